@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     struct writer writers[MOST_CONNECTIONS];
     pthread_t threads[MOST_CONNECTIONS];
 
-    if (argc != 5 || !libpq_load()) {
+    if (argc != 5 || !load_libpq()) {
         fprintf(stderr, "usage: bare_messages WHERE CONNECTIONS GROUP SECONDS\n");
         return 2;
     }

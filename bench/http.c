@@ -125,7 +125,7 @@ bool http_receive(struct http *h, struct answer *ret)
         if (got > 0)
             h->in.n += (size_t)got;
         if (got < READ_BUFFER_BYTES)
-            return answer_parse(buf_str(&h->in), ret);
+            return answer_parse(buf_as_str(&h->in), ret);
     }
 }
 

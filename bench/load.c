@@ -34,7 +34,7 @@ __attribute__((noreturn)) static void print_usage_error(void)
     buf_init(&text, 4096);
     for (size_t i = 0; i < COUNT_OF(modes); i++)
         buf_printf(&text, "\n  load %s --port PORT %s", modes[i].name, modes[i].help);
-    die("usage:%.*s", STR_ARGS(buf_str(&text)));
+    die("usage:%.*s", STR_ARGS(buf_as_str(&text)));
 }
 
 static uint64_t number(const char *text, uint64_t max)

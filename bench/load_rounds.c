@@ -231,10 +231,10 @@ static void socket_readable(struct source *source)
     size_t used;
 
     receive(s);
-    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p;
+    for (rest = buf_as_str(&s->in); (payload = frame_at(rest, &used)).p;
          rest = str_skip_bytes(rest, used))
         s->delivered_to(payload);
-    buf_drop_front(&s->in, s->in.n - rest.n);
+    buf_drop_first_bytes(&s->in, s->in.n - rest.n);
 }
 
 /* Waits for a message that contains this text. */
@@ -244,10 +244,10 @@ static void await_message(struct socket *s, const char *text)
     size_t used;
 
     for (;;) {
-        while (!(payload = frame_at(buf_str(&s->in), &used)).p)
+        while (!(payload = frame_at(buf_as_str(&s->in), &used)).p)
             receive(s);
         bool found = memmem(payload.p, payload.n, text, strlen(text)) != NULL;
-        buf_drop_front(&s->in, used);
+        buf_drop_first_bytes(&s->in, used);
         if (found)
             return;
     }
@@ -285,7 +285,7 @@ static void session_open(struct socket *s, const char *token,
         receive(s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
         die("the handshake got %.12s", s->in.p);
-    buf_drop_front(&s->in, (size_t)(end + 4 - s->in.p));
+    buf_drop_first_bytes(&s->in, (size_t)(end + 4 - s->in.p));
     await_message(s, "\"op\":10");
     identify(s, token);
     await_message(s, "\"t\":\"READY\"");

@@ -87,7 +87,7 @@ static struct str message_next(struct sessions *w, struct session *s)
     uint64_t payload = 0;
     size_t head;
 
-    while ((head = frame_head(buf_str(&s->in), &payload)) == 0 || s->in.n < head + payload)
+    while ((head = frame_head(buf_as_str(&s->in), &payload)) == 0 || s->in.n < head + payload)
         receive(w, s);
     return str_slice(s->in.p, head + payload);
 }
@@ -298,7 +298,7 @@ static unsigned take_states(struct session *s)
     unsigned states = 0;
     size_t head;
 
-    while ((head = frame_head(buf_str(&s->in), &payload)) && s->in.n >= head + payload) {
+    while ((head = frame_head(buf_as_str(&s->in), &payload)) && s->in.n >= head + payload) {
         size_t used = head + payload;
 
         states += memmem(s->in.p, used, "\"VOICE_STATE_UPDATE\"", 20) != NULL;

@@ -387,7 +387,7 @@ static void person_arrive(const struct bench_relay *br, size_t i)
                                                                        .may_send_video = p->films,
                                                                        .claim = i + 1 });
     n->peer = i + 1;
-    n->worker = relay_worker_of_room(br->relay, p->room + 1)->index;
+    n->worker = relay_get_worker_of_room(br->relay, p->room + 1)->index;
     if (!p->browser)
         n->select.mode = encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
     else
@@ -425,7 +425,7 @@ static void relay_bind(struct loop *loop, void *arg)
 
     (void)loop;
     for (size_t at = 0;
-         (s = participants_next(br->relay->workers[br->worker].participants, &at));) {
+         (s = get_next_participant(br->relay->workers[br->worker].participants, &at));) {
         struct person *p = &br->bench->people[s->voice_state.user_id - 1];
 
         if (!s->media.cipher)
@@ -451,7 +451,7 @@ static void relay_cpu(struct bench_relay *br)
     for (unsigned i = 0; i < br->relay->worker_count; i++)
         loop_call_and_wait(br->relay->workers[i].loop, relay_add_cpu, br);
     if (br->relay->receiver_loops)
-        loop_call_and_wait(loops_get(br->relay->receiver_loops, 0), relay_add_cpu, br);
+        loop_call_and_wait(loops_get_loop_at(br->relay->receiver_loops, 0), relay_add_cpu, br);
 }
 
 /* The environment variable RELAY_THREADS sets the number of workers; default: one per core. */
@@ -470,7 +470,7 @@ static void ours_start(struct bench *b, struct bench_relay *br)
                                      .threads = bench_threads(),
                                      .source = { NULL, NULL, relay_live, relay_active } };
 
-    *br = (struct bench_relay){ .bench = b, .sockets = loops_get(loops, 0) };
+    *br = (struct bench_relay){ .bench = b, .sockets = loops_get_loop_at(loops, 0) };
     if (relay_start(loops, &options, &br->relay))
         bench_die("relay");
     loop_call_and_wait(br->relay->workers[0].loop, relay_arrive, br);
@@ -494,7 +494,8 @@ static void relay_copy_credentials(struct loop *loop, void *arg)
     const struct relay_participant *s;
 
     (void)loop;
-    for (size_t at = 0; (s = participants_next(br->relay->workers[br->worker].participants, &at));)
+    for (size_t at = 0;
+         (s = get_next_participant(br->relay->workers[br->worker].participants, &at));)
         if (s->media.webrtc) {
             relay_browser_set(b->browsers,
                               s->voice_state.user_id - 1 - (b->count - b->browser_count),
@@ -508,7 +509,7 @@ static void *bench_join(void *arg)
 {
     struct bench_relay *br = arg;
     struct bench *b = br->bench;
-    struct relay_worker *w = relay_worker_of_room(br->relay, b->rooms + 1);
+    struct relay_worker *w = relay_get_worker_of_room(br->relay, b->rooms + 1);
 
     usleep(BROWSERS_AFTER_MS * 1000);
     int64_t began = clock_of(CLOCK_MONOTONIC);

@@ -92,8 +92,8 @@ void relay_browser_set(struct relay_browsers *b, size_t i, const char ufrag[BROW
 static void put_attribute(unsigned char *out, size_t *at, unsigned type, const void *value,
                           size_t n)
 {
-    unsigned char *to =
-        network_write_u16(network_write_u16(out + *at, (uint16_t)type), (uint16_t)n);
+    unsigned char *to = write_u16_in_network_byte_order(
+        write_u16_in_network_byte_order(out + *at, (uint16_t)type), (uint16_t)n);
 
     memcpy(to, value, n);
     memset(to + n, 0, -n & 3);
@@ -112,7 +112,7 @@ static void send_check(const struct relay_browser *p, int fd)
     memcpy(user + BROWSER_UFRAG_SIZE, ":abcd", 5);
     put_attribute(out, &at, 6, user, sizeof user);
     put_attribute(out, &at, 0x25, "", 0);
-    network_write_u16(out + 2, (uint16_t)(at + 24 - 20));
+    write_u16_in_network_byte_order(out + 2, (uint16_t)(at + 24 - 20));
     HMAC(EVP_sha1(), p->password, BROWSER_PASSWORD_SIZE, out, at, mac, NULL);
     put_attribute(out, &at, 8, mac, sizeof mac);
     send(fd, out, at, 0);

@@ -25,13 +25,13 @@ static void share_rate_limits_with_cluster(struct api *api)
     struct rate_limit_cluster others = { .arg = api,
                                          .count_disconnected_nodes = count_unreachable_nodes };
 
-    if (!api->options.cluster || cluster_is_alone(api->options.cluster))
+    if (!api->options.cluster || cluster_has_no_other_nodes(api->options.cluster))
         return;
     if (cluster_has_nats(api->options.cluster)) {
         rate_limits_enable_sharing(api->limits);
         others.send = publish_rate_limit_counts;
     }
-    rate_limits_set_cluster(api->limits, &others);
+    rate_limits_set_cluster_callbacks(api->limits, &others);
 }
 
 struct api *api_new(const struct api_options *options, const struct domain *const *domains)
@@ -49,7 +49,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->faults = injected_faults_new();
     api->jobs = job_scheduler_new(api);
     api->file_removal = file_removal_new(api);
-    api->token_uses = token_use_writer_new(api);
+    api->token_uses = token_last_use_writer_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
         if (((*d)->check_permissions && api->check_permissions) ||
             ((*d)->read_private_members && api->read_private_members)) {
@@ -69,7 +69,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     file_removal_free(api->file_removal);
-    token_use_writer_free(api->token_uses);
+    token_last_use_writer_free(api->token_uses);
     job_scheduler_free(api->jobs);
     injected_faults_free(api->faults);
     rate_limit_counters_free(api->limits);
@@ -137,7 +137,7 @@ struct http_server_callbacks api_app(struct api *api)
                                            .authorize_body = on_request_head,
                                            .request = on_request_complete,
                                            .refusal = write_refusal_body,
-                                           .refusal_lines = buf_str(&api->cors),
+                                           .refusal_lines = buf_as_str(&api->cors),
                                            .refused = record_refused_request };
 }
 
@@ -187,7 +187,7 @@ const struct domain *const *api_get_domains(const struct api *api)
     return api->domains;
 }
 
-const struct api_options *api_options(const struct api *api)
+const struct api_options *api_get_options(const struct api *api)
 {
     return &api->options;
 }
@@ -220,7 +220,7 @@ static struct str build_base_url(const struct call *call, const char *scheme, st
     return STR_CONCAT(call->arena, str_of(scheme), secure ? STR("s://") : STR("://"), host);
 }
 
-struct str api_base_url(const struct call *call, const char *scheme)
+struct str api_get_base_url(const struct call *call, const char *scheme)
 {
     const struct http_exchange *x = call->exchange;
 
@@ -230,14 +230,14 @@ struct str api_base_url(const struct call *call, const char *scheme)
 }
 
 /* For GET and HEAD use the Host header: they emit no events, so only the caller sees the URL. */
-struct str api_public_base_url(const struct call *call)
+struct str api_get_public_base_url(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;
 
     if (call->api->options.files_url)
         return str_of(call->api->options.files_url);
     if (x && (x->request->method == HTTP_GET || x->request->method == HTTP_HEAD))
-        return api_base_url(call, "http");
+        return api_get_base_url(call, "http");
     return build_base_url(call, "http", x ? x->local : (struct str){ 0 });
 }
 
@@ -274,9 +274,9 @@ void collect_route_schemas(const struct domain *const *domains, struct schema_se
     for (const struct domain *const *d = domains; *d; d++) {
         for (const struct route *r = (*d)->routes; r && r->path; r++) {
             if (r->body)
-                schema_visit_contained(r->body, add_schema_to_set, ret);
+                schema_visit_contained_schemas(r->body, add_schema_to_set, ret);
             if (r->reply)
-                schema_visit_contained(r->reply, add_schema_to_set, ret);
+                schema_visit_contained_schemas(r->reply, add_schema_to_set, ret);
         }
     }
 }

@@ -129,9 +129,9 @@ void api_stop(struct api *api);
 void api_apply_revocation(struct api *api, const struct revocation_record *f);
 
 /* Returns the HTTP client of a loop (net/client/fetcher.h). Call on that loop's thread. */
-struct fetcher *api_fetcher_of_loop(struct api *api, struct loop *loop);
+struct fetcher *api_get_http_client_of_loop(struct api *api, struct loop *loop);
 
-const struct api_options *api_options(const struct api *api);
+const struct api_options *api_get_options(const struct api *api);
 const struct domain *const *api_get_domains(const struct api *api);
 /* Returns a number that is unique in this process, as a key for process-wide caches. The address of
  * the api is not unique, because a new api may get the address of a freed one. */
@@ -144,24 +144,25 @@ bool api_is_draining(const struct api *api);
 
 /* Returns the base URL of this server for responses that only the caller sees; scheme is "http" or
  * "ws". If public-url is not set, the URL contains the Host header of the call. */
-struct str api_base_url(const struct call *call, const char *scheme);
+struct str api_get_base_url(const struct call *call, const char *scheme);
 /* Returns the base URL for links that other users see, such as files in events. If public-url is
  * not set, the URL contains the address that the caller connected to, because a caller can forge
  * the Host header. */
-struct str api_public_base_url(const struct call *call);
+struct str api_get_public_base_url(const struct call *call);
 
 /* Returns true if the call comes from a program on this machine (net/local_requests.h). Returns
  * false for an internal call, and if public-url or trusted-proxies is set, because a proxy may then
  * forward calls of remote clients. */
-bool api_call_is_local(const struct call *call);
+bool call_comes_from_this_machine(const struct call *call);
 /* Returns the registration mode for this caller; never REGISTRATION_LOCAL. */
-enum registration_mode api_registration_mode_for(const struct call *call);
+enum registration_mode api_get_registration_mode_for_call(const struct call *call);
 /* Returns true if an outgoing request may use a private address in a URL from this caller. */
 bool api_may_request_private_address(const struct call *call);
 
 /* Write the OpenAPI document and the reference (Markdown), generated from the routes. */
-void api_write_openapi(const struct domain *const *domains, const char *version, struct buf *out);
-void api_write_reference(const struct domain *const *domains, struct buf *out);
+void api_write_openapi_document(const struct domain *const *domains, const char *version,
+                                struct buf *out);
+void api_write_reference_page(const struct domain *const *domains, struct buf *out);
 
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
@@ -171,7 +172,7 @@ void api_append_metric(struct buf *out, const char *name, const char *kind, cons
 void api_write_metrics(struct api *api, struct buf *out);
 /* Returns why the server is not ready, in the words of /readyz ("no store", "disk full"), or NULL
  * if it is ready. May be called from any thread. */
-const char *api_not_ready_reason(struct api *api);
+const char *api_get_not_ready_reason(struct api *api);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */
 extern const struct domain service_domain;

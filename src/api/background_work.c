@@ -16,12 +16,12 @@ void api_start(struct api *api, struct loops *loops)
     if (api->options.auth && api->options.store &&
         address_ban_set_read(auth_address_bans(api->options.auth), api->options.store))
         log_error("api: cannot read the banned addresses; restart the server to retry");
-    job_scheduler_start(api->jobs, loops_get(loops, 0));
-    file_removal_start(api->file_removal, loops_get(loops, 0));
-    token_use_writer_start(api->token_uses, loops_get(loops, 0));
+    job_scheduler_start(api->jobs, loops_get_loop_at(loops, 0));
+    file_removal_start(api->file_removal, loops_get_loop_at(loops, 0));
+    token_last_use_writer_start(api->token_uses, loops_get_loop_at(loops, 0));
 }
 
-struct fetcher *api_fetcher_of_loop(struct api *api, struct loop *loop)
+struct fetcher *api_get_http_client_of_loop(struct api *api, struct loop *loop)
 {
     struct fetcher **f = &api->fetchers[loop_index(loop)];
 
@@ -39,7 +39,7 @@ static void free_loop_fetcher(struct loop *loop, void *arg)
     api->fetchers[loop_index(loop)] = NULL;
 }
 
-static bool has_any_fetcher(const struct api *api)
+static bool has_any_loop_fetcher(const struct api *api)
 {
     for (unsigned i = 0; i < loops_count(api->loops); i++)
         if (api->fetchers[i])
@@ -53,14 +53,14 @@ void api_stop(struct api *api)
         return;
     job_scheduler_stop(api->jobs);
     file_removal_stop(api->file_removal);
-    token_use_writer_stop(api->token_uses);
+    token_last_use_writer_stop(api->token_uses);
     /* Cancelling an outgoing request may start an internal call, and that call may send another
      * request. So repeat until no request is left. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)
-            loop_call_and_wait(loops_get(api->loops, i), free_loop_fetcher, api);
+            loop_call_and_wait(loops_get_loop_at(api->loops, i), free_loop_fetcher, api);
         api_wait_for_calls(api);
-    } while (has_any_fetcher(api));
+    } while (has_any_loop_fetcher(api));
     /* Free the hasher before the loops stop, because a password thread may still post to a loop. */
     password_hasher_free(api->hashing);
     api->hashing = NULL;

@@ -23,19 +23,19 @@ static size_t find_path_parameter(const struct call *call, const char *name)
     return 0;
 }
 
-int call_api_version(const struct call *call)
+int call_get_api_version(const struct call *call)
 {
     const struct call_context *run = call_get_context(call);
 
     return call->exchange ? run->match.version : VERSION_NEWEST;
 }
 
-snowflake call_path_id(const struct call *call, const char *name)
+snowflake call_get_path_id(const struct call *call, const char *name)
 {
     return call_get_context(call)->ids[find_path_parameter(call, name)];
 }
 
-struct str call_path_text(const struct call *call, const char *name)
+struct str call_get_path_text(const struct call *call, const char *name)
 {
     return call_get_context(call)->match.params[find_path_parameter(call, name)];
 }
@@ -49,7 +49,7 @@ static struct call_stage_data *find_stage_data(const struct call *call, const ch
     return s;
 }
 
-void call_pass_borrowed_data(struct call *call, const char *type, void *value)
+void call_store_borrowed_stage_data(struct call *call, const char *type, void *value)
 {
     struct call_stage_data *s = find_stage_data(call, type);
 
@@ -61,15 +61,15 @@ void call_pass_borrowed_data(struct call *call, const char *type, void *value)
     s->value = value;
 }
 
-void *call_pass_data(struct call *call, const char *type, size_t size)
+void *call_store_stage_data(struct call *call, const char *type, size_t size)
 {
     void *value = arena_alloc(call->arena, size);
 
-    call_pass_borrowed_data(call, type, value);
+    call_store_borrowed_stage_data(call, type, value);
     return value;
 }
 
-void *call_passed_data(const struct call *call, const char *type)
+void *call_get_stage_data(const struct call *call, const char *type)
 {
     const struct call_stage_data *s = find_stage_data(call, type);
 
@@ -89,7 +89,8 @@ enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
     return ERR_INVALID_FORM_BODY;
 }
 
-enum err call_reply_as_type(struct call *call, const struct type *type, const void *value)
+enum err call_reply_with_object_of_type(struct call *call, const struct type *type,
+                                        const void *value)
 {
     struct json_writer j = json_writer_to_buf(&call->reply);
 
@@ -97,39 +98,39 @@ enum err call_reply_as_type(struct call *call, const struct type *type, const vo
     return OK;
 }
 
-struct json_writer call_reply_json_writer(struct call *call)
+struct json_writer call_get_reply_json_writer(struct call *call)
 {
     return json_writer_to_buf(&call->reply);
 }
 
-enum err call_reply_object(struct call *call, const void *value)
+enum err call_reply_with_object(struct call *call, const void *value)
 {
-    return call_reply_as_type(call, call->route->reply, value);
+    return call_reply_with_object_of_type(call, call->route->reply, value);
 }
 
-enum err call_reply_text(struct call *call, struct str content_type, struct str text)
+enum err call_reply_with_text(struct call *call, struct str content_type, struct str text)
 {
     call_get_context(call)->response.type = content_type;
     buf_add_str(&call->reply, text);
     return OK;
 }
 
-enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text)
+enum err call_reply_with_buf(struct call *call, struct str content_type, struct buf *text)
 {
     enum err e = buf_is_full(text) ? ERR_ANSWER_TOO_LARGE
-                                   : call_reply_text(call, content_type, buf_str(text));
+                                   : call_reply_with_text(call, content_type, buf_as_str(text));
 
     buf_clear(text);
     return e;
 }
 
-enum err call_reply_shared_text(struct call *call, struct shared_text *text)
+enum err call_reply_with_shared_text(struct call *call, struct shared_text *text)
 {
     call_get_context(call)->response.shared = text;
     return OK;
 }
 
-enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes)
+enum err call_reply_with_static_bytes(struct call *call, struct str content_type, struct str bytes)
 {
     struct call_response *a = &call_get_context(call)->response;
 
@@ -154,7 +155,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
     if (blobs_are_remote(store)) {
         if (blob_open_locally(store, name, ret_fd, ret_size))
             return OK;
-        e = tx_require_background(call->tx);
+        e = tx_require_background_thread(call->tx);
     }
     if (!e)
         e = tx_one(call->tx, FIND_FILE, BIND(v_text(str_of(name))), &row, &found);
@@ -164,7 +165,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
                  : blob_open(store, name, ret_fd, ret_size);
 }
 
-enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
+enum err call_reply_with_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
     struct call_response *a = &call_get_context(call)->response;
 
@@ -174,7 +175,8 @@ enum err call_reply_file(struct call *call, struct str content_type, int fd, int
     return OK;
 }
 
-enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size)
+enum err call_reply_with_file_range(struct call *call, struct str content_type, int fd,
+                                    int64_t size)
 {
     struct str range = http_find_header(call->exchange->request, STR("Range"));
     int64_t first, last;
@@ -182,13 +184,13 @@ enum err call_reply_file_range(struct call *call, struct str content_type, int f
 
     call_add_header(call, "Accept-Ranges", STR("bytes"));
     if (range_result == 0)
-        return call_reply_file(call, content_type, fd, size);
+        return call_reply_with_file(call, content_type, fd, size);
     if (range_result > 0 && lseek(fd, first, SEEK_SET) == first) {
         call_set_status(call, 206);
         call_add_header(call, "Content-Range",
                         str_printf(call->arena, "bytes %lld-%lld/%lld", (long long)first,
                                    (long long)last, (long long)size));
-        return call_reply_file(call, content_type, fd, last - first + 1);
+        return call_reply_with_file(call, content_type, fd, last - first + 1);
     }
     close(fd);
     call_add_header(call, "Content-Range",
@@ -222,7 +224,7 @@ enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
 {
     uint64_t missing = needs & ~call->target.permissions;
 
-    call_get_context(call)->refusal = (struct refusal){ .all = missing ? missing : needs };
+    call_get_context(call)->refusal = (struct call_refusal){ .all = missing ? missing : needs };
     return missing && !(missing & ~permissions_withheld_by_mfa(call)) ? ERR_GUILD_MFA_REQUIRED
                                                                       : ERR_MISSING_PERMISSIONS;
 }
@@ -236,19 +238,19 @@ enum err call_require_permissions(const struct call *call, uint64_t needs)
 
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any)
 {
-    call_get_context(call)->refusal = (struct refusal){ .any = any };
+    call_get_context(call)->refusal = (struct call_refusal){ .any = any };
     return missing_permission_error(permissions_withheld_by_mfa(call), any);
 }
 
 enum err call_rank_too_low_error(const struct call *call)
 {
-    call_get_context(call)->refusal = (struct refusal){ .rank = true };
+    call_get_context(call)->refusal = (struct call_refusal){ .rank = true };
     return ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_not_guild_owner_error(const struct call *call)
 {
-    call_get_context(call)->refusal = (struct refusal){ .owner = true };
+    call_get_context(call)->refusal = (struct call_refusal){ .owner = true };
     call_set_refusal_cause(call, "only the owner of the server may do this");
     return ERR_MISSING_PERMISSIONS;
 }
@@ -277,7 +279,7 @@ static void add_private_thread_members(struct call *call, struct emitted_event *
 static void record_emitted_event(struct call *call, struct emitted_event made)
 {
     struct emitted_event *a = arena_alloc(call->arena, sizeof *a);
-    struct call_effects *effects = &call_get_context(call)->effects;
+    struct call_commit_effects *effects = &call_get_context(call)->effects;
 
     *a = made;
     /* Read the members of a private channel now, so that a user who leaves it later in this call
@@ -306,15 +308,16 @@ static void record_emitted_event_with_object(struct call *call, struct emitted_e
     record_emitted_event(call, a);
 }
 
-void call_emit(struct call *call, enum event event, struct audience to, const struct schema *schema,
-               const void *object)
+void call_emit_event(struct call *call, enum event event, struct audience to,
+                     const struct schema *schema, const void *object)
 {
     record_emitted_event_with_object(call, (struct emitted_event){ .event = event, .to = to },
                                      schema, object);
 }
 
-void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
-                                snowflake guild_id, const struct schema *schema, const void *object)
+void call_emit_guild_event_to_user(struct call *call, enum event event, snowflake user_id,
+                                   snowflake guild_id, const struct schema *schema,
+                                   const void *object)
 {
     record_emitted_event_with_object(call,
                                      (struct emitted_event){ .event = event,
@@ -349,14 +352,14 @@ static uint64_t limit_resource_key(const struct rate_limit *limit, struct str ke
 }
 
 /* Returns the call's entry for this limit and key, or a free entry, or NULL if all are in use. */
-static struct call_limit_count *find_limit_count_or_free_entry(struct call *call,
-                                                               const struct rate_limit *limit,
-                                                               uint64_t key)
+static struct counted_rate_limit *find_limit_count_or_free_entry(struct call *call,
+                                                                 const struct rate_limit *limit,
+                                                                 uint64_t key)
 {
-    struct call_limit_count *room = NULL;
+    struct counted_rate_limit *room = NULL;
 
     for (size_t i = 0; i < CALL_MOST_COUNTED; i++) {
-        struct call_limit_count *c = &call_get_context(call)->counted[i];
+        struct counted_rate_limit *c = &call_get_context(call)->counted[i];
 
         if (c->limit == limit && c->key == key)
             return c;
@@ -366,10 +369,11 @@ static struct call_limit_count *find_limit_count_or_free_entry(struct call *call
     return room;
 }
 
-enum err call_count_against_limit(struct call *call, const struct rate_limit *limit, struct str key)
+enum err call_count_against_rate_limit(struct call *call, const struct rate_limit *limit,
+                                       struct str key)
 {
     struct call_context *run = call_get_context(call);
-    struct call_limit_count *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
+    struct counted_rate_limit *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
 
     if (rate_limits_are_disabled(call->api->limits) || (counted && counted->limit))
         return OK;
@@ -377,7 +381,7 @@ enum err call_count_against_limit(struct call *call, const struct rate_limit *li
                                                         limit, limit_resource_key(limit, key));
     if (v.allowed) {
         if (counted)
-            *counted = (struct call_limit_count){ limit, hash_str(key) };
+            *counted = (struct counted_rate_limit){ limit, hash_str(key) };
         return OK;
     }
     v.of = run->limit_result.of;
@@ -387,18 +391,19 @@ enum err call_count_against_limit(struct call *call, const struct rate_limit *li
     return ERR_RATE_LIMITED;
 }
 
-void call_revert_limit_count(struct call *call, const struct rate_limit *limit, struct str key)
+void call_uncount_from_rate_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_limit_count *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
+    struct counted_rate_limit *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
 
     if (counted)
-        *counted = (struct call_limit_count){ 0 };
+        *counted = (struct counted_rate_limit){ 0 };
     if (!rate_limits_are_disabled(call->api->limits))
         rate_limits_uncount_call(call->api->limits, hash_str(key), true, limit,
                                  limit_resource_key(limit, key));
 }
 
-enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit, struct str key)
+enum err call_replace_route_rate_limit(struct call *call, const struct rate_limit *limit,
+                                       struct str key)
 {
     struct call_context *run = call_get_context(call);
 
@@ -415,7 +420,7 @@ enum err call_replace_route_limit(struct call *call, const struct rate_limit *li
     return OK;
 }
 
-enum err call_refuse_rate_limited(struct call *call, int64_t ms)
+enum err call_refuse_as_rate_limited(struct call *call, int64_t ms)
 {
     struct call_context *run = call_get_context(call);
 
@@ -427,9 +432,9 @@ enum err call_refuse_rate_limited(struct call *call, int64_t ms)
     return ERR_RATE_LIMITED;
 }
 
-enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms)
+enum err call_refuse_as_shared_rate_limited(struct call *call, int64_t ms)
 {
-    enum err e = call_refuse_rate_limited(call, ms);
+    enum err e = call_refuse_as_rate_limited(call, ms);
 
     call_get_context(call)->limit_result.shared = true;
     return e;
@@ -476,7 +481,7 @@ void call_revoke_oauth2_tokens(struct call *call, snowflake id)
     f->applications_only = true;
 }
 
-enum err call_read_only_path_objects(struct call *call)
+enum err call_read_nothing_but_path_objects(struct call *call)
 {
     (void)call;
     return OK;
@@ -490,7 +495,7 @@ void call_revoke_application_tokens(struct call *call, snowflake id)
     f->applications_only = true;
 }
 
-void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned)
+void call_set_addresses_banned(struct call *call, const struct ip_network *n, bool banned)
 {
     struct revocation_record *f = add_revocation_record(call);
 

@@ -72,7 +72,7 @@ struct relay_voice_state;
  *   HEAD        read tx           service routes: resolvers and admit, before a long body is read
  *   KNOWN_BODY  read tx           a body that before_decode recognises: resolvers, permissions,
  *                                 admit, then call->read writes the response, or returns
- *                                 call_restart_at_read, which continues with DECODE
+ *                                 call_restart_at_read_stage, which continues with DECODE
  *   DECODE      loop, or pool     decodes query and body into structs; on the pool if they are long
  *   (prepare)   loop              route->prepare checks the body and may request the four stages
  *                                 below; no transaction
@@ -85,9 +85,9 @@ struct relay_voice_state;
  *   COMPUTE     pool              call->compute; uses memory of the call, and files
  *                                 (call_write_blob)
  *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
- *                                 route->handle; may run again, and call_restart_at_read returns
- *                                 to READ. Events are published after the commit
- *   (after)     loop              call->after, if the handler has set it; then the response */
+ *                                 route->handle; may run again, and call_restart_at_read_stage
+ * returns to READ. Events are published after the commit (after)     loop              call->after,
+ * if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
@@ -130,14 +130,14 @@ struct call {
     bool may_share;     /* set by prepare on APPEND routes: calls may share a transaction */
 };
 
-/* Pass structs from one stage to later stages. Each is identified by its tag. call_pass_data
- * allocates a zeroed struct, which replaces one with the same tag; call_passed_data returns the
+/* Pass structs from one stage to later stages. Each is identified by its tag. call_store_stage_data
+ * allocates a zeroed struct, which replaces one with the same tag; call_get_stage_data returns the
  * struct with that tag, or NULL if there is none.
  *
- *     struct login_attempt *a = call_pass_data(call, "login_attempt", sizeof *a);
- *     const struct login_attempt *a = call_passed_data(call, "login_attempt"); */
-void *call_pass_data(struct call *call, const char *type, size_t size);
-void *call_passed_data(const struct call *call, const char *type);
+ *     struct login_attempt *a = call_store_stage_data(call, "login_attempt", sizeof *a);
+ *     const struct login_attempt *a = call_get_stage_data(call, "login_attempt"); */
+void *call_store_stage_data(struct call *call, const char *type, size_t size);
+void *call_get_stage_data(const struct call *call, const char *type);
 
 /* Continues a call that is in the AWAIT stage, or ends it with an error. The call may be freed when
  * this function returns. */
@@ -146,13 +146,13 @@ void call_resume_after_await(struct call *call, enum err e);
 /* A handler returns the result of this function if rows have changed since call->read read them.
  * The transaction is rolled back, and the call returns to the READ stage, up to eight times. In the
  * KNOWN_BODY stage the call continues with DECODE instead. */
-enum err call_restart_at_read(struct call *call);
+enum err call_restart_at_read_stage(struct call *call);
 
 /* Returns the id of a path parameter; name is the name of its resolver. */
-snowflake call_path_id(const struct call *call, const char *name);
-struct str call_path_text(const struct call *call, const char *name);
+snowflake call_get_path_id(const struct call *call, const char *name);
+struct str call_get_path_text(const struct call *call, const char *name);
 /* Returns the API version in the path, 6 to 10; 10 if the path has none. */
-int call_api_version(const struct call *call);
+int call_get_api_version(const struct call *call);
 /* Parses the id in a path parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
@@ -161,30 +161,32 @@ uint64_t call_scheduling_key(const struct call *call);
 
 /* A function for call->read that reads nothing: the READ stage then only resolves the path and
  * checks permissions. */
-enum err call_read_only_path_objects(struct call *call);
+enum err call_read_nothing_but_path_objects(struct call *call);
 
 /* Responds with an object of the type route->reply. */
-enum err call_reply_object(struct call *call, const void *value);
+enum err call_reply_with_object(struct call *call, const void *value);
 /* Returns a JSON writer for the response body, for responses assembled from JSON pieces. */
-struct json_writer call_reply_json_writer(struct call *call);
+struct json_writer call_get_reply_json_writer(struct call *call);
 /* Responds with an object of a type other than route->reply, such as a special error. */
-enum err call_reply_as_type(struct call *call, const struct type *type, const void *value);
+enum err call_reply_with_object_of_type(struct call *call, const struct type *type,
+                                        const void *value);
 /* Responds with text that is not JSON. */
-enum err call_reply_text(struct call *call, struct str content_type, struct str text);
+enum err call_reply_with_text(struct call *call, struct str content_type, struct str text);
 /* Responds with the contents of a buffer that is not JSON, and clears the buffer. */
-enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
+enum err call_reply_with_buf(struct call *call, struct str content_type, struct buf *text);
 /* Responds with JSON text that a cache shares; takes over the caller's reference. */
-enum err call_reply_shared_text(struct call *call, struct shared_text *text);
+enum err call_reply_with_shared_text(struct call *call, struct shared_text *text);
 /* Responds with bytes that outlive the call; they are not compressed. */
-enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes);
-enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
+enum err call_reply_with_static_bytes(struct call *call, struct str content_type, struct str bytes);
+enum err call_reply_with_file(struct call *call, struct str content_type, int fd, int64_t size);
 /* Opens a blob (stored file) inside a transaction. If the blob must be read from the database while
  * the call runs on a loop, returns an error that makes the store restart the read in the
  * background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
 /* Responds with the part of a file that the Range header requests (206), with the whole file, or
  * with 416. */
-enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size);
+enum err call_reply_with_file_range(struct call *call, struct str content_type, int fd,
+                                    int64_t size);
 /* Sets a status that differs from the route's, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
 void call_add_header(struct call *call, const char *name, struct str value);
@@ -207,7 +209,7 @@ enum err call_not_guild_owner_error(const struct call *call);
 /* Why a call is refused. The traffic log gets a sentence with the cause, which listeners of the
  * hook call_refused and the functions below write. The response gets the header X-Guildhall-Cause
  * if missing permissions or a too low rank are the cause. */
-struct refusal {
+struct call_refusal {
     enum err error;
     uint64_t all; /* missing permissions, all of which are required */
     uint64_t any; /* permissions, one of which is required */
@@ -219,20 +221,20 @@ struct refusal {
 void call_set_refusal_cause(const struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Records this application's bot as the caller, for calls whose credential is in the path. */
-void call_record_application(struct call *call, snowflake application_id);
+void call_set_traffic_application(struct call *call, snowflake application_id);
 
 /* Adds a validation error for one field. All errors of a call are sent in one response. */
 enum err call_add_field_error(struct call *call, const char *field, const char *code,
                               const char *message);
 
 /* Emits an event, which is published after the commit. */
-void call_emit(struct call *call, enum event event, struct audience to, const struct schema *schema,
-               const void *object);
+void call_emit_event(struct call *call, enum event event, struct audience to,
+                     const struct schema *schema, const void *object);
 /* Emits an event about a guild to one account. If the account is a sharded bot, the shard of that
  * guild receives it. */
-void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
-                                snowflake guild_id, const struct schema *schema,
-                                const void *object);
+void call_emit_guild_event_to_user(struct call *call, enum event event, snowflake user_id,
+                                   snowflake guild_id, const struct schema *schema,
+                                   const void *object);
 /* Emits an event whose payload is already JSON in the call's arena; only for events without routing
  * fields. If the event goes to an account and guild_id is not 0, the shard of that guild receives
  * it. */
@@ -254,20 +256,21 @@ void call_record_voice_change(struct call *call, const struct relay_voice_state 
 /* Counts this call once against a rate limit with a key that the handler chooses, such as a login
  * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. Then
  * Retry-After is that of this limit, and X-RateLimit-Remaining is that of the route's limit. */
-enum err call_count_against_limit(struct call *call, const struct rate_limit *limit,
-                                  struct str key);
+enum err call_count_against_rate_limit(struct call *call, const struct rate_limit *limit,
+                                       struct str key);
 /* Counts the call against a limit that replaces the route's limit in the rate-limit headers. Call
  * before the transaction. */
-enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit,
+enum err call_replace_route_rate_limit(struct call *call, const struct rate_limit *limit,
+                                       struct str key);
+/* Reverts call_count_against_rate_limit for this call. */
+void call_uncount_from_rate_limit(struct call *call, const struct rate_limit *limit,
                                   struct str key);
-/* Reverts call_count_against_limit for this call. */
-void call_revert_limit_count(struct call *call, const struct rate_limit *limit, struct str key);
 
 /* Refuses the call with ERR_RATE_LIMITED; `ms` is sent as Retry-After. */
-enum err call_refuse_rate_limited(struct call *call, int64_t ms);
-/* Like call_refuse_rate_limited, but with the scope "shared": the limit applies to all callers
+enum err call_refuse_as_rate_limited(struct call *call, int64_t ms);
+/* Like call_refuse_as_rate_limited, but with the scope "shared": the limit applies to all callers
  * together. */
-enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms);
+enum err call_refuse_as_shared_rate_limited(struct call *call, int64_t ms);
 
 /* Writes a blob (stored file) in the COMPUTE stage; the blob is deleted if the call fails. id and
  * name must be new. The bytes count against the quota of call->files_of, or of the caller; if it is
@@ -292,7 +295,7 @@ void call_revoke_application_tokens(struct call *call, snowflake id);
 /* Makes every node refuse these addresses and close their sessions after the commit. If banned is
  * false, makes every node accept these addresses again. */
 struct ip_network;
-void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned);
+void call_set_addresses_banned(struct call *call, const struct ip_network *n, bool banned);
 
 /* --- refusal_log.c --------------------------------------------------------------------- */
 

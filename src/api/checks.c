@@ -104,13 +104,14 @@ static enum err refuse_caller_kind(const struct call *call, enum err e)
                                          [CALLER_BEARER] = "an OAuth2 access token" };
     unsigned auth = call->route->auth;
 
-    call_set_refusal_cause(call, "%s was sent, but this route accepts only %s%s%s",
-                           kinds[call->caller->kind],
-                           auth & AUTH_USER  ? "tokens of users"
-                           : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
-                                             : "",
-                           auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
-                           auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
+    call_set_refusal_cause(
+        call, "%s was sent, but this route accepts only %s%s%s; use another route or token",
+        kinds[call->caller->kind],
+        auth & AUTH_USER  ? "tokens of users"
+        : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
+                          : "",
+        auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
+        auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
     return e;
 }
 
@@ -170,7 +171,7 @@ static struct str find_json_or_form_text(const struct call *call)
     const struct multipart_part *payload =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
-    return payload ? buf_str(&payload->data) : x->parts ? STR("") : x->body;
+    return payload ? buf_as_str(&payload->data) : x->parts ? STR("") : x->body;
 }
 
 enum { LONGEST_PARTS = 1024 * 1024 };
@@ -189,10 +190,10 @@ static struct str convert_multipart_fields_to_json(const struct call *call)
         const struct multipart_part *p = multipart_part_at(parts, i);
 
         if (p->filename || multipart_find_part(parts, str_of(p->name)) != p ||
-            !utf8_is_valid(buf_str(&p->data)))
+            !utf8_is_valid(buf_as_str(&p->data)))
             continue;
         json_write_escaped_key(&j, str_of(p->name));
-        json_write_text(&j, buf_str(&p->data));
+        json_write_text(&j, buf_as_str(&p->data));
     }
     json_end_object(&j);
     return buf_move_to_arena(&out, call->arena);
@@ -234,7 +235,7 @@ static struct str convert_multipart_fields_to_form(const struct call *call)
             continue;
         buf_add_str(&out, str_percent_encode(call->arena, str_of(p->name)));
         buf_add_char(&out, '=');
-        buf_add_str(&out, str_percent_encode(call->arena, buf_str(&p->data)));
+        buf_add_str(&out, str_percent_encode(call->arena, buf_as_str(&p->data)));
         buf_add_char(&out, '&');
     }
     return buf_move_to_arena(&out, call->arena);

@@ -52,7 +52,7 @@ void cors_append_headers(const struct api *api, const struct http_request *r, st
                 return;
             }
     }
-    buf_add_str(out, buf_str(&api->cors));
+    buf_add_str(out, buf_as_str(&api->cors));
 }
 
 bool cors_is_preflight(const struct api *api, const struct http_request *r)

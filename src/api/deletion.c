@@ -9,22 +9,22 @@ enum {
     STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
-struct deletion_step deletion_step_begin(void)
+struct deletion_step_limits deletion_step_begin(void)
 {
-    return (struct deletion_step){ DELETION_ROWS, ROWS_OF_STATEMENT,
-                                   clock_thread_cpu_ns() + STEP_NS };
+    return (struct deletion_step_limits){ DELETION_ROWS, ROWS_OF_STATEMENT,
+                                          clock_thread_cpu_ns() + STEP_NS };
 }
 
 /* Subtracts deleted rows from the rows that the step may still delete. Also ends the step when its
  * CPU time is used up, because some rows cost a hundred times as much as others. */
-void deletion_step_count_rows(struct deletion_step *step, int64_t rows)
+void deletion_step_count_rows(struct deletion_step_limits *step, int64_t rows)
 {
     step->rows_left -= rows;
     if (clock_thread_cpu_ns() > step->until)
         step->rows_left = 0;
 }
 
-int64_t deletion_step_batch_size(const struct deletion_step *step)
+int64_t deletion_step_batch_size(const struct deletion_step_limits *step)
 {
     return step->rows_left < step->rows_per_statement ? step->rows_left : step->rows_per_statement;
 }
@@ -45,7 +45,7 @@ enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule
 }
 
 static enum err run_deletion_rule(struct call *call, const struct deletion_rule *rule, snowflake id,
-                                  struct deletion_step *step)
+                                  struct deletion_step_limits *step)
 {
     int64_t portion = 0, gone = 0;
     enum err e = OK;
@@ -62,7 +62,7 @@ static enum err run_deletion_rule(struct call *call, const struct deletion_rule 
 
 static enum err run_deletion_phase(struct call *call, enum deletion_object_kind with,
                                    enum deletion_phase phase, snowflake id,
-                                   struct deletion_step *step)
+                                   struct deletion_step_limits *step)
 {
     enum err e = OK;
 
@@ -74,7 +74,7 @@ static enum err run_deletion_phase(struct call *call, enum deletion_object_kind 
 }
 
 enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
-                                  struct deletion_step *step)
+                                  struct deletion_step_limits *step)
 {
     enum err e = OK;
 
@@ -84,7 +84,7 @@ enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind w
 }
 
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
-                                     const struct deletion_step *step, struct str data)
+                                     const struct deletion_step_limits *step, struct str data)
 {
     return step->rows_left > 0 ? OK : job_schedule(call, kind, id, clock_us(), data);
 }
@@ -92,7 +92,7 @@ enum err deletion_schedule_next_step(struct call *call, const struct job_kind *k
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
                            enum deletion_object_kind with, snowflake id)
 {
-    struct deletion_step step = deletion_step_begin();
+    struct deletion_step_limits step = deletion_step_begin();
     enum err e = deletion_apply_all_rules(call, with, id, &step);
 
     return e ? e : deletion_schedule_next_step(call, kind, id, &step, STR(""));

@@ -34,7 +34,7 @@ enum deletion_phase {
 };
 
 /* The limits of one step. If rows_left is 0 after a step, the object may have more rows. */
-struct deletion_step {
+struct deletion_step_limits {
     int64_t rows_left;          /* rows that this step may still delete */
     int64_t rows_per_statement; /* maximum rows per statement */
     int64_t until; /* CPU time limit (clock_thread_cpu_ns); rarely reached on PostgreSQL */
@@ -49,7 +49,7 @@ struct deletion_rule {
     struct sql mark, remove;
     /* Called instead of mark and remove. Must call deletion_step_count_rows with the number of rows
      * that it deletes or changes. */
-    enum err (*run)(struct call *call, snowflake id, struct deletion_step *step);
+    enum err (*run)(struct call *call, snowflake id, struct deletion_step_limits *step);
     enum deletion_phase phase;
 };
 
@@ -83,15 +83,15 @@ struct deletion_rule {
          " || '/' || " column " from (" rows ") x where " column " is not null)" \
     }
 
-struct deletion_step deletion_step_begin(void);
-void deletion_step_count_rows(struct deletion_step *step, int64_t rows);
+struct deletion_step_limits deletion_step_begin(void);
+void deletion_step_count_rows(struct deletion_step_limits *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
-int64_t deletion_step_batch_size(const struct deletion_step *step);
+int64_t deletion_step_batch_size(const struct deletion_step_limits *step);
 
 /* Applies the deletion rules of all feature folders to this object. If step->rows_left is not 0
  * afterwards, all rows of the object are deleted. */
 enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
-                                  struct deletion_step *step);
+                                  struct deletion_step_limits *step);
 /* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and
  * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
@@ -101,12 +101,12 @@ enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule
                              int64_t portion, int64_t *ret_gone);
 /* Schedules the job that repeats the deletion step, if step->rows_left is 0. */
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
-                                     const struct deletion_step *step, struct str data);
+                                     const struct deletion_step_limits *step, struct str data);
 
 /* The step for WITH_APPLICATION, and the application. Rules of WITH_APPLICATION cast the step to
  * this struct. */
 struct application_deletion {
-    struct deletion_step step;
+    struct deletion_step_limits step;
     struct application application;
     /* Last direct-message channel with the bot that was handled: closed flag, channel id. */
     int64_t closed;

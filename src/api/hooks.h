@@ -23,7 +23,7 @@ struct user_settings_change {
     snowflake user_id;
     const struct user_settings *before, *after;
 };
-struct block_change {
+struct user_block_change {
     snowflake user_id, target_id;
 };
 struct created_guild {
@@ -94,13 +94,13 @@ struct group_recipient_change {
     snowflake user_id, by;
     bool silent;
 };
-struct group_change {
+struct group_channel_change {
     const struct channel *before, *after;
 };
-struct guild_app {
+struct guild_app_installation {
     snowflake guild_id, application_id;
 };
-struct account_app {
+struct account_app_installation {
     snowflake user_id, application_id;
 };
 /* A button that sells an SKU. application_id is that of the message's author (an app), or 0. */
@@ -108,7 +108,7 @@ struct premium_button {
     snowflake sku_id, application_id;
 };
 struct scheduled_event;
-struct scheduled_event_stage {
+struct scheduled_event_stage_change {
     const struct scheduled_event *event;
     snowflake stage_id; /* set by the listener to the new stage instance */
 };

@@ -53,7 +53,7 @@ void static_document_finish(struct static_document *d);
 void static_document_free(struct static_document *d);
 /* Responds with the document, or with 304 if the caller already has it. The document must outlive
  * the call. */
-enum err call_reply_document(struct call *call, const struct static_document *d);
+enum err call_reply_with_document(struct call *call, const struct static_document *d);
 
 struct api {
     struct api_options options;
@@ -108,7 +108,7 @@ struct call_response {
 
 /* Effects of the call that are applied after the commit. Each attempt of the transaction resets
  * them, except blobs, which the COMPUTE stage has written. */
-struct call_effects {
+struct call_commit_effects {
     struct emitted_event *announced, **announced_end;
     enum err announce_error; /* error of reading an event's recipients; it makes the call fail */
     struct revocation_record *revocations;
@@ -127,7 +127,7 @@ struct call_stage_data {
 
 /* A limit against which this call was already counted, so that a second run of the handler does not
  * count it again. */
-struct call_limit_count {
+struct counted_rate_limit {
     const struct rate_limit *limit;
     uint64_t key;
 };
@@ -136,20 +136,20 @@ struct call_limit_count {
 struct call_context {
     struct call call;
     struct call_stage_data *slots;
-    struct call_limit_count counted[CALL_MOST_COUNTED];
+    struct counted_rate_limit counted[CALL_MOST_COUNTED];
     struct call_response response;
-    struct call_effects effects;
+    struct call_commit_effects effects;
     enum call_stage stage;
-    bool outdated; /* whether call_restart_at_read was called */
+    bool outdated; /* whether call_restart_at_read_stage was called */
     struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
-    struct refusal refusal;
+    struct call_refusal refusal;
     struct str cause;       /* sentence with the cause of the refusal; empty if there is none */
-    snowflake recorded_app; /* set by call_record_application, or 0 */
+    snowflake recorded_app; /* set by call_set_traffic_application, or 0 */
     int64_t began;          /* clock_monotonic_ns if traffic is recorded, otherwise 0 */
     /* call_context_init clears all members above this one. */
     struct route_match match;
-    struct credential credential;
+    struct parsed_credential credential;
     struct caller caller;
     struct rate_limit_result limit_result;
     bool admitting;             /* true until the body has been received */
@@ -159,7 +159,7 @@ struct call_context {
     struct loop_message hashed;
     uv_work_t compute;
     enum err computed; /* result of the hash or compute stage */
-    int read_restarts; /* number of calls of call_restart_at_read so far */
+    int read_restarts; /* number of calls of call_restart_at_read_stage so far */
     struct cluster_position_wait
         revocation_wait; /* waits until all nodes have applied a revocation */
     int64_t started;     /* clock_monotonic_ns, when the whole request was received */
@@ -186,7 +186,7 @@ struct written_blob {
 
 /* Inserts the rows of the blobs that a call has written, at the end of a successful handler. */
 enum err insert_call_file_rows(struct call *call);
-void reset_files_of_attempt(struct call *call);
+void reset_call_files_before_retry(struct call *call);
 /* Deletes the blobs that have no row, on the thread pool. Called on the loop at the end of the
  * call. */
 void call_delete_unused_blobs(struct call *call, enum err e);
@@ -207,16 +207,16 @@ void file_removal_schedule(struct file_removal *r);
 void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
                        struct loop *loop);
 
-/* Like call_pass_data, but stores the pointer instead of allocating: the value must outlive the
- * call. */
-void call_pass_borrowed_data(struct call *call, const char *type, void *value);
+/* Like call_store_stage_data, but stores the pointer instead of allocating: the value must outlive
+ * the call. */
+void call_store_borrowed_stage_data(struct call *call, const char *type, void *value);
 
 /* Authenticates the caller and starts the next stage; the route must be set. */
 void call_authenticate(struct call_context *run);
 
 /* Starts an internal call at the DECODE stage. If call_input_is_long is set, decodes on the thread
  * pool. */
-void call_start_internal(struct call_context *run, bool call_input_is_long);
+void call_start_internal_at_decode(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
@@ -227,7 +227,7 @@ void internal_call_end(struct call_context *run, enum err e);
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Runs the current stage in its transaction (work.run). */
-enum err call_attempt_run_stage(struct work_item *w, struct tx *tx);
+enum err call_run_stage_in_transaction(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
 
@@ -249,8 +249,8 @@ void response_add_allow_header(struct call_context *run, const char *name);
 /* --- refusal_cause.c ----------------------------------------------------------------- */
 
 /* Calls the hook call_refused in the transaction of a refused call, which sets the cause. */
-void find_refusal_cause(struct call_context *run, enum err e);
-void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
+void call_find_refusal_cause(struct call_context *run, enum err e);
+void call_set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
 /* Adds the header X-Guildhall-Cause, if missing permissions or a too low rank are the cause. */
 void add_refusal_cause_header(struct call_context *run);
 
@@ -285,12 +285,12 @@ void write_missing_operations(const struct domain *const *domains, struct buf *o
 
 /* --- token_last_used.c ------------------------------------------------------------- */
 
-struct token_use_writer *token_use_writer_new(struct api *api);
+struct token_use_writer *token_last_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
-void token_use_writer_start(struct token_use_writer *u, struct loop *loop);
+void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop);
 /* Stops the hourly write; api_wait_for_calls waits for a running write. */
-void token_use_writer_stop(struct token_use_writer *u);
-void token_use_writer_free(struct token_use_writer *u);
+void token_last_use_writer_stop(struct token_use_writer *u);
+void token_last_use_writer_free(struct token_use_writer *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 

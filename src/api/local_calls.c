@@ -33,25 +33,25 @@ void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x)
              proxy_header);
 }
 
-bool api_call_is_local(const struct call *call)
+bool call_comes_from_this_machine(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;
 
     return x && !is_behind_configured_proxy(call->api) && request_is_local(x->remote, x->request);
 }
 
-enum registration_mode api_registration_mode_for(const struct call *call)
+enum registration_mode api_get_registration_mode_for_call(const struct call *call)
 {
     enum registration_mode mode = call->api->options.registration;
 
     if (mode != REGISTRATION_LOCAL)
         return mode;
-    return api_call_is_local(call) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
+    return call_comes_from_this_machine(call) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
 }
 
 bool api_may_request_private_address(const struct call *call)
 {
     const struct api_options *o = &call->api->options;
 
-    return o->private_endpoints && (!o->private_for_local || api_call_is_local(call));
+    return o->private_endpoints && (!o->private_for_local || call_comes_from_this_machine(call));
 }

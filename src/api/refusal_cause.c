@@ -26,12 +26,12 @@ void call_set_refusal_cause(const struct call *call, const char *format, ...)
     run->cause = str_dup(call->arena, utf8_without_incomplete_end(str_of(text)));
 }
 
-void call_record_application(struct call *call, snowflake application_id)
+void call_set_traffic_application(struct call *call, snowflake application_id)
 {
     call_get_context(call)->recorded_app = application_id;
 }
 
-void find_refusal_cause(struct call_context *run, enum err e)
+void call_find_refusal_cause(struct call_context *run, enum err e)
 {
     run->refusal.error = e;
     /* Ignore errors of listeners: the call is refused anyway, and the record then has no cause. */
@@ -39,7 +39,7 @@ void find_refusal_cause(struct call_context *run, enum err e)
         (void)hook_call_refused(&run->call, &run->refusal);
 }
 
-void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit)
+void call_set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit)
 {
     const struct rate_limit_result *v = &run->limit_result;
     long long ms = (long long)v->reset_after_ms;
@@ -61,7 +61,7 @@ void set_rate_limit_cause(struct call_context *run, const struct rate_limit *lim
 
 void add_refusal_cause_header(struct call_context *run)
 {
-    const struct refusal *r = &run->refusal;
+    const struct call_refusal *r = &run->refusal;
     struct buf text;
 
     if (run->refused != ERR_MISSING_PERMISSIONS && run->refused != ERR_GUILD_MFA_REQUIRED)
@@ -74,6 +74,6 @@ void add_refusal_cause_header(struct call_context *run)
                               : r->all   ? "missing "
                                          : "missing-any "));
     append_permission_names(&text, r->all ? r->all : r->any);
-    call_add_header(&run->call, "X-Guildhall-Cause", buf_str(&text));
+    call_add_header(&run->call, "X-Guildhall-Cause", buf_as_str(&text));
     buf_clear(&text);
 }

@@ -28,7 +28,7 @@ static void send_response(struct call_context *run, int status, struct str type)
     if (api->cors.n)
         cors_append_headers(api, x->request, &run->response.headers);
     headers = run->response.headers;
-    head.headers = buf_str(&headers);
+    head.headers = buf_as_str(&headers);
     head.gzipped = run->response.zipped;
     head.no_gzip = run->response.no_gzip;
     int file = run->response.file;
@@ -36,7 +36,7 @@ static void send_response(struct call_context *run, int status, struct str type)
     bool is_borrowed = run->response.borrowed.p;
     struct str body = is_borrowed ? run->response.borrowed
                       : shared    ? shared_text_get(shared)
-                                  : buf_str(&reply);
+                                  : buf_as_str(&reply);
     if (run->began)
         record_call_traffic(run, now, status, type,
                             type.p && !head.gzipped && file < 0 ? body : STR(""));
@@ -62,7 +62,8 @@ static void send_response(struct call_context *run, int status, struct str type)
 static void send_success_response(struct call_context *run)
 {
     struct call *call = &run->call;
-    int status = run->response.status ? run->response.status : route_success_status(call->route);
+    int status =
+        run->response.status ? run->response.status : route_get_success_status(call->route);
     struct str type = run->response.type.p ? run->response.type : STR("application/json");
 
     if (status == 204 || status == 304)
@@ -82,7 +83,7 @@ static void compress_response(uv_work_t *w)
     struct buf zipped;
 
     buf_init(&zipped, CALL_MAX_REPLY);
-    run->response.zipped = http_compress_gzip(buf_str(&call->reply), 1, &zipped);
+    run->response.zipped = http_compress_gzip(buf_as_str(&call->reply), 1, &zipped);
     if (run->response.zipped) {
         buf_clear(&call->reply);
         call->reply = zipped;
@@ -109,12 +110,12 @@ static bool should_compress_on_pool(const struct call_context *run)
     struct str type = run->response.type.p ? run->response.type : STR("application/json");
 
     return call->reply.n > HTTP_GZIP_MAX_BYTES && call->reply.n <= LONGEST_ZIPPED &&
-           run->response.file < 0 && http_is_worth_compressing(type, call->reply.n) &&
+           run->response.file < 0 && http_response_is_worth_compressing(type, call->reply.n) &&
            http_accepts_content_coding(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
 /* Copies a shared text into the call if it will be compressed on the thread pool. */
-static void copy_shared_body_for_compression(struct call_context *run)
+static void copy_shared_response_body(struct call_context *run)
 {
     struct call *call = &run->call;
     struct shared_text *shared = run->response.shared;
@@ -128,11 +129,11 @@ static void copy_shared_body_for_compression(struct call_context *run)
 }
 
 /* Rewrites the body for API versions 6 and 7, which encode some fields differently. */
-static void convert_body_to_old_api_version(struct call_context *run)
+static void convert_response_body_to_old_api(struct call_context *run)
 {
     struct call *call = &run->call;
     struct shared_text *shared = run->response.shared;
-    struct str body = shared ? shared_text_get(shared) : buf_str(&call->reply);
+    struct str body = shared ? shared_text_get(shared) : buf_as_str(&call->reply);
     struct buf out;
 
     if (run->response.borrowed.p || run->response.type.p || run->response.file >= 0 || !body.n)
@@ -140,7 +141,7 @@ static void convert_body_to_old_api_version(struct call_context *run)
     /* The conversion at most triples the body: the greatest growth is that of "deny":"0", from 10
      * bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
-    encode_for_old_api(body, &out);
+    encode_json_for_old_api(body, &out);
     buf_clear(&call->reply);
     call->reply = out;
     run->response.shared = NULL;
@@ -150,8 +151,8 @@ static void convert_body_to_old_api_version(struct call_context *run)
 void response_send_success(struct call_context *run)
 {
     if (run->match.version <= VERSION_OLD_ENCODING)
-        convert_body_to_old_api_version(run);
-    copy_shared_body_for_compression(run);
+        convert_response_body_to_old_api(run);
+    copy_shared_response_body(run);
     if (should_compress_on_pool(run))
         uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, compress_response,
                       on_response_compressed);
@@ -166,10 +167,10 @@ static void send_rate_limited_response(struct call_context *run, enum err e)
 
     if (e == ERR_RATE_LIMITED)
         call_log_refusal(call, REFUSED_TOO_MANY);
-    set_rate_limit_cause(run, limit);
+    call_set_rate_limit_cause(run, limit);
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
-    write_rate_limit_body(&run->limit_result, e, &call->reply);
+    write_rate_limit_response_body(&run->limit_result, e, &call->reply);
     send_response(run, 429, STR("application/json"));
 }
 
@@ -223,7 +224,7 @@ void response_close_connection(struct call_context *run)
 
     if (run->began)
         record_call_traffic(run, clock_monotonic_ns(), 0, (struct str){ 0 }, STR(""));
-    http_drop_connection(call->exchange);
+    http_close_connection_without_response(call->exchange);
     shared_text_unref(shared);
     buf_clear(&reply);
     buf_clear(&headers);
@@ -238,7 +239,7 @@ void response_add_allow_header(struct call_context *run, const char *name)
     for (int m = 0; m < HTTP_METHODS; m++)
         if (run->match.allowed >> m & 1)
             buf_printf(&list, "%s%s", list.n ? ", " : "", http_method_name((enum http_method)m));
-    call_add_header(&run->call, name, buf_str(&list));
+    call_add_header(&run->call, name, buf_as_str(&list));
     buf_clear(&list);
 }
 

@@ -98,7 +98,7 @@ struct route {
     /* Called on the loop before the body is decoded, on routes that often receive the same body
      * again. For such a body the function sets call->read, which writes the response in a read
      * transaction after the path, `needs` and `admit` were checked. If the rows have changed,
-     * call->read returns call_restart_at_read, and the body is decoded. */
+     * call->read returns call_restart_at_read_stage, and the body is decoded. */
     enum err (*before_decode)(struct call *call);
     /* Called on the loop before any transaction. Checks the body; may request stages by setting
      * call->read, call->await, call->hash or call->compute. */
@@ -151,8 +151,8 @@ struct domain {
     const struct world_file_fields *world; /* sections of world files (test data); may be NULL */
 };
 
-int route_success_status(const struct route *r);
-enum route_transaction_kind route_get_transaction_kind(const struct route *r);
+int route_get_success_status(const struct route *r);
+enum route_transaction_kind route_get_transaction_kind_of_handler(const struct route *r);
 /* Returns true if the route is a write whose effect other members of the path's guild can see: a
  * write without .allowed_when_restricted. */
 bool route_changes_are_visible_in_guild(const struct route *r);

@@ -355,7 +355,7 @@ const struct route *router_find_route(const struct router *r, enum http_method m
     return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method] : NULL;
 }
 
-int route_success_status(const struct route *r)
+int route_get_success_status(const struct route *r)
 {
     return r->status ? r->status : r->reply ? 200 : 204;
 }
@@ -365,7 +365,7 @@ bool route_changes_are_visible_in_guild(const struct route *r)
     return r->method != GET && !r->allowed_when_restricted;
 }
 
-enum route_transaction_kind route_get_transaction_kind(const struct route *r)
+enum route_transaction_kind route_get_transaction_kind_of_handler(const struct route *r)
 {
     if (r->store != ROUTE_STORE_BY_METHOD)
         return r->store;

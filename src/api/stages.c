@@ -13,7 +13,7 @@
 
 static void start_next_stage(struct call_context *run, enum call_stage ended);
 
-static void end_call(struct call_context *run, enum err e)
+static void finish_and_free_call(struct call_context *run, enum err e)
 {
     if (!run->call.exchange)
         internal_call_end(run, e);
@@ -34,7 +34,7 @@ static bool may_continue_as_anonymous(const struct call *call)
 static void submit_transaction(struct call_context *run, enum call_stage stage,
                                enum store_mode mode);
 
-enum err call_restart_at_read(struct call *call)
+enum err call_restart_at_read_stage(struct call *call)
 {
     call_get_context(call)->outdated = true;
     return ERR_STORE_RETRY;
@@ -60,7 +60,7 @@ static void on_handler_finished(struct call_context *run, enum err e)
     if (!e && call->after)
         call->after(call);
     if (!e || !restart_at_read(run))
-        end_call(run, e);
+        finish_and_free_call(run, e);
 }
 
 static void on_revocation_acknowledged(struct loop_message *p)
@@ -76,7 +76,7 @@ static void wait_until_nodes_apply_revocation(struct call_context *run)
         .loop = run->call.loop,
         .post.run = on_revocation_acknowledged,
     };
-    cluster_await_position(run->call.api->options.cluster, &run->revocation_wait);
+    cluster_await_log_position(run->call.api->options.cluster, &run->revocation_wait);
 }
 
 static void on_transaction_finished(struct work_item *w, enum err e)
@@ -100,7 +100,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         break;
     case STAGE_KNOWN_BODY:
         if (!run->outdated) {
-            end_call(run, e);
+            finish_and_free_call(run, e);
             return;
         }
         run->outdated = false;
@@ -121,7 +121,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         return;
     }
     if (e)
-        end_call(run, e);
+        finish_and_free_call(run, e);
     else
         start_next_stage(run, run->stage);
 }
@@ -169,8 +169,8 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
     run->header_bytes_before = run->response.headers.n;
     /* This node has lost the database. Refuse the call now, so that the caller can try another
      * node. */
-    if (call->exchange && cluster && cluster_is_cut_off(cluster)) {
-        end_call(run, ERR_UNAVAILABLE);
+    if (call->exchange && cluster && cluster_node_is_isolated(cluster)) {
+        finish_and_free_call(run, ERR_UNAVAILABLE);
         return;
     }
     run->work = (struct work_item){
@@ -181,7 +181,7 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
         .owner = call_scheduling_key(call),
         .name = call->route->name,
         .loop = call->loop,
-        .run = call_attempt_run_stage,
+        .run = call_run_stage_in_transaction,
         .may_share = call->may_share,
         .committed = on_call_committed,
         .done = on_transaction_finished,
@@ -189,18 +189,18 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
     };
     if (store_needs_round_trips(call->api->options.store))
         add_request_ids(run);
-    store_submit(call->api->options.store, &run->work);
+    store_submit_work_item(call->api->options.store, &run->work);
 }
 
 static void run_handler(struct call_context *run)
 {
     struct call *call = &run->call;
 
-    switch (route_get_transaction_kind(call->route)) {
+    switch (route_get_transaction_kind_of_handler(call->route)) {
     case ROUTE_STORE_NONE:
         run->stage = STAGE_HANDLE;
         run->header_bytes_before = run->response.headers.n;
-        on_transaction_finished(&run->work, call_attempt_run_stage(&run->work, NULL));
+        on_transaction_finished(&run->work, call_run_stage_in_transaction(&run->work, NULL));
         break;
     case ROUTE_STORE_READ:
         submit_transaction(run, STAGE_HANDLE, STORE_READ);
@@ -218,7 +218,7 @@ static void on_hash_finished(struct loop_message *p)
     struct call_context *run = container_of(p, struct call_context, hashed);
 
     if (run->computed)
-        end_call(run, run->computed);
+        finish_and_free_call(run, run->computed);
     else
         start_next_stage(run, STAGE_HASH);
 }
@@ -231,7 +231,7 @@ static void run_hash_stage(struct password_hash_task *t)
 
     run->computed = call->exchange && http_exchange_is_abandoned(call->exchange) ? ERR_UNAVAILABLE
                                                                                  : call->hash(call);
-    loop_post(call->loop, &run->hashed);
+    loop_post_message(call->loop, &run->hashed);
 }
 
 static void start_hash_stage(struct call_context *run)
@@ -240,7 +240,7 @@ static void start_hash_stage(struct call_context *run)
     run->hash.run = run_hash_stage;
     run->hashed.run = on_hash_finished;
     if (!password_hasher_submit(run->call.api->hashing, &run->hash))
-        end_call(run, ERR_UNAVAILABLE);
+        finish_and_free_call(run, ERR_UNAVAILABLE);
 }
 
 static void run_compute_stage(uv_work_t *w)
@@ -256,7 +256,7 @@ static void on_compute_finished(uv_work_t *w, int status)
 
     loop_begin_measured_part(run->call.route->name);
     if (status || run->computed)
-        end_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
+        finish_and_free_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
     else
         start_next_stage(run, STAGE_COMPUTE);
 }
@@ -318,7 +318,7 @@ static void on_decode_finished(uv_work_t *w, int status)
 
     loop_begin_measured_part(run->call.route->name);
     if (status)
-        end_call(run, ERR_UNAVAILABLE);
+        finish_and_free_call(run, ERR_UNAVAILABLE);
     else
         start_next_stage(run, STAGE_DECODE);
 }
@@ -332,13 +332,13 @@ static void start_decode_stage(struct call_context *run)
 
 /* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
  * stage. */
-static bool run_before_decode_hook(struct call_context *run)
+static bool run_before_decode_stage(struct call_context *run)
 {
     struct call *call = &run->call;
     enum err e = call->route->before_decode ? call->route->before_decode(call) : OK;
 
     if (e)
-        end_call(run, e);
+        finish_and_free_call(run, e);
     else if (call->read)
         submit_transaction(run, STAGE_KNOWN_BODY, STORE_READ);
     return e || call->read;
@@ -352,7 +352,7 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
         enum err e = check_caller_and_head(run);
 
         if (e) {
-            end_call(run, e);
+            finish_and_free_call(run, e);
             return;
         }
         if (run->admitting && call->route->service && call->route->admit) {
@@ -364,7 +364,7 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
         accept_request_body(run);
         return;
     }
-    if (ended == STAGE_CREDENTIAL && run_before_decode_hook(run))
+    if (ended == STAGE_CREDENTIAL && run_before_decode_stage(run))
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_KNOWN_BODY) {
         if (call_input_is_long(call)) {
@@ -377,7 +377,7 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
         enum err e = check_request_body(run);
 
         if (e) {
-            end_call(run, e);
+            finish_and_free_call(run, e);
             return;
         }
         if (call->read) {
@@ -401,7 +401,7 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
     run_handler(run);
 }
 
-void call_start_internal(struct call_context *run, bool call_input_is_long)
+void call_start_internal_at_decode(struct call_context *run, bool call_input_is_long)
 {
     if (call_input_is_long) {
         start_decode_stage(run);
@@ -417,7 +417,7 @@ void call_resume_after_await(struct call *call, enum err e)
 
     assert(run->stage == STAGE_AWAIT);
     if (e)
-        end_call(run, e);
+        finish_and_free_call(run, e);
     else
         start_next_stage(run, STAGE_AWAIT);
 }
@@ -437,12 +437,12 @@ void call_authenticate(struct call_context *run)
         call->caller = &run->caller;
         start_next_stage(run, STAGE_CREDENTIAL);
     } else if (header.p && parse_credential_token(kind, call->token, &run->credential)) {
-        auth_begin_token_lookup(auth, &run->credential);
+        auth_prepare_token_lookup(auth, &run->credential);
         submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
     } else if (may_continue_as_anonymous(call)) {
         start_next_stage(run, STAGE_CREDENTIAL);
     } else {
-        end_call(run, ERR_UNAUTHORIZED);
+        finish_and_free_call(run, ERR_UNAUTHORIZED);
     }
 }
 
@@ -464,7 +464,7 @@ void call_context_init(struct call_context *run, struct api *api, struct arena *
 }
 
 /* Serves a page of the web client if the path matches no route. */
-static bool serve_web_page(struct call_context *run)
+static bool reply_with_web_page_if_any(struct call_context *run)
 {
     struct call *call = &run->call;
     const struct api_options *o = &call->api->options;
@@ -508,7 +508,7 @@ static void start_call(struct api *api, struct http_exchange *x, bool admitting)
     if (run->match.error == ERR_METHOD_NOT_ALLOWED)
         response_add_allow_header(run, "Allow");
     if (run->match.error)
-        end_call(run, serve_web_page(run) ? OK : run->match.error);
+        finish_and_free_call(run, reply_with_web_page_if_any(run) ? OK : run->match.error);
     else if (!call->route)
         response_send_options(run);
     else if (!injected_faults_exist(api->faults) || call->route->service || !call_apply_fault(run))

@@ -54,9 +54,9 @@ static void call_attempt_reset(struct call_context *run)
     run->effects.revocations = NULL;
     run->effects.voice_changes = NULL;
     run->effects.voice_changes_end = &run->effects.voice_changes;
-    reset_files_of_attempt(call);
+    reset_call_files_before_retry(call);
     run->effects.job_due = 0;
-    run->refusal = (struct refusal){ 0 };
+    run->refusal = (struct call_refusal){ 0 };
     run->cause = STR("");
     call->after = NULL;
     run->outdated = false;
@@ -80,14 +80,14 @@ static enum err check_response_within_limits(const struct call_context *run)
 }
 
 /* Returns the effects of the call that other nodes must apply, as an entry of the event log. */
-static struct log_entry log_entry_from_effects(const struct call_effects *effects)
+static struct log_entry log_entry_from_effects(const struct call_commit_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,
                                .revocations = effects->revocations,
                                .voices = effects->voice_changes };
 }
 
-enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
+enum err call_run_stage_in_transaction(struct work_item *w, struct tx *tx)
 {
     struct call_context *run = container_of(w, struct call_context, work);
     struct call *call = &run->call;
@@ -131,7 +131,7 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
         cluster_append_log_entry(call->api->options.cluster, tx,
                                  log_entry_from_effects(&run->effects));
     if (e)
-        find_refusal_cause(run, e);
+        call_find_refusal_cause(run, e);
     call->tx = NULL;
     return e;
 }
@@ -169,7 +169,7 @@ void api_apply_revocation(struct api *api, const struct revocation_record *f)
 void call_publish_events(const struct call *call)
 {
     const struct api_commit_callbacks *events = &call->api->options.events;
-    const struct call_effects *effects = &call_get_context(call)->effects;
+    const struct call_commit_effects *effects = &call_get_context(call)->effects;
 
     for (const struct voice_state_change *v = effects->voice_changes;
          v && events->voice_state_changed; v = v->next)

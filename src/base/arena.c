@@ -77,7 +77,7 @@ void arena_free(struct arena *a)
 
 /* Adds a block at least twice as large as the previous one, so that n bytes need at most log n
  * blocks. The unused rest of the previous block is wasted. */
-void arena_grow(struct arena *a, size_t size)
+void arena_add_block(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;
 

@@ -31,7 +31,7 @@ void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
 
 /* Adds a new block of at least `size` bytes. */
-void arena_grow(struct arena *a, size_t size);
+void arena_add_block(struct arena *a, size_t size);
 
 /* Like arena_alloc, but the memory is not zeroed; for memory that the caller overwrites at once. */
 static inline void *arena_alloc_raw(struct arena *a, size_t size)
@@ -40,7 +40,7 @@ static inline void *arena_alloc_raw(struct arena *a, size_t size)
 
     size = (size + align - 1) / align * align;
     if (size > (size_t)(a->end - a->at))
-        arena_grow(a, size);
+        arena_add_block(a, size);
     void *p = a->at;
     a->at += size;
     a->used += size;

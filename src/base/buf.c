@@ -109,7 +109,7 @@ void buf_add_html_escaped(struct buf *b, struct str text)
     }
 }
 
-void buf_drop_front(struct buf *b, size_t n)
+void buf_drop_first_bytes(struct buf *b, size_t n)
 {
     if (n >= b->n) {
         b->n = 0;
@@ -127,7 +127,7 @@ void buf_truncate(struct buf *b, size_t n)
 
 struct str buf_move_to_arena(struct buf *b, struct arena *a)
 {
-    struct str text = b->full ? STR("") : str_dup(a, buf_str(b));
+    struct str text = b->full ? STR("") : str_dup(a, buf_as_str(b));
 
     if (b->full)
         arena_mark_incomplete(a);

@@ -32,7 +32,7 @@ static inline bool buf_is_full(const struct buf *b)
     return b->full;
 }
 
-static inline struct str buf_str(const struct buf *b)
+static inline struct str buf_as_str(const struct buf *b)
 {
     return (struct str){ b->p, b->n };
 }
@@ -76,7 +76,7 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 /* Appends the text with <, >, & and double quotes escaped for HTML. */
 void buf_add_html_escaped(struct buf *b, struct str text);
 
-void buf_drop_front(struct buf *b, size_t n);
+void buf_drop_first_bytes(struct buf *b, size_t n);
 
 /* Truncates the buffer to its first n bytes and clears `full`. */
 void buf_truncate(struct buf *b, size_t n);

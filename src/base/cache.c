@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Maximum number of idle entries that one cache_put frees, so that no call takes long. */
+/* Maximum number of idle entries that one cache_insert frees, so that no call takes long. */
 enum { MAX_IDLE_EVICTIONS_PER_PUT = 8 };
 
 static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,7 +61,7 @@ void cache_visit_kind_stats(void (*each)(const char *name, const struct cache_st
 
 void cache_remove(struct cache *c, struct cache_entry *e)
 {
-    map_remove(&c->entries, e->hash);
+    map_remove_value(&c->entries, e->hash);
     link_remove(&e->link);
     cache_counter_add(&c->stats.entries, -UINT64_C(1));
     cache_counter_add(&c->stats.bytes, -(uint64_t)e->bytes);
@@ -84,7 +84,7 @@ static bool cache_entry_is_idle(const struct cache *c, const struct cache_entry 
 void *cache_find(struct cache *c, uint64_t hash, const void *key)
 {
     const struct cache_kind *k = c->kind;
-    struct cache_entry *e = map_get(&c->entries, hash);
+    struct cache_entry *e = map_find_value(&c->entries, hash);
     int64_t now = e && k->idle_ms ? clock_steady_ms() : 0;
 
     if (!e || cache_entry_is_idle(c, e, now) || (k->matches && !k->matches(e, key))) {
@@ -107,9 +107,9 @@ static bool cache_is_over_limit(const struct cache *c)
     return (k->entries && c->entries.count > k->entries) || (k->bytes && c->stats.bytes > k->bytes);
 }
 
-void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e)
+void cache_insert(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e)
 {
-    struct cache_entry *before = map_get(&c->entries, hash), *oldest;
+    struct cache_entry *before = map_find_value(&c->entries, hash), *oldest;
     int64_t now = c->kind->idle_ms ? clock_steady_ms() : 0;
 
     if (!c->order.next)
@@ -117,7 +117,7 @@ void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry 
     if (before)
         cache_remove_and_free(c, before);
     *e = (struct cache_entry){ .hash = hash, .bytes = bytes, .used_at = now };
-    map_put(&c->entries, hash, e);
+    map_set_value(&c->entries, hash, e);
     links_append(&c->order, &e->link);
     cache_counter_add(&c->stats.entries, 1);
     cache_counter_add(&c->stats.bytes, bytes);

@@ -63,7 +63,7 @@ void *cache_find(struct cache *c, uint64_t hash, const void *key);
 
 /* Takes ownership of the entry. Frees an entry with the same hash, then evicts entries until the
  * limits are met; the new entry stays even if it alone exceeds them. */
-void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e);
+void cache_insert(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e);
 
 /* Removes an entry from the cache; the caller then owns the entry. */
 void cache_remove(struct cache *c, struct cache_entry *e);

@@ -30,7 +30,7 @@ void clock_step_wall_clock(int64_t us);
  * them, and each read adds 1 µs, so that later events have later times. */
 void clock_stop(void);
 /* Lets the clocks continue from where they stopped. */
-void clock_continue(void);
+void clock_continue_after_stop(void);
 void clock_reset(void);
 int64_t clock_wall_offset_us(void);
 

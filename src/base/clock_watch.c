@@ -63,7 +63,7 @@ void clock_watch_start(snowflake newest)
     if (behind > CLOCK_BEHIND_MS)
         warn_clock_is_behind(behind);
     else if (behind >= 0 && newest)
-        snowflake_continue_after(newest);
+        snowflake_set_minimum(newest);
 }
 
 void clock_watch_check(void)

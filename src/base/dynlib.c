@@ -10,7 +10,7 @@
 
 #ifdef GUILDHALL_STATIC
 
-bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
+bool dynlib_load_functions(const char *file, const struct dynlib_symbol *symbols)
 {
     (void)file;
     for (const struct dynlib_symbol *s = symbols; s->name; s++)
@@ -18,14 +18,15 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
     return true;
 }
 
-bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol)
+bool dynlib_load_optional_function(const char *file, const struct dynlib_symbol *symbol)
 {
-    return dynlib_load(file, (const struct dynlib_symbol[]){ *symbol, { NULL, NULL, NULL } });
+    return dynlib_load_functions(file,
+                                 (const struct dynlib_symbol[]){ *symbol, { NULL, NULL, NULL } });
 }
 
 #else
 
-static bool symbol_resolve(void *lib, const struct dynlib_symbol *s)
+static bool resolve_library_symbol(void *lib, const struct dynlib_symbol *s)
 {
     void *address = dlsym(lib, s->name);
 
@@ -35,7 +36,7 @@ static bool symbol_resolve(void *lib, const struct dynlib_symbol *s)
     return address;
 }
 
-bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
+bool dynlib_load_functions(const char *file, const struct dynlib_symbol *symbols)
 {
     void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 
@@ -44,7 +45,7 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
         return false;
     }
     for (const struct dynlib_symbol *s = symbols; s->name; s++)
-        if (!symbol_resolve(lib, s)) {
+        if (!resolve_library_symbol(lib, s)) {
             log_error("the library %s has no function %s; install a newer version of it", file,
                       s->name);
             return false;
@@ -52,11 +53,11 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
     return true;
 }
 
-bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol)
+bool dynlib_load_optional_function(const char *file, const struct dynlib_symbol *symbol)
 {
     void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 
-    return lib && symbol_resolve(lib, symbol);
+    return lib && resolve_library_symbol(lib, symbol);
 }
 
 #endif

@@ -28,9 +28,9 @@ struct dynlib_symbol {
 
 /* Loads a shared library, which stays loaded, and sets the function pointers of all symbols.
  * Returns false and logs if the library or a symbol is missing. */
-bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
+bool dynlib_load_functions(const char *file, const struct dynlib_symbol *symbols);
 
-/* Like dynlib_load, but for one function that may be missing, and without logging. */
-bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol);
+/* Like dynlib_load_functions, but for one function that may be missing, and without logging. */
+bool dynlib_load_optional_function(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

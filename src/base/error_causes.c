@@ -7,11 +7,9 @@
 static const struct error_cause causes[] = {
 #define CAUSE(code, causes, fix) { code, causes, fix },
 #define CLOSE(code, meaning, causes, fix)
-#define GROUP(first, last, causes, fix)
 #include "base/error_causes.def"
 #undef CAUSE
 #undef CLOSE
-#undef GROUP
 };
 
 static const struct {
@@ -20,24 +18,9 @@ static const struct {
 } closes[] = {
 #define CAUSE(code, causes, fix)
 #define CLOSE(code, meaning, causes, fix) { meaning, { code, causes, fix } },
-#define GROUP(first, last, causes, fix)
 #include "base/error_causes.def"
 #undef CAUSE
 #undef CLOSE
-#undef GROUP
-};
-
-static const struct {
-    int first, last;
-    const char *causes, *fix;
-} groups[] = {
-#define CAUSE(code, causes, fix)
-#define CLOSE(code, meaning, causes, fix)
-#define GROUP(first, last, causes, fix) { first, last, causes, fix },
-#include "base/error_causes.def"
-#undef CAUSE
-#undef CLOSE
-#undef GROUP
 };
 
 bool error_cause_find(int status, int code, struct error_cause *ret)
@@ -47,11 +30,6 @@ bool error_cause_find(int status, int code, struct error_cause *ret)
     for (size_t i = 0; i < COUNT_OF(causes); i++)
         if (causes[i].code == key) {
             *ret = causes[i];
-            return true;
-        }
-    for (size_t i = 0; i < COUNT_OF(groups); i++)
-        if (key >= groups[i].first && key <= groups[i].last) {
-            *ret = (struct error_cause){ key, groups[i].causes, groups[i].fix };
             return true;
         }
     return false;
@@ -67,7 +45,7 @@ bool close_cause_find(int code, struct error_cause *ret)
     return false;
 }
 
-static int key_of_error(const struct error_info *info)
+static int find_cause_key_of_error(const struct error_info *info)
 {
     return info->code ? info->code : info->status;
 }
@@ -82,7 +60,7 @@ static void write_error_section(struct buf *out, int key)
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         const struct error_info *info = error_info((enum err)e);
 
-        if (key_of_error(info) != key)
+        if (find_cause_key_of_error(info) != key)
             continue;
         buf_printf(out, "%s%s (HTTP %d)", comma, info->message, info->status);
         comma = "; ";
@@ -98,7 +76,7 @@ static int find_next_error_key(int after)
     int lowest = 0;
 
     for (int e = OK + 1; e < ERR_COUNT; e++) {
-        int key = key_of_error(error_info((enum err)e));
+        int key = find_cause_key_of_error(error_info((enum err)e));
 
         if (key > after && (!lowest || key < lowest))
             lowest = key;

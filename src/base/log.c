@@ -19,7 +19,7 @@ static struct {
     int fd;
     _Atomic enum log_level least;
     int json;
-    int sentences; /* log_use_sentences */
+    int sentences; /* log_use_sentence_format */
     int coloured;  /* whether fd is a terminal */
     int journal;   /* whether fd is systemd's journal, where each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
@@ -48,7 +48,7 @@ void log_init(int fd, enum log_level least, int json)
     out.journal = is_systemd_journal(fd);
 }
 
-void log_use_sentences(void)
+void log_use_sentence_format(void)
 {
     out.sentences = 1;
 }
@@ -88,7 +88,7 @@ static void append_json_escaped(struct buf *b, const char *z)
 }
 
 /* Returns the message without its area: "store: it is full" becomes "it is full". */
-static const char *message_without_area(const char *message)
+static const char *skip_area_of_log_message(const char *message)
 {
     size_t n = strspn(message, "abcdefghijklmnopqrstuvwxyz");
 
@@ -105,7 +105,7 @@ static void format_log_line(struct buf *b, enum log_level level, const char *mes
     if (out.journal)
         buf_add(b, priorities[level], 3);
     if (out.sentences) {
-        buf_printf(b, "guildhall: %s\n", message_without_area(message));
+        buf_printf(b, "guildhall: %s\n", skip_area_of_log_message(message));
         return;
     }
     timestamp_format(clock_us(), when);

@@ -13,7 +13,7 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF };
 void log_init(int fd, enum log_level least, int json);
 /* Writes messages as sentences for a person: "guildhall: what happened", without time, level and
  * area. For commands other than the server. */
-void log_use_sentences(void);
+void log_use_sentence_format(void);
 enum log_level log_level(void);
 /* Returns the log level with this name, or LOG_INFO if the name is unknown. */
 enum log_level log_level_from_name(const char *name);

@@ -27,7 +27,7 @@ static struct map_slot *map_find_slot(const struct map *m, uint64_t key)
     return &m->slots[i];
 }
 
-void *map_get(const struct map *m, uint64_t key)
+void *map_find_value(const struct map *m, uint64_t key)
 {
     return m->cap ? map_find_slot(m, key)->value : NULL;
 }
@@ -44,7 +44,7 @@ static void map_grow(struct map *m)
     mem_free(old.slots);
 }
 
-void *map_put(struct map *m, uint64_t key, void *value)
+void *map_set_value(struct map *m, uint64_t key, void *value)
 {
     assert(value);
     if (m->count + 1 > m->cap / 4 * 3)
@@ -58,7 +58,7 @@ void *map_put(struct map *m, uint64_t key, void *value)
     return before;
 }
 
-void *map_remove(struct map *m, uint64_t key)
+void *map_remove_value(struct map *m, uint64_t key)
 {
     struct map_slot *slot = m->cap ? map_find_slot(m, key) : NULL;
     void *value = slot ? slot->value : NULL;
@@ -83,7 +83,7 @@ void *map_remove(struct map *m, uint64_t key)
     return value;
 }
 
-void *map_next(const struct map *m, size_t *at)
+void *map_next_value(const struct map *m, size_t *at)
 {
     while (*at < m->cap) {
         void *value = m->slots[(*at)++].value;

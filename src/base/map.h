@@ -23,16 +23,16 @@ void map_init(struct map *m);
 void map_clear(struct map *m);
 
 /* Returns NULL if the key is absent. */
-void *map_get(const struct map *m, uint64_t key);
+void *map_find_value(const struct map *m, uint64_t key);
 
 /* Stores a value, which must not be NULL; returns the previous value or NULL. */
-void *map_put(struct map *m, uint64_t key, void *value);
+void *map_set_value(struct map *m, uint64_t key, void *value);
 
 /* Returns the removed value or NULL. */
-void *map_remove(struct map *m, uint64_t key);
+void *map_remove_value(struct map *m, uint64_t key);
 
 /* Iterates in no particular order: start with *at = 0; returns NULL at the end. Do not remove the
  * returned value from the map during the iteration. */
-void *map_next(const struct map *m, size_t *at);
+void *map_next_value(const struct map *m, size_t *at);
 
 #endif

@@ -276,8 +276,8 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
     return r.problem == NULL;
 }
 
-const char *options_read_one_before_others(const char *name, const struct option_source *source,
-                                           char **argv)
+const char *options_read_single_value_early(const char *name, const struct option_source *source,
+                                            char **argv)
 {
     char variable[128];
     size_t n = strlen(name);

@@ -50,8 +50,8 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 
 /* Returns the value of one flag or environment variable before the other options are read. Used for
  * the path of the INI file. */
-const char *options_read_one_before_others(const char *name, const struct option_source *source,
-                                           char **argv);
+const char *options_read_single_value_early(const char *name, const struct option_source *source,
+                                            char **argv);
 
 /* Returns the name of the most similar option of the lists, or NULL. `lists` ends with NULL. */
 const char *option_find_most_similar(const struct option_row *const *lists, struct str name);

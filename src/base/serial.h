@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-void serial_put_u64(struct buf *b, uint64_t v);
-void serial_put_bytes(struct buf *b, struct str s);
+void serial_append_u64(struct buf *b, uint64_t v);
+void serial_append_bytes(struct buf *b, struct str s);
 
 /* State of the decoder. If a value is missing in the input, bad is set, and all further results are
  * zero or empty. */
@@ -17,10 +17,10 @@ struct serial_reader {
 };
 
 uint64_t serial_get_u64(struct serial_reader *r);
-struct str serial_get_slice(struct serial_reader *r, uint64_t n); /* points into the input */
-struct str serial_get_bytes(struct serial_reader *r);
+struct str serial_read_slice(struct serial_reader *r, uint64_t n); /* points into the input */
+struct str serial_read_bytes(struct serial_reader *r);
 /* Reads the number of elements that follow. Each element has at least `least` bytes; fails if the
  * input is too short for that many elements. */
-size_t serial_get_count(struct serial_reader *r, size_t least);
+size_t serial_read_count(struct serial_reader *r, size_t least);
 
 #endif

@@ -49,7 +49,7 @@ snowflake snowflake_new(void)
     return snowflake_from_sequence(reserve_sequence_numbers(1));
 }
 
-void snowflake_continue_after(snowflake newest)
+void snowflake_set_minimum(snowflake newest)
 {
     uint64_t sequence_number = (newest >> (SEQUENCE_BITS + NODE_BITS)) << SEQUENCE_BITS | 0xfff;
     uint64_t before = atomic_load(&last_sequence);

@@ -24,7 +24,7 @@ unsigned snowflake_get_node(void);
 snowflake snowflake_new(void);
 
 /* Makes all later ids greater than `newest`. */
-void snowflake_continue_after(snowflake newest);
+void snowflake_set_minimum(snowflake newest);
 /* Returns the time of the newest id that this process created; the epoch if it has created none. */
 int64_t snowflake_newest_ms(void);
 

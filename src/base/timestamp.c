@@ -43,7 +43,7 @@ static bool parse_digits(struct str *s, size_t n, int64_t *ret)
     return true;
 }
 
-static bool consume_expected_character(struct str *s, char c)
+static bool skip_expected_character(struct str *s, char c)
 {
     if (s->n == 0 || s->p[0] != c)
         return false;
@@ -55,8 +55,8 @@ static bool parse_date(struct str *s, int64_t *ret_days)
 {
     int64_t y, m, d;
 
-    if (!parse_digits(s, 4, &y) || !consume_expected_character(s, '-') || !parse_digits(s, 2, &m) ||
-        !consume_expected_character(s, '-') || !parse_digits(s, 2, &d) || !is_valid_date(y, m, d))
+    if (!parse_digits(s, 4, &y) || !skip_expected_character(s, '-') || !parse_digits(s, 2, &m) ||
+        !skip_expected_character(s, '-') || !parse_digits(s, 2, &d) || !is_valid_date(y, m, d))
         return false;
     *ret_days = days_from_date(y, m, d);
     return true;
@@ -82,11 +82,11 @@ static bool parse_utc_offset(struct str *s, int64_t *ret_minutes)
     int64_t h, m;
 
     *ret_minutes = 0;
-    if (!s->n || consume_expected_character(s, 'Z') || consume_expected_character(s, 'z'))
+    if (!s->n || skip_expected_character(s, 'Z') || skip_expected_character(s, 'z'))
         return true;
     bool minus = s->n && s->p[0] == '-';
-    if (!(consume_expected_character(s, '+') || consume_expected_character(s, '-')) ||
-        !parse_digits(s, 2, &h) || !(consume_expected_character(s, ':') || s->n == 2) ||
+    if (!(skip_expected_character(s, '+') || skip_expected_character(s, '-')) ||
+        !parse_digits(s, 2, &h) || !(skip_expected_character(s, ':') || s->n == 2) ||
         !parse_digits(s, 2, &m) || h > 23 || m > 59)
         return false;
     *ret_minutes = (h * 60 + m) * (minus ? -1 : 1);
@@ -98,13 +98,13 @@ bool timestamp_parse(struct str s, int64_t *ret_us)
     int64_t days, h, m, sec, us = 0, offset;
 
     if (!parse_date(&s, &days) ||
-        !(consume_expected_character(&s, 'T') || consume_expected_character(&s, 't') ||
-          consume_expected_character(&s, ' ')) ||
-        !parse_digits(&s, 2, &h) || !consume_expected_character(&s, ':') ||
-        !parse_digits(&s, 2, &m) || !consume_expected_character(&s, ':') ||
-        !parse_digits(&s, 2, &sec) || h > 23 || m > 59 || sec > 60)
+        !(skip_expected_character(&s, 'T') || skip_expected_character(&s, 't') ||
+          skip_expected_character(&s, ' ')) ||
+        !parse_digits(&s, 2, &h) || !skip_expected_character(&s, ':') || !parse_digits(&s, 2, &m) ||
+        !skip_expected_character(&s, ':') || !parse_digits(&s, 2, &sec) || h > 23 || m > 59 ||
+        sec > 60)
         return false;
-    if (consume_expected_character(&s, '.') && !parse_fraction(&s, &us))
+    if (skip_expected_character(&s, '.') && !parse_fraction(&s, &us))
         return false;
     if (!parse_utc_offset(&s, &offset) || s.n)
         return false;

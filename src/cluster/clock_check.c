@@ -6,7 +6,7 @@ static bool clock_offsets_are_near(int64_t a, int64_t b)
     return a - b <= CLOCK_OFFSET_MAX_MS && b - a <= CLOCK_OFFSET_MAX_MS;
 }
 
-bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count)
+bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t count)
 {
     /* `same`: clocks that agree with this node's; `all`: includes this node's and the
      * database's. */
@@ -19,7 +19,7 @@ bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count)
     return same * 2 > all;
 }
 
-bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now)
+bool database_clock_jumped(const struct node_clock_check *w, const struct clock_sample *now)
 {
     const struct clock_sample *last = &w->last;
     int64_t passed = now->database_ms - last->database_ms;
@@ -29,7 +29,8 @@ bool database_clock_jumped(const struct clock_check *w, const struct clock_sampl
     return last->after && (passed < least - CLOCK_JUMP_MS || passed > most + CLOCK_JUMP_MS);
 }
 
-void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees)
+void clock_check_record_sample(struct node_clock_check *w, const struct clock_sample *now,
+                               bool agrees)
 {
     bool is_first = !w->last.after;
 

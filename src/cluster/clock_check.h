@@ -27,7 +27,7 @@ struct clock_sample {
     int64_t before, after, database_ms;
 };
 
-struct clock_check {
+struct node_clock_check {
     struct clock_sample last; /* the last sample; last.after is 0 before the first sample */
     /* When this node's clock became wrong (clock_monotonic_ns); 0 if it is right. */
     int64_t off_since;
@@ -36,12 +36,13 @@ struct clock_check {
 
 /* Returns whether this node's clock is right. offset_ms is by how much it is ahead of the
  * database's clock; `others` are these offsets of the other living nodes. */
-bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count);
+bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t count);
 /* Returns whether the database's clock jumped (by more than CLOCK_JUMP_MS) since the last
  * sample. */
-bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now);
-/* Records a sample and the result of node_clock_is_right (`agrees`). This node's clock counts as
+bool database_clock_jumped(const struct node_clock_check *w, const struct clock_sample *now);
+/* Records a sample and the result of node_clock_is_correct (`agrees`). This node's clock counts as
  * wrong if the first sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong samples. */
-void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees);
+void clock_check_record_sample(struct node_clock_check *w, const struct clock_sample *now,
+                               bool agrees);
 
 #endif

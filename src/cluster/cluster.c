@@ -128,7 +128,8 @@ void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, str
     offer_local_log_entry(c, w, &f);
 }
 
-void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct session_move *m)
+void cluster_append_session_move(struct cluster *c, struct tx *tx,
+                                 const struct session_move_message *m)
 {
     struct log_entry f = { .origin = c->identity, .move = m };
 
@@ -136,7 +137,7 @@ void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct 
 }
 
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
-                                  const struct session_move *m)
+                                  const struct session_move_message *m)
 {
     struct log_entry f = { .origin = c->identity, .move = m };
 
@@ -149,7 +150,7 @@ uint32_t cluster_node_identity(const struct cluster *c)
     return c->identity;
 }
 
-bool cluster_is_alone(const struct cluster *c)
+bool cluster_has_no_other_nodes(const struct cluster *c)
 {
     return c->options.alone;
 }
@@ -195,10 +196,10 @@ static enum err find_log_position_to_start(struct cluster *c, int64_t *ret)
     struct str bound;
     bool ended = false;
     int64_t since = clock_monotonic_ns();
-    enum err e = cluster_run_transaction(c, STORE_READ, read_next_log_position, ret);
+    enum err e = cluster_run_log_transaction(c, STORE_READ, read_next_log_position, ret);
 
     if (!e)
-        e = read_new_transaction_id(c, c->arena, &bound);
+        e = begin_transaction_and_read_id(c, c->arena, &bound);
     while (!e && !ended) {
         e = older_transactions_have_ended(c, bound, false, &ended);
         if (!ended)
@@ -226,7 +227,8 @@ static enum err join_as_single_node(struct cluster *c, int64_t *ret)
 {
     c->identity = 1 + randombytes_uniform(UINT32_MAX - 1);
     atomic_store(&c->count.nodes, 1);
-    return store_run(c->options.store, STORE_READ, c->arena, read_position_after_log_end, ret);
+    return store_run_transaction_and_wait(c->options.store, STORE_READ, c->arena,
+                                          read_position_after_log_end, ret);
 }
 
 static enum err join_cluster(struct cluster *c, int64_t *ret)
@@ -236,11 +238,11 @@ static enum err join_cluster(struct cluster *c, int64_t *ret)
     c->identity = store_process_identity(c->options.store);
     c->node = process_identity_node_number(c->identity);
     c->side = store_connection_new(c->options.store);
-    enum err e = node_register(c);
+    enum err e = cluster_node_register(c);
     if (!e)
         e = find_log_position_to_start(c, ret);
     if (!e)
-        e = cluster_run_transaction(c, STORE_READ, read_first_log_position, &first);
+        e = cluster_run_log_transaction(c, STORE_READ, read_first_log_position, &first);
     c->follow.log_had_rows = first && first < *ret;
     return e ? e : cluster_nats_open(c);
 }
@@ -276,7 +278,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
                                    pass_over_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
     if (!options->alone)
-        log_sequencer_record_delivered(c->sequencer);
+        log_sequencer_enable_delivered_record(c->sequencer);
     store_on_log_position_aborted(options->store, on_log_position_aborted, c);
     *ret = c;
     return OK;
@@ -310,7 +312,7 @@ void cluster_close(struct cluster *c)
         pthread_join(c->thread, NULL);
     cluster_nats_close(c); /* close NATS only after the log thread, which uses it, has ended */
     if (c->sequencer && c->side)
-        node_unregister(c);
+        cluster_node_unregister(c);
     log_sequencer_free(c->sequencer);
     store_connection_free(c->side);
     pthread_cond_destroy(&c->woken);
@@ -320,7 +322,7 @@ void cluster_close(struct cluster *c)
     mem_free(c);
 }
 
-void cluster_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
+void cluster_get_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
 {
     uint64_t living = atomic_load(&c->count.nodes), rank = atomic_load(&c->rank);
 
@@ -357,7 +359,7 @@ void cluster_record_peer_heartbeat(struct cluster *c)
     atomic_store(&c->nats.peer_heartbeat_at, now);
 }
 
-bool cluster_is_cut_off(const struct cluster *c)
+bool cluster_node_is_isolated(const struct cluster *c)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -376,7 +378,7 @@ unsigned cluster_count_unconnected_nodes(const struct cluster *c)
     return atomic_load(&c->nats.connected) || nodes < 1 ? 1 : (unsigned)nodes;
 }
 
-void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
+void cluster_read_stats(const struct cluster *c, struct cluster_stats *ret)
 {
     *ret = (struct cluster_stats){
         .position = log_sequencer_next_position(c->sequencer) - 1,

@@ -54,7 +54,7 @@ struct cluster_options {
     void (*publish_passed_over)(void *arg);
     /* Called when a session of this node must move to another node, or one of another node to this
      * node. */
-    void (*move)(void *arg, const struct session_move *m);
+    void (*move)(void *arg, const struct session_move_message *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
     /* Called before publish_events of the same log entry. fact->claim identifies a voice connection
      * of the node that wrote the entry; it is 0 on other nodes. */
@@ -79,7 +79,7 @@ struct cluster_options {
 enum err cluster_open(const struct cluster_options *options, struct cluster **ret);
 /* Starts the thread that reads the event log. */
 void cluster_start(struct cluster *c);
-/* Unregisters this node. No commit or cluster_await_position may follow. */
+/* Unregisters this node. No commit or cluster_await_log_position may follow. */
 void cluster_close(struct cluster *c); /* accepts NULL */
 
 /* Writes an entry to the event log, in the transaction before its commit. An entry with only
@@ -90,9 +90,10 @@ void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry
 void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
 /* Write the move of a session to another node to the event log and publish it. They do for a
  * session move what cluster_append_log_entry and cluster_publish_log_entry do for events. */
-void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct session_move *m);
+void cluster_append_session_move(struct cluster *c, struct tx *tx,
+                                 const struct session_move_message *m);
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
-                                  const struct session_move *m);
+                                  const struct session_move_message *m);
 /* Sends a message to all other nodes through NATS, without the event log. A message may be lost,
  * for example if NATS is not connected; messages that arrive are in order. */
 void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
@@ -104,7 +105,7 @@ void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_top
 size_t cluster_unsent_bytes(const struct cluster *c);
 bool cluster_has_nats(const struct cluster *c);
 uint32_t cluster_node_identity(const struct cluster *c);
-bool cluster_is_alone(const struct cluster *c);
+bool cluster_has_no_other_nodes(const struct cluster *c);
 /* Returns the last delivered position of the event log. */
 int64_t cluster_delivered_position(const struct cluster *c);
 
@@ -124,12 +125,12 @@ struct cluster_position_wait {
     struct loop *loop;
     struct loop_message post;
 };
-void cluster_await_position(struct cluster *c, struct cluster_position_wait *w);
+void cluster_await_log_position(struct cluster *c, struct cluster_position_wait *w);
 
 /* Returns the rank of this node among the living nodes, from 0, and the number of living nodes.
  * Used to divide work among nodes. After a node starts or stops, nodes may have different results
  * for a moment. */
-void cluster_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
+void cluster_get_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
 /* Returns the number of nodes that do not receive each other's rate-limit counts immediately, so
  * that each node can apply a part of the limit. Returns 1 if this node is alone or NATS is
@@ -143,7 +144,7 @@ bool cluster_is_ready(const struct cluster *c);
  * either NATS is unreachable as well, or another node still reaches the database. Other nodes then
  * take over its sessions. Returns false if nodes do not use NATS. Cheap enough for every
  * request. */
-bool cluster_is_cut_off(const struct cluster *c);
+bool cluster_node_is_isolated(const struct cluster *c);
 /* Records that another node has just renewed its lease, so the database is up. Thread-safe. */
 void cluster_record_peer_heartbeat(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
@@ -158,6 +159,6 @@ struct cluster_stats {
     int64_t offset_ms;     /* lower bound of how far this node's clock is ahead of the database's */
     bool has_wire, connected;
 };
-void cluster_stats(const struct cluster *c, struct cluster_stats *ret);
+void cluster_read_stats(const struct cluster *c, struct cluster_stats *ret);
 
 #endif

@@ -48,8 +48,8 @@ static void publish_to_subject(struct cluster_nats *w, const char *subject, int6
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    cipher_encrypt(&w->cipher, str_of(subject), position, bytes, &out);
-    nats_publish(w->nats, subject, buf_str(&out));
+    message_cipher_encrypt(&w->cipher, str_of(subject), position, bytes, &out);
+    nats_publish(w->nats, subject, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -80,7 +80,7 @@ static bool send_entry_by_address(struct cluster_nats *w, int64_t position, stru
     buf_add_str(&message, bytes);
     for (unsigned i = 0; i < count; i++) {
         snprintf(subject, sizeof subject, "%s%u", w->part_prefix, parts[i]);
-        publish_to_subject(w, subject, position, buf_str(&message));
+        publish_to_subject(w, subject, position, buf_as_str(&message));
     }
     if (position)
         publish_to_subject(w, w->addresses, position, str_slice(message.p, address_bytes));
@@ -131,8 +131,8 @@ void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_top
         return;
     format_node_subject(w, identity, subject);
     buf_init(&out, SIZE_MAX);
-    cipher_encrypt(&w->cipher, str_of(subject), INT64_MAX - topic, message, &out);
-    nats_publish_droppable(w->nats, subject, buf_str(&out));
+    message_cipher_encrypt(&w->cipher, str_of(subject), INT64_MAX - topic, message, &out);
+    nats_publish_droppable(w->nats, subject, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -182,9 +182,9 @@ void cluster_nats_announce(struct cluster *c)
     if (!atomic_load(&w->connected) || test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES))
         return;
     buf_init(&message, ANNOUNCEMENT_BYTES);
-    serial_put_u64(&message, ADDRESS_VERSION);
-    serial_put_u64(&message, c->identity);
-    publish_to_subject(w, w->addresses, 0, buf_str(&message));
+    serial_append_u64(&message, ADDRESS_VERSION);
+    serial_append_u64(&message, c->identity);
+    publish_to_subject(w, w->addresses, 0, buf_as_str(&message));
     buf_clear(&message);
 }
 
@@ -196,7 +196,7 @@ static void handle_announcement(struct cluster *c, struct str bytes)
     if (in.bad || version < ADDRESS_VERSION || !identity || identity > UINT32_MAX)
         return;
     pthread_mutex_lock(&c->lock);
-    map_put(&c->nats.address_nodes, identity, (void *)(uintptr_t)identity);
+    map_set_value(&c->nats.address_nodes, identity, (void *)(uintptr_t)identity);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -210,10 +210,10 @@ void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, siz
     map_init(&announced);
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < count; i++) {
-        void *known = map_get(&c->nats.address_nodes, identities[i]);
+        void *known = map_find_value(&c->nats.address_nodes, identities[i]);
 
         if (known)
-            map_put(&announced, identities[i], known);
+            map_set_value(&announced, identities[i], known);
         all = all && (known || identities[i] == c->identity);
     }
     map_clear(&c->nats.address_nodes); /* identities are never used again */
@@ -247,7 +247,7 @@ static void handle_addressed_message(struct cluster *c, int64_t position, struct
 }
 
 /* Logs why a message was rejected. Called on the NATS thread only. */
-static void warn_of_rejected_message(struct cluster_nats *w, enum cipher_result why)
+static void warn_of_rejected_message(struct cluster_nats *w, enum message_decrypt_result why)
 {
     static const char *const reasons[] = {
         [CIPHER_FORGED] = "was not encrypted with this cluster's key, or was changed",
@@ -274,8 +274,8 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     struct cluster_nats *w = &c->nats;
     struct str bytes;
     int64_t position;
-    enum cipher_result v =
-        cipher_decrypt(&w->cipher, subject, payload, &w->plain, &position, &bytes);
+    enum message_decrypt_result v =
+        message_cipher_decrypt(&w->cipher, subject, payload, &w->plain, &position, &bytes);
 
     bool announced = str_is(subject, w->addresses), in_part = is_part_subject(w, subject);
     bool addressed = (announced || in_part) && !position_encodes_topic(position);
@@ -370,9 +370,9 @@ enum err cluster_nats_open(struct cluster *c)
     if (!nats_servers_parse(c->options.bus, &options.servers))
         return ERR_INTERNAL;
     options.ca = c->options.bus_ca;
-    cipher_init(&w->cipher, c->options.bus_key, c->identity);
+    message_cipher_init(&w->cipher, c->options.bus_key, c->identity);
     buf_init(&w->plain, NATS_PAYLOAD_MAX);
-    enum err e = cluster_run_transaction(c, STORE_READ, read_subject_names, c);
+    enum err e = cluster_run_log_transaction(c, STORE_READ, read_subject_names, c);
     if (e)
         return e;
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);
@@ -396,6 +396,6 @@ void cluster_nats_close(struct cluster *c)
     interest_free(c->nats.interest);
     c->nats.interest = NULL;
     map_clear(&c->nats.address_nodes);
-    cipher_clear(&c->nats.cipher);
+    message_cipher_clear(&c->nats.cipher);
     buf_clear(&c->nats.plain);
 }

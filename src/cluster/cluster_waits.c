@@ -7,10 +7,10 @@
 #include "base/mem.h"
 #include "cluster/internal.h"
 
-void cluster_await_position(struct cluster *c, struct cluster_position_wait *w)
+void cluster_await_log_position(struct cluster *c, struct cluster_position_wait *w)
 {
     if (c->options.alone) {
-        loop_post(w->loop, &w->post);
+        loop_post_message(w->loop, &w->post);
         return;
     }
     w->since = clock_monotonic_ns();
@@ -34,13 +34,13 @@ static bool position_wait_is_over(const struct cluster_position_wait *w, int64_t
     return w->position <= least || now - w->since > ms_to_ns(CREDENTIALS_FRESH_MS);
 }
 
-bool cluster_waits_finish(struct cluster *c)
+bool cluster_finish_position_waits(struct cluster *c)
 {
     int64_t least = 0;
 
     if (!has_position_waits(c))
         return false;
-    if (read_least_node_position(c, &least))
+    if (read_least_log_position_of_nodes(c, &least))
         least = 0;
     int64_t now = clock_monotonic_ns();
     pthread_mutex_lock(&c->lock);
@@ -51,7 +51,7 @@ bool cluster_waits_finish(struct cluster *c)
         if (!position_wait_is_over(w, least, now))
             continue;
         link_remove(at);
-        loop_post(w->loop, &w->post);
+        loop_post_message(w->loop, &w->post);
     }
     bool some = !links_are_empty(&c->waits);
     pthread_mutex_unlock(&c->lock);

@@ -75,14 +75,14 @@ enum err check_delivered_log_entries(struct cluster *c)
         return OK;
     h.count = log_sequencer_list_delivered(c->sequencer, h.delivered);
     enum err e =
-        h.count ? cluster_run_transaction(c, STORE_READ, compare_delivered_entries_with_log, &h)
+        h.count ? cluster_run_log_transaction(c, STORE_READ, compare_delivered_entries_with_log, &h)
                 : OK;
     if (!e && h.count && h.gone) {
         log_error("cluster: the database lost the committed event %lld, as after a failover to a "
                   "standby without the last commits or a restored backup; this server stops, and "
                   "clients must identify again",
                   (long long)h.gone);
-        e = cluster_run_transaction(c, STORE_WRITE, reset_after_lost_log_entries, c);
+        e = cluster_run_log_transaction(c, STORE_WRITE, reset_after_lost_log_entries, c);
         if (!e) {
             c->follow.lost = true;
             c->options.lost(c->options.arg);

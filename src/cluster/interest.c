@@ -47,15 +47,15 @@ void interest_free(struct interest *i)
  * identifies the key. */
 static uintptr_t key_count(const struct interest *i, uint64_t key)
 {
-    return (uintptr_t)map_get(&i->counts, hash_u64(key));
+    return (uintptr_t)map_find_value(&i->counts, hash_u64(key));
 }
 
 static void set_key_count(struct interest *i, uint64_t key, uintptr_t count)
 {
     if (count)
-        map_put(&i->counts, hash_u64(key), (void *)count);
+        map_set_value(&i->counts, hash_u64(key), (void *)count);
     else
-        map_remove(&i->counts, hash_u64(key));
+        map_remove_value(&i->counts, hash_u64(key));
 }
 
 void interest_add(struct interest *i, uint64_t key)

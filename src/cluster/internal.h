@@ -40,7 +40,7 @@ struct log_gap_check {
 /* Connection to NATS, which carries log entries right after their commit. */
 struct cluster_nats {
     struct nats *nats; /* NULL if nodes do not use NATS but poll the log */
-    struct cipher cipher;
+    struct message_cipher cipher;
     struct buf plain; /* decrypted message; like refusal_logged_at, used by the NATS thread only */
     int64_t refusal_logged_at; /* clock_monotonic_ns of the last warning, or 0 */
     /* NATS subjects of log entries, of transient events, of messages to all nodes, and of messages
@@ -99,7 +99,7 @@ struct cluster {
     pthread_t thread;
     bool has_thread;
     struct log_follower follow;
-    struct clock_check clocks;
+    struct node_clock_check clocks;
     struct log_gap_check gap_check;
 
     pthread_mutex_t lock; /* protects all members up to `waits` */
@@ -112,7 +112,7 @@ struct cluster {
     _Atomic int64_t to_ack;   /* log position of the last applied revocation by another node */
     _Atomic int64_t fresh_at; /* when the log was last read to its end (clock_monotonic_ns) */
     struct cluster_counters count;
-    _Atomic uint64_t rank; /* see cluster_node_rank */
+    _Atomic uint64_t rank; /* see cluster_get_node_rank */
     /* Lower bound of how far this node's clock is ahead of the database's. */
     _Atomic int64_t offset_ms;
     _Atomic bool clock_off; /* this node's clock is wrong, so it would compute wrong expiry times */
@@ -124,10 +124,11 @@ static inline int64_t ms_to_ns(int64_t n)
 }
 
 /* Runs a transaction on the database connection of the log thread. */
-static inline enum err cluster_run_transaction(struct cluster *c, enum store_mode mode,
-                                               enum err (*run)(struct tx *tx, void *arg), void *arg)
+static inline enum err cluster_run_log_transaction(struct cluster *c, enum store_mode mode,
+                                                   enum err (*run)(struct tx *tx, void *arg),
+                                                   void *arg)
 {
-    return store_connection_run(c->side, mode, c->arena, run, arg);
+    return store_connection_run_transaction(c->side, mode, c->arena, run, arg);
 }
 
 /* Wakes the log thread immediately. */
@@ -157,11 +158,12 @@ void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, siz
 /* --- log_gaps.c ----------------------------------------------------------------------- */
 
 /* Starts a transaction and returns its id in *ret, as text in the arena. */
-enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret);
+enum err begin_transaction_and_read_id(struct cluster *c, struct arena *arena, struct str *ret);
 /* Sets *ret to whether all transactions of cluster nodes with ids below bound have ended. If `end`
  * is set, terminates those that have not. */
 enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
-/* Query of read_new_transaction_id. A test replaces it with a query that returns a wrong bound. */
+/* Query of begin_transaction_and_read_id. A test replaces it with a query that returns a wrong
+ * bound. */
 extern struct sql transaction_bound_sql;
 /* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */
 extern int64_t terminate_transactions_after_ms;
@@ -174,13 +176,13 @@ bool log_gap_resolve_step(struct cluster *c);
 
 /* --- nodes.c -------------------------------------------------------------------------- */
 
-enum err node_register(struct cluster *c);
+enum err cluster_node_register(struct cluster *c);
 /* Writes a heartbeat with the log position of this node, and declares silent nodes dead. */
-enum err node_heartbeat(struct cluster *c);
-enum err node_publish_position(struct cluster *c);
+enum err cluster_node_write_heartbeat(struct cluster *c);
+enum err cluster_node_publish_log_position(struct cluster *c);
 /* Sets *ret to the lowest of the log positions that the other living nodes have published. */
-enum err read_least_node_position(struct cluster *c, int64_t *ret);
-void node_unregister(struct cluster *c);
+enum err read_least_log_position_of_nodes(struct cluster *c, int64_t *ret);
+void cluster_node_unregister(struct cluster *c);
 
 /* --- delivered_check.c ---------------------------------------------------------------- */
 
@@ -195,7 +197,7 @@ enum err check_delivered_log_entries(struct cluster *c);
 void log_partitions_maintain(struct cluster *c);
 /* Checks whether log rows that this node has not read were dropped. If so, stops this node and sets
  * *ret. The check covers all reads of the log that ended before it. */
-enum err stop_if_unread_rows_were_dropped(struct cluster *c, bool *ret);
+enum err stop_node_if_unread_log_rows_dropped(struct cluster *c, bool *ret);
 enum err read_first_log_position(struct tx *tx, void *arg); /* arg: int64_t *; 0 if log is empty */
 /* Minimum age of rows that are deleted, in ms; tests may change it. */
 extern int64_t log_retention_ms;
@@ -204,6 +206,6 @@ extern int64_t log_retention_ms;
 
 /* Completes the waits for other nodes whose condition is met. Returns whether other waits
  * remain. */
-bool cluster_waits_finish(struct cluster *c);
+bool cluster_finish_position_waits(struct cluster *c);
 
 #endif

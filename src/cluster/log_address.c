@@ -79,11 +79,11 @@ unsigned log_address_list_parts(const struct log_address *a, unsigned out[LOG_AD
 
 void log_address_append(const struct log_address *a, struct buf *out)
 {
-    serial_put_u64(out, a->count);
+    serial_append_u64(out, a->count);
     for (unsigned i = 0; i < a->count; i++)
-        serial_put_u64(out, a->keys[i]);
-    serial_put_u64(out, a->events);
-    serial_put_u64(out, a->hash);
+        serial_append_u64(out, a->keys[i]);
+    serial_append_u64(out, a->events);
+    serial_append_u64(out, a->hash);
 }
 
 bool log_address_decode(struct str *bytes, struct log_address *ret)

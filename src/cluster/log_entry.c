@@ -38,74 +38,74 @@ bool log_entry_must_be_stored(const struct log_entry *f)
     return false;
 }
 
-static void append_id_list(struct buf *b, const snowflake *ids, size_t count)
+static void encode_id_list(struct buf *b, const snowflake *ids, size_t count)
 {
-    serial_put_u64(b, count);
+    serial_append_u64(b, count);
     for (size_t i = 0; i < count; i++)
-        serial_put_u64(b, ids[i]);
+        serial_append_u64(b, ids[i]);
 }
 
-static void append_audience(struct buf *b, const struct audience *to)
+static void encode_audience(struct buf *b, const struct audience *to)
 {
     const uint64_t numbers[] = { to->kind,           to->id,         to->channel_id,
                                  to->parent_id,      to->starter_id, (uint64_t)to->thread_type,
                                  to->private_thread, to->any_of,     to->hidden_id };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_put_u64(b, numbers[i]);
-    append_id_list(b, to->user_ids, to->user_count);
+        serial_append_u64(b, numbers[i]);
+    encode_id_list(b, to->user_ids, to->user_count);
 }
 
-static void append_emitted_event(struct buf *b, const struct emitted_event *a)
+static void encode_emitted_event(struct buf *b, const struct emitted_event *a)
 {
     struct str name = str_of(event_name(a->event));
 
-    serial_put_bytes(b, name);
-    append_audience(b, &a->to);
-    append_id_list(b, a->member_ids.items, a->member_ids.count);
-    serial_put_u64(b, a->guild_id);
-    serial_put_bytes(
+    serial_append_bytes(b, name);
+    encode_audience(b, &a->to);
+    encode_id_list(b, a->member_ids.items, a->member_ids.count);
+    serial_append_u64(b, a->guild_id);
+    serial_append_bytes(
         b, str_slice((const char *)a->routing, a->routing ? event_routing_size(a->routing) : 0));
-    serial_put_bytes(b, a->payload);
+    serial_append_bytes(b, a->payload);
 }
 
 /* Encodes an address range in the fields of a revocation: the two ids have the halves of the
  * address, the session has the prefix length. */
-static void append_address_range(struct buf *b, const struct revocation_record *f)
+static void encode_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };
     unsigned char bits[sizeof f->session] = { (unsigned char)f->network.bits };
 
     for (int i = 0; i < 16; i++)
         halves[i / 8] = halves[i / 8] << 8 | f->network.address.bytes[i];
-    serial_put_u64(b, halves[0]);
-    serial_put_u64(b, halves[1]);
-    serial_put_u64(
+    serial_append_u64(b, halves[0]);
+    serial_append_u64(b, halves[1]);
+    serial_append_u64(
         b, (f->addresses == ADDRESSES_BANNED ? REVOKE_ADDRESSES_BANNED : REVOKE_ADDRESSES_LIFTED) |
                REVOKE_APPLICATIONS);
     buf_add(b, bits, sizeof bits);
 }
 
-static void append_revocation(struct buf *b, const struct revocation_record *f)
+static void encode_revocation(struct buf *b, const struct revocation_record *f)
 {
     if (f->addresses) {
-        append_address_range(b, f);
+        encode_address_range(b, f);
         return;
     }
-    serial_put_u64(b, f->account);
-    serial_put_u64(b, f->application);
-    serial_put_u64(b, (f->one ? REVOKE_ONE_SESSION : 0) |
-                          (f->applications_only ? REVOKE_APPLICATIONS : 0));
+    serial_append_u64(b, f->account);
+    serial_append_u64(b, f->application);
+    serial_append_u64(b, (f->one ? REVOKE_ONE_SESSION : 0) |
+                             (f->applications_only ? REVOKE_APPLICATIONS : 0));
     buf_add(b, f->session, sizeof f->session);
 }
 
-static void append_session_move(struct buf *b, const struct session_move *m)
+static void encode_session_move(struct buf *b, const struct session_move_message *m)
 {
-    serial_put_u64(b, m->kind);
-    serial_put_u64(b, m->from);
-    serial_put_u64(b, m->to);
-    serial_put_u64(b, m->number);
-    serial_put_bytes(b, str_of(m->id));
+    serial_append_u64(b, m->kind);
+    serial_append_u64(b, m->from);
+    serial_append_u64(b, m->to);
+    serial_append_u64(b, m->number);
+    serial_append_bytes(b, str_of(m->id));
 }
 
 static uint64_t encode_voice_client_bits(const struct relay_voice_state *v)
@@ -121,13 +121,13 @@ static uint64_t encode_voice_client_bits(const struct relay_voice_state *v)
     return bits;
 }
 
-static void append_voice_change(struct buf *b, const struct relay_voice_state *v)
+static void encode_voice_change(struct buf *b, const struct relay_voice_state *v)
 {
     const uint64_t numbers[] = { v->guild_id, v->user_id, v->channel_id, v->room_id, v->claim };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_put_u64(b, numbers[i]);
-    serial_put_u64(
+        serial_append_u64(b, numbers[i]);
+    serial_append_u64(
         b, (v->may_send_audio ? VOICE_SPEAKS : 0) | (v->may_receive_audio ? VOICE_RECEIVES : 0) |
                (v->may_send_video ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0) |
                (v->stage ? VOICE_STAGE : 0) | encode_voice_client_bits(v));
@@ -147,19 +147,19 @@ struct str log_entry_encode(const struct log_entry *f, struct arena *arena)
         voices++;
     buf_init(&b, MAX_FRAME);
     buf_add(&b, MAGIC, sizeof MAGIC);
-    serial_put_u64(&b, f->origin);
-    serial_put_u64(&b, forgotten);
-    serial_put_u64(&b, announced);
-    serial_put_u64(&b, f->move != NULL);
-    serial_put_u64(&b, voices);
+    serial_append_u64(&b, f->origin);
+    serial_append_u64(&b, forgotten);
+    serial_append_u64(&b, announced);
+    serial_append_u64(&b, f->move != NULL);
+    serial_append_u64(&b, voices);
     for (const struct revocation_record *o = f->revocations; o; o = o->next)
-        append_revocation(&b, o);
+        encode_revocation(&b, o);
     for (const struct emitted_event *a = f->announced; a; a = a->next)
-        append_emitted_event(&b, a);
+        encode_emitted_event(&b, a);
     if (f->move)
-        append_session_move(&b, f->move);
+        encode_session_move(&b, f->move);
     for (const struct voice_state_change *v = f->voices; v; v = v->next)
-        append_voice_change(&b, &v->state);
+        encode_voice_change(&b, &v->state);
     return buf_move_to_arena(&b, arena);
 }
 
@@ -170,7 +170,7 @@ struct log_entry_decoder {
 
 static struct list decode_id_list(struct log_entry_decoder *r)
 {
-    size_t n = serial_get_count(&r->in, 8);
+    size_t n = serial_read_count(&r->in, 8);
     snowflake *ids = n ? arena_array(r->arena, snowflake, n) : NULL;
 
     for (size_t i = 0; i < n; i++)
@@ -203,7 +203,7 @@ static struct audience decode_audience(struct log_entry_decoder *r)
 static const struct event_routing *decode_event_routing(struct log_entry_decoder *r,
                                                         enum event event)
 {
-    struct str bytes = serial_get_bytes(&r->in);
+    struct str bytes = serial_read_bytes(&r->in);
 
     if (!bytes.n || event == EVENT_NONE)
         return NULL;
@@ -220,12 +220,12 @@ static struct emitted_event *decode_emitted_event(struct log_entry_decoder *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);
 
-    a->event = event_find_by_name(serial_get_bytes(&r->in));
+    a->event = event_find_by_name(serial_read_bytes(&r->in));
     a->to = decode_audience(r);
     a->member_ids = decode_id_list(r);
     a->guild_id = serial_get_u64(&r->in);
     a->routing = decode_event_routing(r, a->event);
-    a->payload = serial_get_bytes(&r->in);
+    a->payload = serial_read_bytes(&r->in);
     return a;
 }
 
@@ -249,7 +249,7 @@ static struct revocation_record *decode_revocation(struct log_entry_decoder *r)
     uint64_t bits = serial_get_u64(&r->in);
     f->one = bits & REVOKE_ONE_SESSION;
     f->applications_only = bits & REVOKE_APPLICATIONS;
-    struct str session = serial_get_slice(&r->in, sizeof f->session);
+    struct str session = serial_read_slice(&r->in, sizeof f->session);
     if (session.n)
         memcpy(f->session, session.p, sizeof f->session);
     if (bits & (REVOKE_ADDRESSES_BANNED | REVOKE_ADDRESSES_LIFTED)) {
@@ -259,9 +259,9 @@ static struct revocation_record *decode_revocation(struct log_entry_decoder *r)
     return f;
 }
 
-static const struct session_move *decode_session_move(struct log_entry_decoder *r)
+static const struct session_move_message *decode_session_move(struct log_entry_decoder *r)
 {
-    struct session_move *m = arena_alloc(r->arena, sizeof *m);
+    struct session_move_message *m = arena_alloc(r->arena, sizeof *m);
     uint64_t kind = serial_get_u64(&r->in);
 
     r->in.bad |= kind > MOVE_REFUSED;
@@ -269,7 +269,7 @@ static const struct session_move *decode_session_move(struct log_entry_decoder *
     m->from = (uint32_t)serial_get_u64(&r->in);
     m->to = (uint32_t)serial_get_u64(&r->in);
     m->number = serial_get_u64(&r->in);
-    struct str id = serial_get_bytes(&r->in);
+    struct str id = serial_read_bytes(&r->in);
     r->in.bad |= id.n >= sizeof m->id;
     *m->id = 0;
     if (id.n && !r->in.bad)
@@ -301,7 +301,7 @@ static struct voice_state_change *decode_voice_change(struct log_entry_decoder *
     if (bits & VOICE_HAS_PLATFORM)
         f->platform = opt_int_present(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE
                                                              : VOICE_PLATFORM_DESKTOP);
-    struct str salt = serial_get_slice(&r->in, sizeof f->salt);
+    struct str salt = serial_read_slice(&r->in, sizeof f->salt);
     if (salt.n)
         memcpy(f->salt, salt.p, sizeof f->salt);
     return v;
@@ -310,7 +310,7 @@ static struct voice_state_change *decode_voice_change(struct log_entry_decoder *
 bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *ret)
 {
     struct log_entry_decoder r = { .in = { .rest = bytes }, .arena = arena };
-    struct str magic = serial_get_slice(&r.in, sizeof MAGIC);
+    struct str magic = serial_read_slice(&r.in, sizeof MAGIC);
 
     *ret = (struct log_entry){ 0 };
     if (r.in.bad || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)

@@ -35,7 +35,7 @@ struct revocation_record {
 
 /* A message about the move of a session from another node to this one: the request, or the
  * reply. */
-struct session_move {
+struct session_move_message {
     enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
     uint32_t from, to; /* node that the session leaves, and node to which it moves */
     uint64_t number;
@@ -46,7 +46,7 @@ struct log_entry {
     uint32_t origin; /* identity of the node that committed the entry */
     struct emitted_event *announced;
     struct revocation_record *revocations;
-    const struct session_move *move; /* NULL if the entry moves no session */
+    const struct session_move_message *move; /* NULL if the entry moves no session */
     const struct voice_state_change *voices;
 };
 

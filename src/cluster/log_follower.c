@@ -83,7 +83,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
         !test_fault_is_enabled(TEST_FAULT_NO_LOG_FOLLOWER) || !atomic_load(&c->nats.connected);
 
     arena_reset(c->arena);
-    enum err e = reads ? cluster_run_transaction(c, STORE_READ, read_page_of_log_rows, &p) : OK;
+    enum err e = reads ? cluster_run_log_transaction(c, STORE_READ, read_page_of_log_rows, &p) : OK;
     *ret_last = p.last;
     *ret_more = p.count == LOG_PAGE_ROWS;
     atomic_fetch_add(&c->count.frames_read, p.count);
@@ -129,7 +129,7 @@ static enum err run_heartbeat_if_due(struct cluster *c)
     if (now - c->follow.beat_at < ms_to_ns(HEARTBEAT_INTERVAL_MS))
         return OK;
     c->follow.beat_at = now;
-    enum err e = node_heartbeat(c);
+    enum err e = cluster_node_write_heartbeat(c);
     if (!e)
         log_partitions_maintain(c);
     if (!e && store_has_waiting_migrations(c->options.store))
@@ -156,7 +156,7 @@ static enum err acknowledge_revocations(struct cluster *c)
 
     if (to_ack <= c->follow.acked)
         return OK;
-    enum err e = node_publish_position(c);
+    enum err e = cluster_node_publish_log_position(c);
     if (!e)
         c->follow.acked = to_ack;
     return e;
@@ -188,7 +188,7 @@ static bool sleep_until_time_or_woken(struct cluster *c, int64_t until)
     return hurried;
 }
 
-static bool cluster_is_ending(struct cluster *c)
+static bool cluster_thread_must_end(struct cluster *c)
 {
     pthread_mutex_lock(&c->lock);
     bool ending = c->ending;
@@ -237,7 +237,7 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         c->options.publish_passed_over(c->options.arg);
     }
     bool missing = !e && log_gap_resolve_step(c);
-    bool waited = cluster_waits_finish(c);
+    bool waited = cluster_finish_position_waits(c);
     if (e && !waited)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(WAIT_AFTER_FAILURE_MS);
     int64_t soon = clock_monotonic_ns() + ms_to_ns(READ_INTERVAL_BUSY_MS);
@@ -249,7 +249,7 @@ void *log_follower_thread(void *arg)
     struct cluster *c = arg;
     bool hurried = true;
 
-    while (!cluster_is_ending(c))
+    while (!cluster_thread_must_end(c))
         hurried = sleep_until_time_or_woken(c, log_follower_run_once(c, hurried));
     return NULL;
 }

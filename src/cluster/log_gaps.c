@@ -42,10 +42,10 @@ static enum err read_transaction_id_bound(struct tx *tx, void *arg)
     return e;
 }
 
-enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret)
+enum err begin_transaction_and_read_id(struct cluster *c, struct arena *arena, struct str *ret)
 {
     struct gap_query q = { .arena = arena };
-    enum err e = cluster_run_transaction(c, STORE_APPEND, read_transaction_id_bound, &q);
+    enum err e = cluster_run_log_transaction(c, STORE_APPEND, read_transaction_id_bound, &q);
 
     *ret = q.bound;
     return e;
@@ -76,7 +76,7 @@ static enum err count_or_end_older_transactions(struct tx *tx, void *arg)
 enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret)
 {
     struct gap_query q = { .bound = bound, .end = end };
-    enum err e = cluster_run_transaction(c, STORE_READ, count_or_end_older_transactions, &q);
+    enum err e = cluster_run_log_transaction(c, STORE_READ, count_or_end_older_transactions, &q);
 
     *ret = !e && !q.count;
     if (!e && end && q.count)
@@ -87,7 +87,7 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
 
 /* Reads the log positions up to s->last again. A position that is still missing was aborted, unless
  * its row was dropped because of its age. */
-static void resolve_gap(struct cluster *c)
+static void resolve_log_gap(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;
     int64_t last = 0;
@@ -95,7 +95,7 @@ static void resolve_gap(struct cluster *c)
 
     while (more && last < s->last) {
         if (log_follower_read_page(c, &last, &more) ||
-            stop_if_unread_rows_were_dropped(c, &dropped) || dropped)
+            stop_node_if_unread_log_rows_dropped(c, &dropped) || dropped)
             return;
         atomic_fetch_add(
             &c->count.aborted,
@@ -105,7 +105,7 @@ static void resolve_gap(struct cluster *c)
     s->missing = 0;
 }
 
-static void gap_check_restart(struct log_gap_check *s, int64_t missing)
+static void log_gap_check_restart(struct log_gap_check *s, int64_t missing)
 {
     s->missing = missing;
     s->since = clock_monotonic_ns();
@@ -122,7 +122,7 @@ int64_t log_gap_age_ns(struct cluster *c)
         return -1;
     }
     if (s->missing != next) {
-        gap_check_restart(s, next);
+        log_gap_check_restart(s, next);
         atomic_fetch_add(&c->count.gaps, 1);
     }
     return clock_monotonic_ns() - s->since;
@@ -139,12 +139,12 @@ bool log_gap_resolve_step(struct cluster *c)
     if (!s->bound_is_set) {
         arena_reset(s->arena);
         s->last = log_sequencer_greatest_position(c->sequencer);
-        s->bound_is_set = !read_new_transaction_id(c, s->arena, &s->bound);
+        s->bound_is_set = !begin_transaction_and_read_id(c, s->arena, &s->bound);
         return true;
     }
     if (!older_transactions_have_ended(c, s->bound, age > ms_to_ns(terminate_transactions_after_ms),
                                        &ended) &&
         ended)
-        resolve_gap(c);
+        resolve_log_gap(c);
     return true;
 }

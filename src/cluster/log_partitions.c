@@ -66,11 +66,11 @@ enum err read_first_log_position(struct tx *tx, void *arg)
  * dropped log rows that it has not read. Then its sessions would miss events without notice. But if
  * the log never had a row before the next position, the positions before the first row were not
  * dropped: they were aborted, or their transactions are still open. */
-enum err stop_if_unread_rows_were_dropped(struct cluster *c, bool *ret)
+enum err stop_node_if_unread_log_rows_dropped(struct cluster *c, bool *ret)
 {
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
     int64_t first = 0, next = log_sequencer_next_position(c->sequencer);
-    enum err e = cluster_run_transaction(c, STORE_READ, read_first_log_position, &first);
+    enum err e = cluster_run_log_transaction(c, STORE_READ, read_first_log_position, &first);
 
     if (!e && !c->follow.lost && next < first &&
         (c->follow.log_had_rows || log_sequencer_list_delivered(c->sequencer, delivered))) {
@@ -106,7 +106,7 @@ static enum err delete_old_rows(struct tx *tx, void *arg)
     return tx_exec(tx, DELETE_OLD_ROWS, BIND(v_int(*before), v_int(DELETED_PER_HEARTBEAT)), NULL);
 }
 
-static void record_log_sample(struct log_follower *f, int64_t position, int64_t now)
+static void record_log_position_sample(struct log_follower *f, int64_t position, int64_t now)
 {
     if (f->sample_count && now - f->samples[f->sample_count - 1].at <
                                ms_to_ns(log_retention_ms / LOG_RETENTION_MINUTES))
@@ -123,13 +123,13 @@ static void delete_rows_after_retention(struct cluster *c)
     int64_t now = clock_monotonic_ns(), last = log_sequencer_next_position(c->sequencer) - 1;
     int64_t before = 0, rank, living;
 
-    record_log_sample(&c->follow, last, now);
+    record_log_position_sample(&c->follow, last, now);
     for (unsigned i = 0; i < c->follow.sample_count; i++)
         if (now - c->follow.samples[i].at >= ms_to_ns(log_retention_ms))
             before = c->follow.samples[i].position;
-    cluster_node_rank(c, &rank, &living);
+    cluster_get_node_rank(c, &rank, &living);
     if (before && rank == 0 && last - before <= DELETION_MAX_POSITIONS)
-        cluster_run_transaction(c, STORE_APPEND, delete_old_rows, &before);
+        cluster_run_log_transaction(c, STORE_APPEND, delete_old_rows, &before);
 }
 
 void log_partitions_maintain(struct cluster *c)
@@ -138,10 +138,10 @@ void log_partitions_maintain(struct cluster *c)
     struct partition_task t = { .part = next / PARTITION_POSITIONS + 1 };
     bool dropped;
 
-    stop_if_unread_rows_were_dropped(c, &dropped); /* on failure the next heartbeat retries */
+    stop_node_if_unread_log_rows_dropped(c, &dropped); /* on failure the next heartbeat retries */
     if (next % PARTITION_POSITIONS > PARTITION_POSITIONS / 2)
-        cluster_run_transaction(c, STORE_APPEND, create_partition, &t);
-    if (!cluster_run_transaction(c, STORE_READ, read_expired_partition, &t) && t.done)
-        cluster_run_transaction(c, STORE_APPEND, drop_partition, &t);
+        cluster_run_log_transaction(c, STORE_APPEND, create_partition, &t);
+    if (!cluster_run_log_transaction(c, STORE_READ, read_expired_partition, &t) && t.done)
+        cluster_run_log_transaction(c, STORE_APPEND, drop_partition, &t);
     delete_rows_after_retention(c);
 }

@@ -149,8 +149,8 @@ static void store_waiting_entry(struct log_sequencer *l, int64_t position, struc
     }
 }
 
-static void sequencer_put_entry(struct log_sequencer *l, int64_t position, struct str bytes,
-                                const struct log_entry *frame, bool published)
+static void sequencer_insert_entry(struct log_sequencer *l, int64_t position, struct str bytes,
+                                   const struct log_entry *frame, bool published)
 {
     pthread_mutex_lock(&l->lock);
     bool fits = position >= l->next && position < l->next + SEQUENCER_SLOTS;
@@ -171,12 +171,12 @@ static void sequencer_put_entry(struct log_sequencer *l, int64_t position, struc
 void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
                                const struct log_entry *frame)
 {
-    sequencer_put_entry(l, position, bytes, frame, false);
+    sequencer_insert_entry(l, position, bytes, frame, false);
 }
 
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes)
 {
-    sequencer_put_entry(l, position, bytes, NULL, true);
+    sequencer_insert_entry(l, position, bytes, NULL, true);
 }
 
 static void store_address(struct log_sequencer *l, int64_t position, const struct log_address *a)
@@ -224,7 +224,7 @@ uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)
     return count;
 }
 
-void log_sequencer_record_delivered(struct log_sequencer *l)
+void log_sequencer_enable_delivered_record(struct log_sequencer *l)
 {
     l->records_delivered = true;
 }

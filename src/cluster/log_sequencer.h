@@ -51,7 +51,7 @@ struct delivered_log_entry {
 enum { DELIVERED_ENTRIES_RECORDED = 64 };
 /* Enables the recording of delivered and passed over log entries. Must be called before the first
  * offer. */
-void log_sequencer_record_delivered(struct log_sequencer *l);
+void log_sequencer_enable_delivered_record(struct log_sequencer *l);
 /* Writes the last delivered log entries to an array, in order, and returns their number. */
 size_t log_sequencer_list_delivered(struct log_sequencer *l,
                                     struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED]);

@@ -27,18 +27,19 @@ struct cipher_sender {
     uint64_t seen[CIPHER_WINDOW / 64];
 };
 
-void cipher_init(struct cipher *c, const unsigned char key[CIPHER_KEY_BYTES], uint32_t sender)
+void message_cipher_init(struct message_cipher *c, const unsigned char key[CIPHER_KEY_BYTES],
+                         uint32_t sender)
 {
     memset(c, 0, sizeof *c);
     memcpy(c->key, key, sizeof c->key);
     c->sender = sender;
 }
 
-void cipher_clear(struct cipher *c)
+void message_cipher_clear(struct message_cipher *c)
 {
     size_t at = 0;
 
-    for (struct cipher_sender *s; (s = map_next(&c->senders, &at));)
+    for (struct cipher_sender *s; (s = map_next_value(&c->senders, &at));)
         mem_free(s);
     map_clear(&c->senders);
     sodium_memzero(c->key, sizeof c->key);
@@ -59,8 +60,8 @@ static uint64_t read_le64(const unsigned char *at)
     return number;
 }
 
-void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, struct str bytes,
-                    struct buf *out)
+void message_cipher_encrypt(struct message_cipher *c, struct str subject, int64_t position,
+                            struct str bytes, struct buf *out)
 {
     size_t length = HEAD_BYTES + bytes.n;
     unsigned char *nonce = (unsigned char *)buf_reserve(out, NONCE_BYTES + length + TAG_BYTES);
@@ -82,30 +83,30 @@ void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, stru
 
 /* Frees the state of one sender that has sent nothing for long. Replays of its messages are then
  * rejected because of their age. */
-static void evict_silent_sender(struct cipher *c, int64_t now)
+static void evict_silent_sender(struct message_cipher *c, int64_t now)
 {
     size_t at = 0;
     struct cipher_sender *silent = NULL;
 
-    for (struct cipher_sender *s; !silent && (s = map_next(&c->senders, &at));)
+    for (struct cipher_sender *s; !silent && (s = map_next_value(&c->senders, &at));)
         if (now - s->received_at > 2 * CIPHER_AGE_MS)
             silent = s;
     if (silent) {
-        map_remove(&c->senders, silent->identity);
+        map_remove_value(&c->senders, silent->identity);
         mem_free(silent);
     }
 }
 
-static struct cipher_sender *cipher_sender_get_or_create(struct cipher *c, uint32_t identity,
-                                                         int64_t now)
+static struct cipher_sender *cipher_sender_get_or_create(struct message_cipher *c,
+                                                         uint32_t identity, int64_t now)
 {
-    struct cipher_sender *s = map_get(&c->senders, identity);
+    struct cipher_sender *s = map_find_value(&c->senders, identity);
 
     if (!s) {
         evict_silent_sender(c, now);
         s = mem_new(sizeof *s);
         s->identity = identity;
-        map_put(&c->senders, identity, s);
+        map_set_value(&c->senders, identity, s);
     }
     s->received_at = now;
     return s;
@@ -134,8 +135,9 @@ static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t count
     return new;
 }
 
-enum cipher_result cipher_decrypt(struct cipher *c, struct str subject, struct str message,
-                                  struct buf *plain, int64_t *ret_position, struct str *ret_bytes)
+enum message_decrypt_result message_cipher_decrypt(struct message_cipher *c, struct str subject,
+                                                   struct str message, struct buf *plain,
+                                                   int64_t *ret_position, struct str *ret_bytes)
 {
     const unsigned char *nonce = (const unsigned char *)message.p;
     int64_t now = clock_ms();
@@ -160,6 +162,6 @@ enum cipher_result cipher_decrypt(struct cipher *c, struct str subject, struct s
                                    cipher_sender_get_or_create(c, (uint32_t)sender, now), counter))
         return CIPHER_REPEATED;
     *ret_position = (int64_t)read_le64(text + 24);
-    *ret_bytes = str_skip_bytes(buf_str(plain), HEAD_BYTES);
+    *ret_bytes = str_skip_bytes(buf_as_str(plain), HEAD_BYTES);
     return *ret_position < 0 ? CIPHER_FORGED : CIPHER_GOOD;
 }

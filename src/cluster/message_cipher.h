@@ -22,7 +22,7 @@ enum {
     CIPHER_OVERHEAD = 24 + 16 + 32,
 };
 
-struct cipher {
+struct message_cipher {
     unsigned char key[CIPHER_KEY_BYTES];
     uint32_t sender;          /* identity of this node */
     _Atomic uint64_t counter; /* number of messages sent so far */
@@ -31,17 +31,19 @@ struct cipher {
 };
 
 /* Initialises a cipher. sender is an identity that no other process has or ever had. */
-void cipher_init(struct cipher *c, const unsigned char key[CIPHER_KEY_BYTES], uint32_t sender);
-void cipher_clear(struct cipher *c);
+void message_cipher_init(struct message_cipher *c, const unsigned char key[CIPHER_KEY_BYTES],
+                         uint32_t sender);
+void message_cipher_clear(struct message_cipher *c);
 
 /* Appends the encrypted message to `out`. Thread-safe. */
-void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, struct str bytes,
-                    struct buf *out);
+void message_cipher_encrypt(struct message_cipher *c, struct str subject, int64_t position,
+                            struct str bytes, struct buf *out);
 
-enum cipher_result { CIPHER_GOOD, CIPHER_FORGED, CIPHER_LATE, CIPHER_REPEATED };
+enum message_decrypt_result { CIPHER_GOOD, CIPHER_FORGED, CIPHER_LATE, CIPHER_REPEATED };
 /* Decrypts a message. Must always be called on the same thread. Overwrites `plain`; ret_bytes
  * points into it. */
-enum cipher_result cipher_decrypt(struct cipher *c, struct str subject, struct str message,
-                                  struct buf *plain, int64_t *ret_position, struct str *ret_bytes);
+enum message_decrypt_result message_cipher_decrypt(struct message_cipher *c, struct str subject,
+                                                   struct str message, struct buf *plain,
+                                                   int64_t *ret_position, struct str *ret_bytes);
 
 #endif

@@ -114,7 +114,7 @@ static void drain_wake_counter(struct nats *n)
 }
 
 /* Sends as many unsent bytes as the socket accepts. The caller holds the lock. */
-static void flush_output(struct nats *n)
+static void flush_nats_output(struct nats *n)
 {
     while (n->out.n && n->socket >= 0) {
         ssize_t sent = send(n->socket, n->out.p, n->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -123,28 +123,28 @@ static void flush_output(struct nats *n)
             continue;
         if (sent < 0)
             break; /* the socket is full or closed; the connection's thread handles both cases */
-        buf_drop_front(&n->out, (size_t)sent);
+        buf_drop_first_bytes(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* Returns the buffer to which commands are written; encrypt_and_flush sends its content. The caller
- * holds the lock. */
-static struct buf *command_buffer(struct nats *n)
+/* Returns the buffer to which commands are written; encrypt_and_flush_nats_output sends its
+ * content. The caller holds the lock. */
+static struct buf *get_nats_command_buffer(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
 }
 
 /* Encrypts and sends the commands in the buffer. If the buffer has overflowed, a command is
  * incomplete, so the connection is closed. The caller holds the lock. */
-static bool encrypt_and_flush(struct nats *n)
+static bool encrypt_and_flush_nats_output(struct nats *n)
 {
-    if (n->plain.n && !(n->tls && tls_encrypt(n->tls, buf_str(&n->plain), &n->out))) {
+    if (n->plain.n && !(n->tls && tls_encrypt(n->tls, buf_as_str(&n->plain), &n->out))) {
         shutdown(n->socket, SHUT_RDWR);
         return false;
     }
     buf_reset(&n->plain);
-    flush_output(n);
+    flush_nats_output(n);
     if (buf_is_full(&n->out)) {
         shutdown(n->socket, SHUT_RDWR);
         return false;
@@ -162,8 +162,8 @@ static bool publish_if_unsent_bytes_below(struct nats *n, size_t most, const cha
 
     pthread_mutex_lock(&n->lock);
     if (n->connected && size <= n->max_payload && n->out.n + size <= most) {
-        nats_write_publish(command_buffer(n), subject, payload);
-        ok = encrypt_and_flush(n);
+        nats_write_publish(get_nats_command_buffer(n), subject, payload);
+        ok = encrypt_and_flush_nats_output(n);
     }
     pthread_mutex_unlock(&n->lock);
     return ok;
@@ -198,7 +198,7 @@ static void write_part_subscription(struct nats *n, unsigned part)
     char subject[128];
 
     snprintf(subject, sizeof subject, "%s%u", n->options.part_prefix, part);
-    nats_write_subscribe(command_buffer(n), subject, NATS_SUBJECTS_MAX + 1 + part);
+    nats_write_subscribe(get_nats_command_buffer(n), subject, NATS_SUBJECTS_MAX + 1 + part);
 }
 
 void nats_set_part(struct nats *n, unsigned part, bool subscribed)
@@ -210,8 +210,8 @@ void nats_set_part(struct nats *n, unsigned part, bool subscribed)
         if (subscribed)
             write_part_subscription(n, part);
         else
-            nats_write_unsubscribe(command_buffer(n), NATS_SUBJECTS_MAX + 1 + part);
-        encrypt_and_flush(n);
+            nats_write_unsubscribe(get_nats_command_buffer(n), NATS_SUBJECTS_MAX + 1 + part);
+        encrypt_and_flush_nats_output(n);
     }
     pthread_mutex_unlock(&n->lock);
 }
@@ -220,7 +220,7 @@ void nats_set_part(struct nats *n, unsigned part, bool subscribed)
 static void send_connect_and_subscribe(struct nats *n)
 {
     const struct nats_options *o = &n->options;
-    struct buf *b = command_buffer(n);
+    struct buf *b = get_nats_command_buffer(n);
 
     nats_write_connect(b, &o->servers.items[n->server], o->name);
     for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
@@ -230,7 +230,7 @@ static void send_connect_and_subscribe(struct nats *n)
             write_part_subscription(n, part);
     n->subscribed = true;
     buf_add_lit(b, "PING\r\n");
-    encrypt_and_flush(n);
+    encrypt_and_flush_nats_output(n);
 }
 
 /* Begins TLS after the server's INFO, which is plain text. Nothing is sent before TLS, so that a
@@ -240,7 +240,7 @@ static void begin_tls_handshake(struct nats *n)
     n->tls = tls_client_connection_new(n->tls_context, n->options.servers.items[n->server].host,
                                        &n->out);
     if (n->tls)
-        flush_output(n);
+        flush_nats_output(n);
     else
         shutdown(n->socket, SHUT_RDWR);
 }
@@ -256,11 +256,11 @@ static void handle_server_info(struct nats *n, struct str info)
     pthread_mutex_unlock(&n->lock);
 }
 
-static void send_command(struct nats *n, struct str word)
+static void send_nats_command(struct nats *n, struct str word)
 {
     pthread_mutex_lock(&n->lock);
-    buf_add_str(command_buffer(n), word);
-    encrypt_and_flush(n);
+    buf_add_str(get_nats_command_buffer(n), word);
+    encrypt_and_flush_nats_output(n);
     pthread_mutex_unlock(&n->lock);
 }
 
@@ -281,7 +281,7 @@ static void on_subscriptions_active(struct nats *n)
 }
 
 /* Handles one command of the NATS server. Returns false if the connection must be closed. */
-static bool handle_command(struct nats *n, const struct nats_command *w)
+static bool handle_nats_command(struct nats *n, const struct nats_command *w)
 {
     switch (w->kind) {
     case NATS_INFO:
@@ -291,7 +291,7 @@ static bool handle_command(struct nats *n, const struct nats_command *w)
         n->options.message(n->options.arg, w->subject, w->body);
         break;
     case NATS_PING:
-        send_command(n, STR("PONG\r\n"));
+        send_nats_command(n, STR("PONG\r\n"));
         break;
     case NATS_PONG:
         on_subscriptions_active(n);
@@ -311,12 +311,12 @@ static bool parse_received_commands(struct nats *n)
     size_t at = 0;
     long took;
 
-    while ((took = nats_parse_command(str_skip_bytes(buf_str(&n->in), at), &w)) > 0) {
+    while ((took = nats_parse_command(str_skip_bytes(buf_as_str(&n->in), at), &w)) > 0) {
         at += (size_t)took;
-        if (!handle_command(n, &w))
+        if (!handle_nats_command(n, &w))
             return false;
     }
-    buf_drop_front(&n->in, at);
+    buf_drop_first_bytes(&n->in, at);
     if (took < 0)
         log_warn("nats: the configured address does not speak the NATS protocol");
     return took == 0;
@@ -333,7 +333,7 @@ static bool decrypt_received(struct nats *n, struct str bytes)
         n->introduced = true;
         send_connect_and_subscribe(n);
     }
-    flush_output(n);
+    flush_nats_output(n);
     if (!ok && !n->introduced)
         log_warn("nats: TLS handshake with %s failed: %s", n->options.servers.items[n->server].host,
                  tls_handshake_error(n->tls));
@@ -341,7 +341,7 @@ static bool decrypt_received(struct nats *n, struct str bytes)
     return ok;
 }
 
-static bool receive_from_socket(struct nats *n, int fd)
+static bool receive_from_nats_socket(struct nats *n, int fd)
 {
     struct buf *into = n->tls ? &n->cipher : &n->in;
     char *room = buf_reserve(into, READ_BYTES);
@@ -354,7 +354,7 @@ static bool receive_from_socket(struct nats *n, int fd)
     into->n += (size_t)got;
     n->received_at = clock_monotonic_ns();
     if (n->tls) {
-        bool ok = decrypt_received(n, buf_str(&n->cipher));
+        bool ok = decrypt_received(n, buf_as_str(&n->cipher));
 
         buf_reset(&n->cipher);
         if (!ok)
@@ -371,7 +371,7 @@ static bool nats_is_ending(struct nats *n)
     return ending;
 }
 
-static bool wait_for_connect(struct nats *n, int fd)
+static bool wait_for_nats_connect(struct nats *n, int fd)
 {
     struct pollfd fds[] = { { .fd = fd, .events = POLLOUT }, { .fd = n->wake, .events = POLLIN } };
     int error = 0;
@@ -382,7 +382,7 @@ static bool wait_for_connect(struct nats *n, int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error;
 }
 
-static int connect_to_address(struct nats *n, const struct addrinfo *a)
+static int connect_to_nats_address(struct nats *n, const struct addrinfo *a)
 {
     int on = 1, fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -390,13 +390,13 @@ static int connect_to_address(struct nats *n, const struct addrinfo *a)
         return -1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (connect(fd, a->ai_addr, a->ai_addrlen) == 0 ||
-        (errno == EINPROGRESS && wait_for_connect(n, fd)))
+        (errno == EINPROGRESS && wait_for_nats_connect(n, fd)))
         return fd;
     close(fd);
     return -1;
 }
 
-static int connect_to_server(struct nats *n)
+static int connect_to_nats_server(struct nats *n)
 {
     const struct nats_server *s = &n->options.servers.items[n->server];
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
@@ -405,13 +405,13 @@ static int connect_to_server(struct nats *n)
     if (getaddrinfo(s->host, s->port, &hints, &found) != 0)
         return -1;
     for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
-        fd = connect_to_address(n, a);
+        fd = connect_to_nats_address(n, a);
     freeaddrinfo(found);
     return fd;
 }
 
 /* Sends PING if the server was silent for PING_MS. Returns false if it was silent for too long. */
-static bool check_server_is_alive(struct nats *n)
+static bool check_nats_server_is_alive(struct nats *n)
 {
     int64_t silent = (clock_monotonic_ns() - n->received_at) / 1000000;
 
@@ -419,12 +419,12 @@ static bool check_server_is_alive(struct nats *n)
         return silent < CONNECT_MS;
     if (silent > PING_MS && !n->asked) {
         n->asked = true;
-        send_command(n, STR("PING\r\n"));
+        send_nats_command(n, STR("PING\r\n"));
     }
     return silent < SERVER_SILENT_MS;
 }
 
-static bool connection_poll_once(struct nats *n, int fd)
+static bool nats_connection_poll_once(struct nats *n, int fd)
 {
     pthread_mutex_lock(&n->lock);
     short events = (short)(POLLIN | (n->out.n ? POLLOUT : 0));
@@ -439,16 +439,16 @@ static bool connection_poll_once(struct nats *n, int fd)
         return false;
     if (fds[0].revents & POLLOUT) {
         pthread_mutex_lock(&n->lock);
-        flush_output(n);
+        flush_nats_output(n);
         pthread_mutex_unlock(&n->lock);
     }
-    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR) && !receive_from_socket(n, fd))
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR) && !receive_from_nats_socket(n, fd))
         return false;
-    return check_server_is_alive(n);
+    return check_nats_server_is_alive(n);
 }
 
 /* Runs the connection until it is closed. Returns whether it was ever established. */
-static bool connection_run(struct nats *n, int fd)
+static bool nats_connection_run(struct nats *n, int fd)
 {
     buf_reset(&n->in);
     n->asked = false;
@@ -458,7 +458,7 @@ static bool connection_run(struct nats *n, int fd)
     buf_reset(&n->out);
     atomic_store(&n->unsent, 0);
     pthread_mutex_unlock(&n->lock);
-    while (connection_poll_once(n, fd))
+    while (nats_connection_poll_once(n, fd))
         ;
     pthread_mutex_lock(&n->lock);
     bool was = n->connected;
@@ -469,11 +469,11 @@ static bool connection_run(struct nats *n, int fd)
     buf_reset(&n->plain);
     pthread_mutex_unlock(&n->lock);
     close(fd);
-    drain_wake_counter(n); /* otherwise pause_before_reconnect would return at once */
+    drain_wake_counter(n); /* otherwise pause_before_nats_reconnect would return at once */
     return was;
 }
 
-static void pause_before_reconnect(struct nats *n, int milliseconds)
+static void pause_before_nats_reconnect(struct nats *n, int milliseconds)
 {
     struct pollfd wake = { .fd = n->wake, .events = POLLIN };
 
@@ -487,16 +487,16 @@ static void *run_nats_thread(void *arg)
     int wait = RECONNECT_MIN_MS;
 
     while (!nats_is_ending(n)) {
-        int fd = connect_to_server(n);
+        int fd = connect_to_nats_server(n);
 
-        if (fd >= 0 && connection_run(n, fd)) {
+        if (fd >= 0 && nats_connection_run(n, fd)) {
             wait = RECONNECT_MIN_MS;
             n->options.changed(n->options.arg, false);
             if (!nats_is_ending(n))
                 log_warn(
                     "nats: connection lost; events of other nodes are read from the log until it is back");
         }
-        pause_before_reconnect(n, wait);
+        pause_before_nats_reconnect(n, wait);
         wait = wait * 2 < RECONNECT_MAX_MS ? wait * 2 : RECONNECT_MAX_MS;
         n->server = (n->server + 1) % n->options.servers.count;
     }

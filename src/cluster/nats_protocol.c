@@ -102,7 +102,7 @@ static long parse_message_command(struct str bytes, struct str line, size_t line
     return (long)end;
 }
 
-static bool line_has_command(struct str line, struct str word, struct str *ret_rest)
+static bool line_begins_with_nats_command(struct str line, struct str word, struct str *ret_rest)
 {
     if (line.n < word.n || !str_eq_nocase(str_slice(line.p, word.n), word))
         return false;
@@ -131,10 +131,10 @@ long nats_parse_command(struct str bytes, struct nats_command *ret)
         return bytes.n < NATS_LINE_MAX ? 0 : -1;
     size_t n = (size_t)(end - bytes.p);
     struct str line = str_slice(bytes.p, n && bytes.p[n - 1] == '\r' ? n - 1 : n);
-    if (line_has_command(line, STR("MSG"), &rest))
+    if (line_begins_with_nats_command(line, STR("MSG"), &rest))
         return parse_message_command(bytes, rest, n + 1, ret);
     for (size_t i = 0; i < sizeof command_names / sizeof *command_names; i++)
-        if (line_has_command(line, command_names[i].word, &rest)) {
+        if (line_begins_with_nats_command(line, command_names[i].word, &rest)) {
             *ret = (struct nats_command){ .kind = command_names[i].kind, .body = rest };
             return (long)n + 1;
         }

@@ -78,12 +78,12 @@ static void wait_until_clock_passes(int64_t until_ms)
         nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000000 }, NULL);
 }
 
-enum err node_register(struct cluster *c)
+enum err cluster_node_register(struct cluster *c)
 {
     struct node_row n = { .cluster = c };
 
     gethostname(n.name, sizeof n.name - 1);
-    enum err e = cluster_run_transaction(c, STORE_WRITE, insert_node, &n);
+    enum err e = cluster_run_log_transaction(c, STORE_WRITE, insert_node, &n);
     if (e)
         return e;
     if (n.foreign) {
@@ -134,7 +134,7 @@ static enum err compare_clock_with_other_nodes(struct cluster *c, struct tx *tx,
         return e;
     while (count < sizeof others / sizeof *others && rows_next(&r))
         others[count++] = row_int(&r, 0);
-    *ret_agree = node_clock_is_right(offset_ms, others, count);
+    *ret_agree = node_clock_is_correct(offset_ms, others, count);
     return rows_end(&r);
 }
 
@@ -182,7 +182,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
     atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
     int64_t offset = offset_to_database_clock(before, read_step.database_ms, clock_ms());
-    bool agree = node_clock_is_right(offset, NULL, 0);
+    bool agree = node_clock_is_correct(offset, NULL, 0);
     if (!agree)
         e = compare_clock_with_other_nodes(c, tx, offset, &agree);
     if (!e)
@@ -215,7 +215,7 @@ static enum err read_living_nodes(struct tx *tx, void *arg)
 static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
-    enum err e = cluster_run_transaction(c, STORE_READ, read_living_nodes, &n);
+    enum err e = cluster_run_log_transaction(c, STORE_READ, read_living_nodes, &n);
 
     if (e)
         return e;
@@ -292,14 +292,14 @@ static void warn_if_too_many_nodes_poll(struct cluster *c)
         (unsigned long long)nodes, POLLING_NODES_MAX);
 }
 
-enum err node_heartbeat(struct cluster *c)
+enum err cluster_node_write_heartbeat(struct cluster *c)
 {
-    enum err e = cluster_run_transaction(c, STORE_APPEND, update_heartbeat, c);
+    enum err e = cluster_run_log_transaction(c, STORE_APPEND, update_heartbeat, c);
 
     if (!e)
         warn_if_too_many_nodes_poll(c);
     if (!e && may_declare_nodes_dead(c))
-        e = cluster_run_transaction(c, STORE_APPEND, declare_nodes_dead, c);
+        e = cluster_run_log_transaction(c, STORE_APPEND, declare_nodes_dead, c);
     if (!e && c->options.living)
         e = report_living_nodes(c);
     return e;
@@ -320,9 +320,9 @@ static enum err update_node_log_position(struct tx *tx, void *arg)
                    NULL);
 }
 
-enum err node_publish_position(struct cluster *c)
+enum err cluster_node_publish_log_position(struct cluster *c)
 {
-    return cluster_run_transaction(c, STORE_APPEND, update_node_log_position, c);
+    return cluster_run_log_transaction(c, STORE_APPEND, update_node_log_position, c);
 }
 
 static const char SELECT_LEAST_POSITION[] =
@@ -345,10 +345,10 @@ static enum err read_least_log_position(struct tx *tx, void *arg)
     return e;
 }
 
-enum err read_least_node_position(struct cluster *c, int64_t *ret)
+enum err read_least_log_position_of_nodes(struct cluster *c, int64_t *ret)
 {
     struct least_position l = { .node = c->node };
-    enum err e = cluster_run_transaction(c, STORE_READ, read_least_log_position, &l);
+    enum err e = cluster_run_log_transaction(c, STORE_READ, read_least_log_position, &l);
 
     *ret = l.position;
     return e;
@@ -362,7 +362,7 @@ static enum err delete_node(struct tx *tx, void *arg)
                    BIND(v_int(c->node), v_int(c->identity)), NULL);
 }
 
-void node_unregister(struct cluster *c)
+void cluster_node_unregister(struct cluster *c)
 {
-    cluster_run_transaction(c, STORE_APPEND, delete_node, c);
+    cluster_run_log_transaction(c, STORE_APPEND, delete_node, c);
 }

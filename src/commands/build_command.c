@@ -23,7 +23,7 @@ struct command new_empty_command(snowflake guild_id)
 
 /* --- applying a body ------------------------------------------------------------------ */
 
-static bool list_has_context(const struct list *contexts, int64_t context)
+static bool list_has_command_context(const struct list *contexts, int64_t context)
 {
     for (size_t i = 0; i < contexts->count; i++)
         if (((const int64_t *)contexts->items)[i] == context)
@@ -38,21 +38,22 @@ static void apply_dm_permission(struct arena *arena, struct command *k, bool all
 
     k->dm_permission.value = allowed;
     if (k->contexts.given != GIVEN ||
-        list_has_context(&k->contexts.value, CONTEXT_BOT_DM) == allowed)
+        list_has_command_context(&k->contexts.value, CONTEXT_BOT_DM) == allowed)
         return;
     for (int64_t c = CONTEXT_GUILD; c <= CONTEXT_PRIVATE_CHANNEL; c++)
-        if (c == CONTEXT_BOT_DM ? allowed : list_has_context(&k->contexts.value, c))
+        if (c == CONTEXT_BOT_DM ? allowed : list_has_command_context(&k->contexts.value, c))
             *(int64_t *)list_append(arena, &left, sizeof c) = c;
     if (!left.count)
         *(int64_t *)list_append(arena, &left, sizeof(int64_t)) = CONTEXT_GUILD;
     k->contexts.value = left;
 }
 
-static void apply_contexts(struct arena *arena, struct command *k, const struct command_patch *in)
+static void apply_command_contexts(struct arena *arena, struct command *k,
+                                   const struct command_patch *in)
 {
     if (in->contexts.given == GIVEN) {
         k->contexts = in->contexts;
-        k->dm_permission.value = list_has_context(&in->contexts.value, CONTEXT_BOT_DM);
+        k->dm_permission.value = list_has_command_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
     /* contexts = null in the body resets the contexts, and the dm_permission that they implied. */
@@ -64,8 +65,8 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         apply_dm_permission(arena, k, in->dm_permission.given != GIVEN || in->dm_permission.value);
 }
 
-static void apply_optional_list_field(struct opt_list *field, const struct opt_list *in,
-                                      enum field_presence none)
+static void apply_optional_command_list_field(struct opt_list *field, const struct opt_list *in,
+                                              enum field_presence none)
 {
     if (in->given != ABSENT)
         *field = in->given == GIVEN ? *in : (struct opt_list){ .given = none };
@@ -79,18 +80,18 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
         k->name = in->name.value;
     if (in->description.given != ABSENT)
         k->description = in->description.given == GIVEN ? in->description.value : (struct str){ 0 };
-    apply_optional_list_field(&k->name_localizations, &in->name_localizations, GIVEN_NULL);
-    apply_optional_list_field(&k->description_localizations, &in->description_localizations,
-                              GIVEN_NULL);
-    apply_optional_list_field(&k->options, &in->options, ABSENT);
+    apply_optional_command_list_field(&k->name_localizations, &in->name_localizations, GIVEN_NULL);
+    apply_optional_command_list_field(&k->description_localizations, &in->description_localizations,
+                                      GIVEN_NULL);
+    apply_optional_command_list_field(&k->options, &in->options, ABSENT);
     if (in->default_member_permissions.given != ABSENT)
         k->default_member_permissions = in->default_member_permissions;
     if (in->nsfw.given != ABSENT)
         k->nsfw = in->nsfw.given == GIVEN && in->nsfw.value;
     if (k->guild_id.given == GIVEN)
         return; /* the fields below apply only to global commands */
-    apply_contexts(arena, k, in);
-    apply_optional_list_field(&k->integration_types, &in->integration_types, ABSENT);
+    apply_command_contexts(arena, k, in);
+    apply_optional_command_list_field(&k->integration_types, &in->integration_types, ABSENT);
     if (in->handler.given != ABSENT)
         k->handler = in->handler;
 }
@@ -138,7 +139,7 @@ static struct str normalize_choice_value(struct arena *arena, const struct comma
     buf_init(&out, 8192);
     json_reader_init(&r, c->value, arena);
     if (type == OPTION_STRING)
-        json_write_text(&j, command_choice_value_text(arena, c));
+        json_write_text(&j, command_choice_format_value(arena, c));
     else if (json_read_number(&r, &n) && n.kind == NUMBER_INT)
         json_write_int(&j, n.i);
     else

@@ -19,15 +19,16 @@ struct bulk_overwrite {
     int64_t room;  /* number of permission rows that this transaction may still delete */
 };
 
-static size_t stored_row_count(const struct bulk_overwrite *b)
+static size_t bulk_count_stored_rows(const struct bulk_overwrite *b)
 {
     return b->rows->count;
 }
-static const struct command_row *stored_row_at(const struct bulk_overwrite *b, size_t i)
+static const struct command_row *bulk_stored_row_at(const struct bulk_overwrite *b, size_t i)
 {
     return (const struct command_row *)b->rows->items + i;
 }
-static const struct command_patch *requested_command_at(const struct bulk_overwrite *b, size_t i)
+static const struct command_patch *bulk_requested_command_at(const struct bulk_overwrite *b,
+                                                             size_t i)
 {
     return (const struct command_patch *)b->body->items + i;
 }
@@ -60,20 +61,20 @@ static enum err build_command_drafts(struct bulk_overwrite *b)
 
         *k = new_empty_command(b->guild_id);
         k->application_id = b->application_id;
-        apply_command_patch(arena, k, requested_command_at(b, i));
+        apply_command_patch(arena, k, bulk_requested_command_at(b, i));
         normalize_command(arena, k);
         enum err misfit = check_command_install_types(
-            &b->call->form, &here, b->call->target.application, k, requested_command_at(b, i));
+            &b->call->form, &here, b->call->target.application, k, bulk_requested_command_at(b, i));
         e = e ? e : misfit;
     }
     return e;
 }
 
-static bool items_are_same_command(const struct bulk_overwrite *b, size_t i, size_t n)
+static bool bulk_items_are_same_command(const struct bulk_overwrite *b, size_t i, size_t n)
 {
     const struct command *one = &b->items[i].command, *two = &b->items[n].command;
-    const struct opt_id *id = &requested_command_at(b, i)->id,
-                        *other = &requested_command_at(b, n)->id;
+    const struct opt_id *id = &bulk_requested_command_at(b, i)->id,
+                        *other = &bulk_requested_command_at(b, n)->id;
 
     return (one->type == two->type && str_eq(one->name, two->name)) ||
            (id->given == GIVEN && other->given == GIVEN && id->value == other->value);
@@ -87,7 +88,7 @@ static enum err refuse_duplicate_commands(struct bulk_overwrite *b)
         struct json_path at = json_path_index(NULL, n);
         size_t i = 0;
 
-        while (i < n && !items_are_same_command(b, i, n))
+        while (i < n && !bulk_items_are_same_command(b, i, n))
             i++;
         if (i < n) {
             form_add_error(&b->call->form, &at, FORM_DUPLICATE_COMMAND);
@@ -101,7 +102,7 @@ static enum err refuse_duplicate_commands(struct bulk_overwrite *b)
 
 static void match_command_to_row(struct bulk_overwrite *b, size_t item, size_t row)
 {
-    b->items[item].old = stored_row_at(b, row);
+    b->items[item].old = bulk_stored_row_at(b, row);
     b->matched[row] = true;
 }
 
@@ -110,11 +111,11 @@ static void match_command_to_row(struct bulk_overwrite *b, size_t item, size_t r
 static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
-        const struct opt_id *id = &requested_command_at(b, i)->id;
+        const struct opt_id *id = &bulk_requested_command_at(b, i)->id;
 
-        for (size_t n = 0; id->given == GIVEN && n < stored_row_count(b); n++)
-            if (stored_row_at(b, n)->id == id->value &&
-                stored_row_at(b, n)->type == b->items[i].command.type)
+        for (size_t n = 0; id->given == GIVEN && n < bulk_count_stored_rows(b); n++)
+            if (bulk_stored_row_at(b, n)->id == id->value &&
+                bulk_stored_row_at(b, n)->type == b->items[i].command.type)
                 match_command_to_row(b, i, n);
     }
 }
@@ -129,8 +130,9 @@ static bool row_has_command_name(const struct command_row *row, const struct com
 static void match_commands_to_rows_by_name(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
-        for (size_t n = 0; !b->items[i].old && n < stored_row_count(b); n++)
-            if (!b->matched[n] && row_has_command_name(stored_row_at(b, n), &b->items[i].command))
+        for (size_t n = 0; !b->items[i].old && n < bulk_count_stored_rows(b); n++)
+            if (!b->matched[n] &&
+                row_has_command_name(bulk_stored_row_at(b, n), &b->items[i].command))
                 match_command_to_row(b, i, n);
 }
 
@@ -174,11 +176,11 @@ enum err prepare_overwrite_commands(struct call *call)
     static const struct command_change_callbacks change = { read_command_rows_of_scope,
                                                             build_drafts_of_all_commands };
     const struct prepared_command_change *before =
-        call_passed_data(call, "prepared_command_change");
+        call_get_stage_data(call, "prepared_command_change");
     bool counted = before && before->counted;
 
     prepare_command_change(call, &change, true);
-    return counted ? OK : rate_limit_command_write(call);
+    return counted ? OK : count_command_write_against_rate_limit(call);
 }
 
 /* --- limits --------------------------------------------------------------------------- */
@@ -202,8 +204,8 @@ static enum err check_entry_point_present(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
         return OK;
-    for (size_t n = 0; n < stored_row_count(b); n++)
-        if (stored_row_at(b, n)->type == COMMAND_ENTRY_POINT && !b->matched[n])
+    for (size_t n = 0; n < bulk_count_stored_rows(b); n++)
+        if (bulk_stored_row_at(b, n)->type == COMMAND_ENTRY_POINT && !b->matched[n])
             return ERR_ENTRY_POINT_REQUIRED;
     return OK;
 }
@@ -214,13 +216,13 @@ static enum err delete_unmatched_commands(struct bulk_overwrite *b, bool *ret_ch
 {
     enum err e = OK;
 
-    for (size_t n = 0; n < stored_row_count(b) && !e; n++) {
+    for (size_t n = 0; n < bulk_count_stored_rows(b) && !e; n++) {
         if (b->matched[n])
             continue;
         *ret_changed = true;
-        e = delete_command_permissions(b->call, stored_row_at(b, n), false, &b->room);
+        e = delete_command_permissions(b->call, bulk_stored_row_at(b, n), false, &b->room);
         if (!e)
-            e = delete_command_row(b->call->tx, stored_row_at(b, n)->id);
+            e = delete_command_row(b->call->tx, bulk_stored_row_at(b, n)->id);
     }
     return e;
 }
@@ -274,8 +276,8 @@ static enum err write_bulk_overwrite(struct bulk_overwrite *b)
         collect_new_command_ids(b); /* new commands count towards the daily limit */
     bool changed = false;
 
-    enum err e = record_created_commands(b->call->tx, b->application_id, b->guild_id, new_ids.items,
-                                         new_ids.count);
+    enum err e = record_created_command_ids(b->call->tx, b->application_id, b->guild_id,
+                                            new_ids.items, new_ids.count);
     if (!e)
         e = delete_unmatched_commands(b, &changed);
     if (!e)
@@ -295,7 +297,7 @@ static enum err reply_overwritten_commands(struct bulk_overwrite *b)
     for (size_t i = 0; i < b->body->count; i++)
         *(struct str *)list_append(b->call->arena, &replies, sizeof(struct str)) =
             build_command_reply_json(b->call->arena, &b->items[i].command, &b->items[i].texts);
-    return call_reply_as_type(b->call, &texts, &replies);
+    return call_reply_with_object_of_type(b->call, &texts, &replies);
 }
 
 /* Marks the rows that commands of the body replace. The other rows are deleted. */
@@ -309,14 +311,14 @@ static void mark_matched_rows(struct bulk_overwrite *b)
 /* Caches the body and its result for the next request with the same body. */
 static void cache_overwrite_body(struct call *call)
 {
-    overwrite_body_cache_store(call, call_passed_data(call, "prepared_command_change"));
+    overwrite_body_cache_store(call, call_get_stage_data(call, "prepared_command_change"));
 }
 
 /* PUT …/commands: replaces all guild commands or all global commands. */
 enum err overwrite_commands(struct call *call)
 {
     struct prepared_command_change *d;
-    enum err e = complete_command_change(call, &d);
+    enum err e = finish_preparing_command_change(call, &d);
 
     if (e)
         return e;

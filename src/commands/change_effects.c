@@ -14,8 +14,8 @@ void emit_command_index_update(struct call *call, snowflake guild_id)
 {
     struct guild_integrations_event guild = { guild_id };
 
-    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-              &guild_integrations_event_schema, &guild);
+    call_emit_event(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
+                    &guild_integrations_event_schema, &guild);
 }
 
 enum { GUILDS_A_STEP = 500 };

@@ -60,14 +60,15 @@ enum command_permission_result evaluate_command_permission(
     const struct command_permission_check *q);
 /* Returns the bits of integration_type with which the user has the app and which the command
  * supports. An app in a group DM counts as INSTALL_GUILD. */
-unsigned command_usable_install_types(const struct command_permission_check *q);
+unsigned command_get_usable_install_types(const struct command_permission_check *q);
 /* Evaluates permission rows of the user and of roles and the default permissions, without a
  * channel. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q);
 
 /* Sets the fields of q that describe the member. */
-void permission_check_set_member(struct command_permission_check *q, const struct member_access *s);
+void command_permission_check_set_member(struct command_permission_check *q,
+                                         const struct member_access *s);
 
 /* The user who invokes a command, and the channel. member_access is NULL outside guilds. */
 struct command_invoker {
@@ -79,7 +80,7 @@ struct command_invoker {
     uint64_t permissions;
 };
 /* Reads the permission rows and calls evaluate_command_permission. *ret_install_types is the result
- * of command_usable_install_types. */
+ * of command_get_usable_install_types. */
 enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types);

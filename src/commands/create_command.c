@@ -103,7 +103,7 @@ enum err prepare_create_command(struct call *call)
                                                             build_new_command };
 
     prepare_command_change(call, &change, false);
-    return rate_limit_command_write(call);
+    return count_command_write_against_rate_limit(call);
 }
 
 /* Always requests the READ stage (a read transaction before the write), because a short body can
@@ -114,14 +114,14 @@ enum err prepare_modify_command(struct call *call)
                                                             build_modified_command };
 
     prepare_command_change(call, &change, true);
-    return rate_limit_command_write(call);
+    return count_command_write_against_rate_limit(call);
 }
 
 static enum err reply_with_command(struct call *call, const struct prepared_command *d)
 {
     struct str text = build_command_reply_json(call->arena, &d->command, &d->texts);
 
-    return call_reply_as_type(call, &type_raw, &text);
+    return call_reply_with_object_of_type(call, &type_raw, &text);
 }
 
 static enum err insert_new_command(struct call *call, const struct prepared_command *d)
@@ -131,7 +131,7 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
 
     enum err e = check_command_count_limit(call->tx, k->application_id, guild_id, k->type);
     if (!e)
-        e = record_created_commands(call->tx, k->application_id, guild_id, &k->id, 1);
+        e = record_created_command_ids(call->tx, k->application_id, guild_id, &k->id, 1);
     if (!e)
         e = insert_command(call->tx, k, &d->texts);
     if (!e)
@@ -167,7 +167,7 @@ static enum err update_existing_command(struct call *call, const struct prepared
 enum err create_command(struct call *call)
 {
     struct prepared_command_change *d;
-    enum err e = complete_command_change(call, &d);
+    enum err e = finish_preparing_command_change(call, &d);
 
     if (e)
         return e;
@@ -180,7 +180,7 @@ enum err modify_command(struct call *call)
 {
     struct prepared_command_change *d;
     struct list others = { 0 };
-    enum err e = complete_command_change(call, &d);
+    enum err e = finish_preparing_command_change(call, &d);
 
     if (e)
         return e;

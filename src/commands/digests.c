@@ -11,6 +11,7 @@ void compute_command_digest(const struct call *call, const void *p, size_t n,
     unsigned char key[crypto_onetimeauth_KEYBYTES];
 
     _Static_assert(COMMANDS_DIGEST == crypto_onetimeauth_BYTES, "a tag of Poly1305");
-    auth_derive_key(api_options(call->api)->auth, "command-digests", 0, STR(""), key, sizeof key);
+    auth_derive_key(api_get_options(call->api)->auth, "command-digests", 0, STR(""), key,
+                    sizeof key);
     crypto_onetimeauth(ret, p, n, key);
 }

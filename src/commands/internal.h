@@ -24,7 +24,7 @@ struct commands_query {
 struct command_permissions_body {
     struct list permissions; /* struct command_permission */
 };
-struct set_embedded_body {
+struct embedded_activity_body {
     bool embedded;
 };
 
@@ -67,7 +67,7 @@ void validate_command_name(struct form *form, const struct json_path *at, struct
 bool command_is_too_large(struct arena *arena, const struct command *k);
 
 /* Returns the value of a choice as text. Numbers keep their notation. */
-struct str command_choice_value_text(struct arena *arena, const struct command_choice *c);
+struct str command_choice_format_value(struct arena *arena, const struct command_choice *c);
 
 /* --- build_command.c: builds commands from bodies ------------------------------------- */
 
@@ -169,7 +169,7 @@ struct prepared_command_change {
     struct list rows;  /* struct command_row, as the READ stage has read them */
     unsigned installs; /* integration_type bits of the app at the time of the read */
     bool made;         /* items were built before the transaction */
-    bool counted;      /* rate_limit_command_write has counted the call */
+    bool counted;      /* count_command_write_against_rate_limit has counted the call */
     struct cached_overwrite_body *known; /* the cached body that equals this body, if any */
     struct prepared_command *items;
     size_t count;
@@ -183,7 +183,7 @@ void prepare_command_change(struct call *call, const struct command_change_callb
 unsigned application_install_types(const struct application *a);
 /* Call in the handler. Prepares the change, or checks that the change that was prepared before the
  * transaction is still valid. */
-enum err complete_command_change(struct call *call, struct prepared_command_change **ret);
+enum err finish_preparing_command_change(struct call *call, struct prepared_command_change **ret);
 /* Sets id and version of a command and encodes its texts. First set d->old to the row that the
  * command replaces, or to NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
 enum err finish_prepared_command(struct call *call, struct prepared_command *d,
@@ -208,8 +208,8 @@ enum err too_many_commands_error(int64_t type);
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
-enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                 const snowflake *ids, size_t count);
+enum err record_created_command_ids(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                    const snowflake *ids, size_t count);
 
 /* --- change_effects.c: effects of a change -------------------------------------------- */
 
@@ -238,18 +238,18 @@ void emit_command_permissions(struct call *call, const struct command_permission
 /* --- installed.c ---------------------------------------------------------------------- */
 
 /* The first three functions set a bit of integration_type in *installed if the app's commands are
- * installed: in the guild, in a guild of the user, on the account. read_app_installed_in_group sets
- * *ret to whether the app is installed in a group DM. */
-enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                     unsigned *installed);
-enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,
-                                           snowflake user_id, unsigned *installed);
-enum err read_app_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                       unsigned *installed);
-enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
-                                     bool *ret);
+ * installed: in the guild, in a guild of the user, on the account. read_whether_app_is_in_group
+ * sets *ret to whether the app is installed in a group DM. */
+enum err read_whether_app_is_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                      unsigned *installed);
+enum err read_whether_app_is_in_user_guilds(struct tx *tx, snowflake application_id,
+                                            snowflake user_id, unsigned *installed);
+enum err read_whether_app_is_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
+                                        unsigned *installed);
+enum err read_whether_app_is_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                                      bool *ret);
 /* Reads whether the user has enabled age-restricted commands in DM channels with apps. */
-enum err read_user_has_age_restricted_commands(struct tx *tx, snowflake user_id, bool *ret);
+enum err read_user_allows_age_restricted_commands(struct tx *tx, snowflake user_id, bool *ret);
 
 /* --- use_counts.c --------------------------------------------------------------------- */
 
@@ -274,12 +274,12 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
-enum err match_cached_overwrite_body(struct call *call);
-enum err match_cached_guild_overwrite_body(struct call *call);
+enum err reply_if_overwrite_body_is_cached(struct call *call);
+enum err reply_if_guild_overwrite_body_is_cached(struct call *call);
 enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
 /* Counts the call against the caller's rate limit for command writes in all guilds. */
-enum err rate_limit_command_write(struct call *call);
+enum err count_command_write_against_rate_limit(struct call *call);
 
 enum err list_command_permissions(struct call *call);
 enum err get_command_permissions(struct call *call);

@@ -6,41 +6,43 @@
 #include "model/fields/rows.h"
 #include "platform/applications/applications.h"
 
-static enum err reply_to_known_body(struct call *call);
+static enum err reply_to_cached_overwrite_body(struct call *call);
 
-static enum err find_known_body(struct call *call, snowflake guild_id)
+static enum err find_cached_overwrite_body(struct call *call, snowflake guild_id)
 {
     struct cached_overwrite_body known;
 
-    if (!overwrite_body_cache_find(call, call_path_id(call, "application.id"), guild_id, &known))
+    if (!overwrite_body_cache_find(call, call_get_path_id(call, "application.id"), guild_id,
+                                   &known))
         return OK;
-    struct prepared_command_change *d = call_pass_data(call, "prepared_command_change", sizeof *d);
+    struct prepared_command_change *d =
+        call_store_stage_data(call, "prepared_command_change", sizeof *d);
     d->known = arena_alloc_raw(call->arena, sizeof known);
     *d->known = known;
     d->counted = true;
-    call->read = reply_to_known_body;
-    return rate_limit_command_write(call);
+    call->read = reply_to_cached_overwrite_body;
+    return count_command_write_against_rate_limit(call);
 }
 
-enum err match_cached_overwrite_body(struct call *call)
+enum err reply_if_overwrite_body_is_cached(struct call *call)
 {
-    return find_known_body(call, 0);
+    return find_cached_overwrite_body(call, 0);
 }
 
-enum err match_cached_guild_overwrite_body(struct call *call)
+enum err reply_if_guild_overwrite_body_is_cached(struct call *call)
 {
-    return find_known_body(call, call_path_id(call, "app_guild.id"));
+    return find_cached_overwrite_body(call, call_get_path_id(call, "app_guild.id"));
 }
 
-static const struct cached_overwrite_body *known_body_of_call(const struct call *call)
+static const struct cached_overwrite_body *cached_overwrite_body_of_call(const struct call *call)
 {
-    const struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
+    const struct prepared_command_change *d = call_get_stage_data(call, "prepared_command_change");
 
     return d->known;
 }
 
-static struct result_cache_key known_body_cache_key(const struct call *call,
-                                                    const struct cached_overwrite_body *known)
+static struct result_cache_key cached_overwrite_body_key(const struct call *call,
+                                                         const struct cached_overwrite_body *known)
 {
     static const char what[] = "recalled commands";
     struct result_cache_key key = {
@@ -56,7 +58,7 @@ static void write_commands_in_body_order(struct call *call,
                                          const struct cached_overwrite_body *known,
                                          const struct str *texts)
 {
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     json_begin_array(&j);
     for (size_t i = 0; i < known->count; i++)
@@ -74,19 +76,19 @@ static struct list collect_command_row_ids(struct arena *arena, const struct lis
     return ids;
 }
 
-static enum err write_and_cache_known_reply(struct call *call,
-                                            const struct cached_overwrite_body *known,
-                                            const struct result_cache_key *key)
+static enum err write_and_cache_overwrite_reply(struct call *call,
+                                                const struct cached_overwrite_body *known,
+                                                const struct result_cache_key *key)
 {
     struct list rows, texts;
     enum err e = read_command_rows(call->tx, key->ids[0], key->ids[1], false, &rows);
 
     if (!e && !cached_overwrite_body_is_current(call, known, &rows))
-        e = call_restart_at_read(call);
+        e = call_restart_at_read_stage(call);
     if (!e)
         e = read_commands_json(call->tx, key->ids[0], key->ids[1], &texts);
     if (!e && texts.count != known->count)
-        e = call_restart_at_read(call); /* a command cannot be decoded */
+        e = call_restart_at_read_stage(call); /* a command cannot be decoded */
     if (e)
         return e;
     write_commands_in_body_order(call, known, texts.items);
@@ -95,14 +97,14 @@ static enum err write_and_cache_known_reply(struct call *call,
     return OK;
 }
 
-static enum err reply_to_known_body(struct call *call)
+static enum err reply_to_cached_overwrite_body(struct call *call)
 {
-    const struct cached_overwrite_body *known = known_body_of_call(call);
-    struct result_cache_key key = known_body_cache_key(call, known);
+    const struct cached_overwrite_body *known = cached_overwrite_body_of_call(call);
+    struct result_cache_key key = cached_overwrite_body_key(call, known);
 
     if (known->installs != application_install_types(call->target.application))
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     struct shared_text *cached = result_cache_find_text(call->tx, &key);
-    return cached ? call_reply_shared_text(call, cached)
-                  : write_and_cache_known_reply(call, known, &key);
+    return cached ? call_reply_with_shared_text(call, cached)
+                  : write_and_cache_overwrite_reply(call, known, &key);
 }

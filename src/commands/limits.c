@@ -42,8 +42,8 @@ static const char COUNT_CREATES[] =
 static const char INSERT_CREATE[] =
     "insert into command_creates (application_id, guild_id, id) values ($1, $2, $3)";
 
-enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                 const snowflake *ids, size_t count)
+enum err record_created_command_ids(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                    const snowflake *ids, size_t count)
 {
     snowflake yesterday = snowflake_from_ms(clock_ms() - DAY_MS);
     struct value application = v_id(application_id), guild = v_id(guild_id);

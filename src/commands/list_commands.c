@@ -11,14 +11,14 @@ void cache_commands_reply(struct call *call, const struct result_cache_key *key,
                           const struct list *ids)
 {
     const snowflake *id = ids->items;
-    struct result_cache_entry *cached = result_cache_begin(call->tx, key, 1 + ids->count);
+    struct result_cache_entry *cached = result_cache_begin_entry(call->tx, key, 1 + ids->count);
 
     if (!cached)
         return;
     result_cache_add_dependency(cached, VERSIONED_COMMANDS, call->target.application->id);
     for (size_t i = 0; i < ids->count; i++)
         result_cache_add_dependency(cached, VERSIONED_COMMANDS, id[i]);
-    result_cache_end_text(cached, buf_str(&call->reply));
+    result_cache_end_text_entry(cached, buf_as_str(&call->reply));
 }
 
 /* --- in all languages ----------------------------------------------------------------- */
@@ -89,9 +89,9 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
 }
 
 /* Writes all guild or global commands in all languages. *ids are the ids of the commands. */
-static enum err write_list_in_all_languages(struct tx *tx, snowflake application_id,
-                                            snowflake guild_id, struct json_writer *j,
-                                            struct list *ids)
+static enum err write_command_list_in_all_languages(struct tx *tx, snowflake application_id,
+                                                    snowflake guild_id, struct json_writer *j,
+                                                    struct list *ids)
 {
     struct rows rows;
     enum err e = tx_query(tx, WHOLE_COMMANDS, BIND(v_id(application_id), v_id(guild_id)), &rows);
@@ -129,7 +129,7 @@ static enum err write_localized_command_json(struct localized_list_state *l,
 
     tx_switch_arena(l->tx, before);
     if (!e) {
-        command_localize(&k, l->locale, COMMAND_FORM_LIST);
+        command_apply_locale(&k, l->locale, COMMAND_FORM_LIST);
         schema_encode(l->json, &type_command, &k);
     } else if (e == ERR_UNKNOWN_COMMAND) {
         json_write_raw(l->json, text);
@@ -139,7 +139,7 @@ static enum err write_localized_command_json(struct localized_list_state *l,
     return e;
 }
 
-static size_t count_localized_entries(const struct command_bundle *b, uint64_t locales)
+static size_t count_localized_command_entries(const struct command_bundle *b, uint64_t locales)
 {
     size_t count = 0;
 
@@ -148,8 +148,8 @@ static size_t count_localized_entries(const struct command_bundle *b, uint64_t l
     return count;
 }
 
-static enum err write_localized_entries(struct localized_list_state *l,
-                                        const struct command_bundle *b)
+static enum err write_localized_command_entries(struct localized_list_state *l,
+                                                const struct command_bundle *b)
 {
     const struct command_bundle_entry *k;
     struct command_bundle_iterator walk;
@@ -174,26 +174,28 @@ static enum err write_localized_bundle_commands(struct call *call, const struct 
 {
     enum { FEW = 10 }; /* more commands are localized in the background; each takes up to 0.1 ms */
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
-    size_t worded = count_localized_entries(b, l.locales);
+    size_t worded = count_localized_command_entries(b, l.locales);
 
     /* If no command has texts in these locales, the reply is a copy of the bundle's texts. */
     if (b->texts.n && !worded) {
         json_write_raw(j, b->texts);
         return OK;
     }
-    enum err e = worded > FEW ? tx_require_background(call->tx) : OK;
+    enum err e = worded > FEW ? tx_require_background_thread(call->tx) : OK;
     if (e)
         return e;
     l.scratch = arena_new();
-    e = write_localized_entries(&l, b);
+    e = write_localized_command_entries(&l, b);
     arena_free(l.scratch);
     return e;
 }
 
 /* Writes all guild or global commands in the caller's language. *ids are the ids of the commands,
  * or empty if the bundle is unreadable and will be rewritten. */
-static enum err write_list_in_language(struct call *call, const struct result_cache_key *key,
-                                       struct str locale, struct json_writer *j, struct list *ids)
+static enum err write_command_list_in_language(struct call *call,
+                                               const struct result_cache_key *key,
+                                               struct str locale, struct json_writer *j,
+                                               struct list *ids)
 {
     struct command_bundle bundle;
     enum err e = read_command_bundle(call->tx, key->ids[0], key->ids[1], &bundle);
@@ -208,12 +210,13 @@ static enum err write_list_in_language(struct call *call, const struct result_ca
 static enum err write_commands_list(struct call *call, const struct result_cache_key *key,
                                     bool whole, struct str locale)
 {
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     struct list ids = { 0 };
 
     json_begin_array(&j);
-    enum err e = whole ? write_list_in_all_languages(call->tx, key->ids[0], key->ids[1], &j, &ids)
-                       : write_list_in_language(call, key, locale, &j, &ids);
+    enum err e =
+        whole ? write_command_list_in_all_languages(call->tx, key->ids[0], key->ids[1], &j, &ids)
+              : write_command_list_in_language(call, key, locale, &j, &ids);
     json_end_array(&j);
     if (!e && ids.count)
         cache_commands_reply(call, key, &ids);
@@ -231,7 +234,7 @@ enum err list_commands(struct call *call)
                                       call->target.guild ? call->target.guild->id : 0,
                                       UINT64_MAX } };
     struct str locale = { 0 };
-    enum err e = in->with_localizations ? OK : request_locale(call, &locale);
+    enum err e = in->with_localizations ? OK : determine_request_locale(call, &locale);
 
     if (e)
         return e;
@@ -239,10 +242,10 @@ enum err list_commands(struct call *call)
         key.ids[2] = locale_fallback_bits(locale);
         /* The locale is part of the cache key: two locales with the same fallbacks may choose
          * different translations. */
-        key.ids[3] = locale_bit(locale);
+        key.ids[3] = get_bit_of_locale(locale);
     }
     struct shared_text *cached = result_cache_find_text(call->tx, &key);
-    return cached ? call_reply_shared_text(call, cached)
+    return cached ? call_reply_with_shared_text(call, cached)
                   : write_commands_list(call, &key, in->with_localizations, locale);
 }
 
@@ -252,5 +255,5 @@ enum err get_command(struct call *call)
     struct command k;
     enum err e = read_command(call->tx, call->target.application->id, call->target.command->id, &k);
 
-    return e ? e : call_reply_object(call, &k);
+    return e ? e : call_reply_with_object(call, &k);
 }

@@ -145,7 +145,7 @@ void overwrite_body_cache_store(const struct call *call, const struct prepared_c
     compute_command_digest(call, body.p, body.n, b->known.body);
     b->text = shared_text_new(body);
     pthread_mutex_lock(&known_bodies_cache.lock);
-    cache_put(&known_bodies_cache.cache, hash_u64(b->application_id) ^ b->guild_id,
-              sizeof *b + body.n, &b->entry);
+    cache_insert(&known_bodies_cache.cache, hash_u64(b->application_id) ^ b->guild_id,
+                 sizeof *b + body.n, &b->entry);
     pthread_mutex_unlock(&known_bodies_cache.lock);
 }

@@ -11,8 +11,8 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
 
     enum err e = guild_find(call->tx, guild_id, g);
     if (!e)
-        e = read_app_installed_in_guild(call->tx, call->target.application->id, guild_id,
-                                        &installed);
+        e = read_whether_app_is_in_guild(call->tx, call->target.application->id, guild_id,
+                                         &installed);
     if (e || installed)
         return e;
     call_set_refusal_cause(call,
@@ -61,7 +61,7 @@ static bool is_permission_route(const struct route *r)
 
 enum err resolve_app_guild(struct call *call)
 {
-    snowflake id = call_path_id(call, "app_guild.id");
+    snowflake id = call_get_path_id(call, "app_guild.id");
 
     return is_permission_route(call->route) ? resolve_guild_as_member(call, id)
                                             : resolve_guild_as_developer(call, id);
@@ -70,7 +70,7 @@ enum err resolve_app_guild(struct call *call)
 /* Permission routes also accept a global command, or the application id for all its commands. */
 enum err resolve_command(struct call *call)
 {
-    snowflake id = call_path_id(call, "command.id");
+    snowflake id = call_get_path_id(call, "command.id");
     snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
     bool permissions = is_permission_route(call->route);
     struct command *k;

@@ -35,15 +35,15 @@ static bool command_drafts_are_large(const struct call *call, const struct list 
 
 static enum err compute_command_drafts(struct call *call)
 {
-    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
+    struct prepared_command_change *d = call_get_stage_data(call, "prepared_command_change");
 
     d->made = true;
     return d->change->make(call, d);
 }
 
-static enum err read_draft_rows(struct call *call)
+static enum err read_rows_for_command_drafts(struct call *call)
 {
-    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
+    struct prepared_command_change *d = call_get_stage_data(call, "prepared_command_change");
     enum err e = d->change->find(call, true, &d->rows);
 
     d->made = false;
@@ -55,11 +55,12 @@ static enum err read_draft_rows(struct call *call)
 void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first)
 {
-    struct prepared_command_change *d = call_pass_data(call, "prepared_command_change", sizeof *d);
+    struct prepared_command_change *d =
+        call_store_stage_data(call, "prepared_command_change", sizeof *d);
 
     d->change = change;
     if (read_first || command_drafts_are_large(call, &d->rows))
-        call->read = read_draft_rows;
+        call->read = read_rows_for_command_drafts;
 }
 
 /* --- in the transaction --------------------------------------------------------------- */
@@ -78,7 +79,7 @@ static bool command_row_versions_are_equal(const struct list *one, const struct 
 
 /* Checks by the versions that the rows are unchanged. Every change of a command gives it a new
  * version. */
-static enum err verify_draft_rows(struct call *call, struct prepared_command_change *d)
+static enum err verify_command_draft_rows(struct call *call, struct prepared_command_change *d)
 {
     struct list now;
     enum err e = d->change->find(call, false, &now);
@@ -88,22 +89,22 @@ static enum err verify_draft_rows(struct call *call, struct prepared_command_cha
     if (command_row_versions_are_equal(&now, &d->rows) &&
         d->installs == application_install_types(call->target.application))
         return OK;
-    return call_restart_at_read(call);
+    return call_restart_at_read_stage(call);
 }
 
-enum err complete_command_change(struct call *call, struct prepared_command_change **ret)
+enum err finish_preparing_command_change(struct call *call, struct prepared_command_change **ret)
 {
-    struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
+    struct prepared_command_change *d = call_get_stage_data(call, "prepared_command_change");
 
     *ret = d;
     if (d->made)
-        return verify_draft_rows(call, d);
+        return verify_command_draft_rows(call, d);
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
     /* Since the READ stage, another call has made the stored commands too long to process here. */
     if (call->read && command_drafts_are_large(call, &d->rows))
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     return d->change->make(call, d);
 }
 

@@ -18,11 +18,12 @@ static const struct rate_limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };
 
-enum err rate_limit_command_write(struct call *call)
+enum err count_command_write_against_rate_limit(struct call *call)
 {
     const snowflake *id = &call->caller->id;
 
-    return call_count_against_limit(call, &limit_writes, str_slice((const char *)id, sizeof *id));
+    return call_count_against_rate_limit(call, &limit_writes,
+                                         str_slice((const char *)id, sizeof *id));
 }
 
 static const enum event registered[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_NONE };
@@ -87,7 +88,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = match_cached_overwrite_body,
+        .before_decode = reply_if_overwrite_body_is_cached,
         .admit = require_application_developer,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
@@ -127,7 +128,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .fires = registered,
         .admit = require_application_developer,
-        .prepare = rate_limit_command_write,
+        .prepare = count_command_write_against_rate_limit,
         .handle = delete_command,
     },
     {
@@ -166,7 +167,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = match_cached_guild_overwrite_body,
+        .before_decode = reply_if_guild_overwrite_body_is_cached,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -202,7 +203,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .prepare = rate_limit_command_write,
+        .prepare = count_command_write_against_rate_limit,
         .handle = delete_command,
     },
     {
@@ -314,16 +315,16 @@ const struct domain commands_domain = {
     .jobs = jobs,
     .hooks =
         &(const struct hook_listeners){
-            .block_changed = invalidate_indexes_of_block,
+            .block_changed = invalidate_command_index_of_blocked_bot,
             .role_deleted = delete_command_permissions_of_role,
-            .membership_changes = invalidate_indexes_of_member,
+            .membership_changes = invalidate_command_indexes_of_member,
             .member_left = delete_command_permissions_of_member,
             .channel_deleted = delete_command_permissions_of_channel,
             .command_index_changed = on_command_index_changed,
-            .guild_app_changing = invalidate_indexes_of_guild_app,
+            .guild_app_changing = invalidate_command_indexes_of_guild_app,
             .guild_app_left = delete_command_permissions_of_app,
             .guild_app_removed = delete_guild_commands_of_app,
-            .account_app_changing = invalidate_indexes_of_account,
+            .account_app_changing = invalidate_command_indexes_of_account,
         },
     .deletions = command_deletions,
 };

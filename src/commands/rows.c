@@ -55,7 +55,7 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
                            ERR_UNKNOWN_COMMAND, &row);
 
     if (!e && row_text(&row, 0).n > SHORT_DEFINITION)
-        e = tx_require_background(tx);
+        e = tx_require_background_thread(tx);
     return e ? e : decode_command_definition(tx_arena(tx), row_text(&row, 0), ret);
 }
 

@@ -77,7 +77,7 @@ static const struct type option_bodies = { .kind = KIND_ARRAY,
                                            .of = &option_body };
 
 /* Types of guild commands. Entry points can only be global. */
-static const struct choice guild_types[] = {
+static const struct enum_choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
     { .value = COMMAND_MESSAGE, .name = "MESSAGE", .doc = "In the menu of a message" },
@@ -239,12 +239,12 @@ static const struct schema permissions_schema = {
 const struct type permissions_body = { .kind = KIND_OBJECT, .schema = &permissions_schema };
 
 static const struct field embedded_fields[] = {
-    { FIELD(struct set_embedded_body, embedded), .type = &type_bool },
+    { FIELD(struct embedded_activity_body, embedded), .type = &type_bool },
     { 0 },
 };
 static const struct schema embedded_schema = {
     .name = "SetEmbedded",
-    .size = sizeof(struct set_embedded_body),
+    .size = sizeof(struct embedded_activity_body),
     .fields = embedded_fields,
     .doc = "Whether an application can be launched.",
 };

@@ -52,7 +52,7 @@ static void validate_string_choice(struct form *form, const struct json_path *at
         form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(c->value)));
         return;
     }
-    text = command_choice_value_text(form->arena, c);
+    text = command_choice_format_value(form->arena, c);
     if (text.n > LONGEST_VALUE && utf8_length(text) > LONGEST_VALUE)
         form_add_error(form, at, FORM_MAX_LENGTH, (long long)LONGEST_VALUE);
     else if (memchr(text.p, '\0', text.n))
@@ -69,10 +69,10 @@ static void validate_number_choice(struct form *form, const struct json_path *at
     bool number = json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n) && isfinite(n.d);
     if (!number && !whole)
         form_add_error(form, at, FORM_NOT_FLOAT,
-                       STR_ARGS(form_quote_value(command_choice_value_text(form->arena, c))));
+                       STR_ARGS(form_quote_value(command_choice_format_value(form->arena, c))));
     else if (!number || (whole && !is_integer_value(n.d)))
         form_add_error(form, at, FORM_NOT_INT,
-                       STR_ARGS(form_quote_value(command_choice_value_text(form->arena, c))));
+                       STR_ARGS(form_quote_value(command_choice_format_value(form->arena, c))));
     else if (n.d < (double)-SAFE_INT || (n.kind == NUMBER_INT && n.i < -SAFE_INT))
         form_add_error(form, at, FORM_NUMBER_MIN, (long long)-SAFE_INT);
     else if (n.d > (double)SAFE_INT || (n.kind == NUMBER_INT && n.i > SAFE_INT))

@@ -93,7 +93,7 @@ static enum err resolve_replaced_command(struct command_import *in, const struct
     return OK;
 }
 
-static bool has_room_for_command(const struct command_import *in, int64_t type)
+static bool command_limit_allows_new_command(const struct command_import *in, int64_t type)
 {
     int64_t count = 0;
 
@@ -107,7 +107,7 @@ static enum err import_new_command(struct command_import *in, struct command *k,
 {
     struct encoded_command texts;
 
-    if (!has_room_for_command(in, k->type)) {
+    if (!command_limit_allows_new_command(in, k->type)) {
         form_add_error(in->form, here, "WORLD_FULL", "%s",
                        error_info(too_many_commands_error(k->type))->message);
         return OK;

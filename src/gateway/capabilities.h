@@ -12,7 +12,7 @@
 struct gateway;
 
 /* Supported bits of "capabilities" in IDENTIFY; other bits are ignored. */
-enum capability {
+enum client_capability {
     CAPABILITY_NO_NOTES = 1 << 0,
     CAPABILITY_READ_STATE = 1 << 2,     /* read_state has entries, partial and version */
     CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has entries, partial and version */
@@ -31,7 +31,7 @@ enum capability {
 };
 
 /* Lists at the end of READY. Each contains fields that were moved out of other objects. */
-enum ready_list {
+enum ready_list_kind {
     READY_LIST_USERS,         /* every user, once */
     READY_LIST_MEMBERS,       /* per guild: members that READY lists */
     READY_LIST_LATER_MEMBERS, /* per guild: members that READY_SUPPLEMENTAL lists */
@@ -49,8 +49,8 @@ struct ready_writer {
     struct json_writer lists[READY_LISTS]; /* open JSON arrays in `texts` */
 };
 
-/* The lengths of all lists of a struct ready_writer at one moment. ready_writer_restore shortens
- * the lists to these lengths. */
+/* The lengths of all lists of a struct ready_writer at one moment.
+ * ready_writer_truncate_to_position shortens the lists to these lengths. */
 struct ready_writer_position {
     struct json_writer lists[READY_LISTS];
     size_t bytes[READY_LISTS];
@@ -63,22 +63,23 @@ void ready_writer_clear(struct ready_writer *s);
 
 /* Returns whether READY has one list of all users, to which other objects refer by user id. Returns
  * false if s is NULL. */
-bool ready_has_user_list(const struct ready_writer *s);
+bool ready_writer_has_user_list(const struct ready_writer *s);
 
 /* Encode the members of a guild, or relationships, as JSON. If `refers` is true, each object is
  * encoded separately, with "user_id" instead of "user"; otherwise all objects are one JSON list. */
-struct encoded_members encode_members(struct arena *arena, const struct list *members, bool refers);
-struct encoded_members encode_relationships(struct arena *arena, const struct list *relationships,
-                                            bool refers);
+struct encoded_members encode_guild_members_json(struct arena *arena, const struct list *members,
+                                                 bool refers);
+struct encoded_members encode_relationships_json(struct arena *arena,
+                                                 const struct list *relationships, bool refers);
 
 /* Encodes the fields of a guild that are the same for all viewers, and its channels, as JSON. */
-const struct encoded_guild *encode_guild_for_all_viewers(struct arena *arena,
-                                                         const struct guild *guild,
-                                                         const struct list *sounds,
-                                                         const struct list *channels);
+const struct encoded_guild *encode_shared_guild_fields_json(struct arena *arena,
+                                                            const struct guild *guild,
+                                                            const struct list *sounds,
+                                                            const struct list *channels);
 
-struct encoded_members *copy_encoded_members(struct arena *arena,
-                                             const struct encoded_members *people);
+struct encoded_members *copy_encoded_guild_members(struct arena *arena,
+                                                   const struct encoded_members *people);
 
 /* Writes a guild in the form of READY, or in the form of GUILD_CREATE if s is NULL. */
 void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *g,
@@ -93,17 +94,19 @@ void write_ready_relationships_json(struct ready_writer *s,
 void write_ready_private_channel_json(struct ready_writer *s, const struct channel *c,
                                       struct json_writer *out);
 
-/* ready_writer_save returns the lengths of all lists. ready_writer_restore removes all entries that
- * were added to the lists after ready_writer_save, except users. */
-struct ready_writer_position ready_writer_save(const struct ready_writer *s);
-void ready_writer_restore(struct ready_writer *s, const struct ready_writer_position *m);
+/* ready_writer_get_position returns the lengths of all lists. ready_writer_truncate_to_position
+ * removes all entries that were added to the lists after ready_writer_get_position, except users.
+ */
+struct ready_writer_position ready_writer_get_position(const struct ready_writer *s);
+void ready_writer_truncate_to_position(struct ready_writer *s,
+                                       const struct ready_writer_position *m);
 size_t ready_writer_bytes(const struct ready_writer *s); /* total bytes of all lists */
 /* Returns whether a list has reached its maximum size. */
 bool ready_writer_is_full(const struct ready_writer *s);
 
 /* Completes READY with the presences of friends and the collected lists, and writes
  * READY_SUPPLEMENTAL if the capabilities require it. */
-void ready_writer_end(struct ready_writer *s, struct gateway *g, const struct list *friends,
-                      struct json_writer *ready, struct json_writer *more);
+void ready_writer_write_ready(struct ready_writer *s, struct gateway *g, const struct list *friends,
+                              struct json_writer *ready, struct json_writer *more);
 
 #endif

@@ -32,23 +32,23 @@ enum { REPLICA_REPLY_MAX_BYTES = 64 * 1024 };
 const struct gateway_upcalls gateway_upcalls = {
     .dispatch_begin = dispatch_begin,
     .dispatch_continue = dispatch_continue,
-    .dispatch_drop = dispatch_abort,
+    .dispatch_drop = event_dispatch_abort,
     .pass_unread_entry = unread_entry_pass,
     .unread_entries_free = unread_entries_free,
     .unread_entries_retry = unread_entries_retry,
     .presence_change = presence_on_session_change,
     .presence_window_ended = on_presence_rate_limit_window_end,
     .sessions_changed = on_local_session_changed,
-    .directory_mark = directory_mark_session_changed,
-    .directory_flush = directory_publish_changed_sessions,
-    .directory_end = directory_remove_session,
+    .directory_mark = session_directory_mark_changed,
+    .directory_flush = session_directory_publish_changed,
+    .directory_end = session_directory_remove_session,
     .lists_on_event = member_lists_on_event,
     .lists_on_presence = member_lists_on_presence,
     .lists_leave = member_lists_remove_session,
     .lists_free = member_lists_free,
-    .guild_join = session_join_guild,
-    .moves_continue = session_transfers_continue,
-    .resume_request_retry = session_request_retry,
+    .guild_join = session_read_joined_guild,
+    .moves_continue = release_sessions_that_can_leave,
+    .resume_request_retry = retry_session_request,
     .opcode_find = opcode_find,
 };
 
@@ -63,7 +63,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
     map_init(&g->accounts);
     map_init(&g->unauthenticated);
     client_names_init(&g->client_names);
-    dialects_init(&g->dialects);
+    wire_formats_init(&g->dialects);
     online_members_init(&g->online_members);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->publishing, NULL);
@@ -73,23 +73,23 @@ struct gateway *gateway_new(const struct gateway_options *options)
 void gateway_join_cluster(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
-    g->log_pages = log_page_cache_new();
+    g->log_pages = event_log_page_cache_new();
     if (cluster_has_nats(c))
-        g->directory = directory_new(g);
+        g->directory = session_directory_new(g);
     g->published = (uint64_t)cluster_delivered_position(c) << EVENT_NUMBER_BITS;
     g->first_number = g->published | ((UINT64_C(1) << EVENT_NUMBER_BITS) - 1);
     if (g->options.journal)
         g->journal = journal_open(g->options.journal, cluster_node_identity(c));
     if (g->options.replicates && g->journal && cluster_has_nats(c))
-        g->replica = replica_new(cluster_node_identity(c));
+        g->replica = journal_replicas_new(cluster_node_identity(c));
 }
 
-void gateway_on_session_move(struct gateway *g, const struct session_move *m)
+void gateway_on_session_move_message(struct gateway *g, const struct session_move_message *m)
 {
     if (m->kind == MOVE_REQUEST && m->from == cluster_node_identity(g->cluster))
-        session_release_on_request(g, m);
+        handle_session_release_request(g, m);
     else if (m->kind != MOVE_REQUEST && m->to == cluster_node_identity(g->cluster))
-        session_request_on_reply(g, m, 0);
+        handle_session_request_reply(g, m, 0);
 }
 
 void gateway_on_replica_message(struct gateway *g, struct str message)
@@ -101,14 +101,14 @@ void gateway_on_replica_message(struct gateway *g, struct str message)
     buf_init(&reply.bytes, REPLICA_REPLY_MAX_BYTES);
     replica_handle_message(g->replica, message, &reply);
     if (reply.to && !buf_is_full(&reply.bytes))
-        cluster_send_to_node(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
+        cluster_send_to_node(g->cluster, reply.to, CLUSTER_LEDGERS, buf_as_str(&reply.bytes));
     if (reply.hello)
         cluster_record_peer_heartbeat(g->cluster);
     if (reply.restart)
         replication_resend_loop(g, reply.loop_index);
     if (reply.number)
-        session_request_on_reply(
-            g, &(struct session_move){ .kind = MOVE_RELEASED, .number = reply.number },
+        handle_session_request_reply(
+            g, &(struct session_move_message){ .kind = MOVE_RELEASED, .number = reply.number },
             reply.unknown_at);
     buf_clear(&reply.bytes);
 }
@@ -129,7 +129,7 @@ void gateway_start(struct gateway *g, struct loops *loops)
     g->delivered = mem_new(count * sizeof *g->delivered);
     g->loop_count = count;
     for (unsigned i = 0; i < count; i++)
-        loop_call_and_wait(loops_get(loops, i), create_gateway_loop, g);
+        loop_call_and_wait(loops_get_loop_at(loops, i), create_gateway_loop, g);
     g->gateway_loop_count = count;
 }
 
@@ -139,19 +139,19 @@ static bool request_is_for_gateway(const struct http_request *r)
            gateway_path_is_spacebar(r->path);
 }
 
-bool gateway_refuses_upgrade(const struct gateway *g, const struct http_request *r)
+bool gateway_must_refuse_upgrade(const struct gateway *g, const struct http_request *r)
 {
     return r->upgrade_websocket && request_is_for_gateway(r) &&
-           (g->draining || (g->cluster && cluster_is_cut_off(g->cluster)));
+           (g->draining || (g->cluster && cluster_node_is_isolated(g->cluster)));
 }
 
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret)
 {
-    if (!request_is_for_gateway(r) || gateway_refuses_upgrade(g, r))
+    if (!request_is_for_gateway(r) || gateway_must_refuse_upgrade(g, r))
         return false;
     *ret = (struct websocket_handler){
-        .arg = (void *)(uintptr_t)dialect_for_request(&g->dialects, g, r),
+        .arg = (void *)(uintptr_t)wire_format_of_request(&g->dialects, g, r),
         .max_message = MAX_MESSAGE,
         .too_large = CLOSE_BAD_PAYLOAD,
         .max_unsent = UNAUTHENTICATED_UNSENT_MAX,
@@ -159,7 +159,7 @@ bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
         .message = gateway_socket_on_message,
         .closed = gateway_socket_on_closed,
         .shutdown = gateway_socket_on_shutdown,
-        .drained = gateway_socket_on_drained,
+        .drained = gateway_socket_on_output_sent,
     };
     return true;
 }
@@ -173,7 +173,7 @@ static void send_reconnect_to_all(struct loop *loop, void *arg)
         struct gateway_socket *p = container_of(at, struct gateway_socket, link);
 
         if (!p->closing)
-            send_opcode(p, OP_RECONNECT, STR("null"));
+            send_opcode_to_client(p, OP_RECONNECT, STR("null"));
     }
 }
 
@@ -189,26 +189,33 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
         usleep(5 * 1000);
 }
 
-/* Sets g->busy if the loop has running store reads, posted tasks or undelivered events. */
-static void set_busy_if_loop_has_work(struct loop *loop, void *arg)
-{
-    struct gateway *g = arg;
-    const struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
+struct busy_check {
+    struct gateway *gateway;
+    bool busy; /* set if a loop still has work */
+};
 
-    g->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
-               h->topics.posted || h->list_pieces || h->queue.sending || has_delayed_events(h) ||
-               (h->queue.first && !h->queue.log_is_unreadable);
+/* Checks whether the loop has running store reads, posted tasks or undelivered events. */
+static void check_if_loop_is_busy(struct loop *loop, void *arg)
+{
+    struct busy_check *check = arg;
+    const struct gateway_loop *h = check->gateway->gateway_loops[loop_index(loop)];
+
+    check->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
+                   h->topics.posted || h->list_pieces || h->queue.sending ||
+                   has_delayed_events(h) || (h->queue.first && !h->queue.log_is_unreadable);
 }
 
 static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
 {
+    struct busy_check check = { .gateway = g };
+
     do {
-        g->busy = false;
+        check.busy = false;
         for (unsigned i = 0; i < count; i++)
-            loop_call_and_wait(g->gateway_loops[i]->loop, set_busy_if_loop_has_work, g);
-        if (g->busy)
+            loop_call_and_wait(g->gateway_loops[i]->loop, check_if_loop_is_busy, &check);
+        if (check.busy)
             usleep(1000);
-    } while (g->busy);
+    } while (check.busy);
 }
 
 static void end_gateway_loop(struct loop *loop, void *arg)
@@ -216,8 +223,8 @@ static void end_gateway_loop(struct loop *loop, void *arg)
     struct gateway *g = arg;
     struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
 
-    session_releases_free(h);
-    session_requests_abort(h);
+    pending_session_releases_free(h);
+    pending_session_requests_abort(h);
     gateway_loop_free(h);
     g->gateway_loops[loop_index(loop)] = NULL;
 }
@@ -243,7 +250,7 @@ void gateway_stop(struct gateway *g)
     wait_until_loops_are_idle(g, count);
     suspend_all_sessions(g, count);
     for (unsigned i = 0; i < count; i++)
-        loop_call_and_wait(loops_get(g->loops, i), end_gateway_loop, g);
+        loop_call_and_wait(loops_get_loop_at(g->loops, i), end_gateway_loop, g);
 }
 
 void gateway_free(struct gateway *g)
@@ -252,12 +259,12 @@ void gateway_free(struct gateway *g)
 
     if (!g)
         return;
-    directory_free(g->directory);
+    session_directory_free(g->directory);
     if (g->unread_entries)
         event_batch_free(g->unread_entries);
-    for (struct account *a; (a = map_next(&g->accounts, &at));)
-        account_free(a);
-    dialects_clear(&g->dialects);
+    for (struct gateway_account *a; (a = map_next_value(&g->accounts, &at));)
+        gateway_account_free(a);
+    wire_formats_clear(&g->dialects);
     online_members_free(&g->online_members);
     map_clear(&g->sessions);
     map_clear(&g->remotes);
@@ -267,8 +274,8 @@ void gateway_free(struct gateway *g)
     client_names_clear(&g->client_names);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
-    replica_free(g->replica);
-    log_page_cache_free(g->log_pages);
+    journal_replicas_free(g->replica);
+    event_log_page_cache_free(g->log_pages);
     journal_close(g->journal);
     mem_free(g->delivered);
     mem_free(g->gateway_loops);

@@ -17,14 +17,14 @@
 struct cluster;
 struct gateway;
 struct ready_writer;
-struct session_move;
+struct session_move_message;
 struct log_address;
 struct thread_list_sync;
 struct traffic_ring;
 struct websocket_handler; /* net/http/server.h */
 
 /* The account and the session options for which an object is written. */
-struct gateway_viewer {
+struct payload_recipient {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
@@ -65,9 +65,9 @@ struct gateway_source {
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
     enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Writes all fields of READY except those of the session and the guilds; v->user is set. */
-    enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json_writer *out);
+    enum err (*ready)(struct tx *tx, const struct payload_recipient *v, struct json_writer *out);
     /* Writes the object of GUILD_CREATE for a member, without "unavailable". */
-    enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
+    enum err (*guild)(struct tx *tx, const struct member *m, const struct payload_recipient *v,
                       struct json_writer *out);
     /* Reads permission data: the guild with its roles, and all channels (no threads) with their
      * overwrites. Returns ERR_UNKNOWN_… if the guild is deleted. */
@@ -103,7 +103,7 @@ struct gateway_source {
 enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
 /* The session that a hook is called for. */
-struct gateway_caller {
+struct gateway_hook_session {
     const struct caller *caller;
     uint64_t session; /* session number, for AUDIENCE_SESSION */
     char session_id[33];
@@ -116,16 +116,16 @@ struct gateway_hooks {
     void *arg;
     /* Handlers of op 4, 13, 18-22, and of op 34. They return false if the data is invalid. d is the
      * JSON of the message, valid during the call. */
-    bool (*voice)(void *arg, const struct gateway_caller *who, int op, struct str d);
-    bool (*last_messages)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    bool (*voice)(void *arg, const struct gateway_hook_session *who, int op, struct str d);
+    bool (*last_messages)(void *arg, const struct gateway_hook_session *who, int op, struct str d);
     /* Called when a session of the account has ended. */
-    void (*ended)(void *arg, const struct gateway_caller *who);
+    void (*ended)(void *arg, const struct gateway_hook_session *who);
     /* Called when a session was resumed and has received RESUMED. */
-    void (*resumed)(void *arg, const struct gateway_caller *who);
+    void (*resumed)(void *arg, const struct gateway_hook_session *who);
     /* Called when a RESUME by this account was refused with op 9. */
     void (*refused)(void *arg, snowflake user_id);
     /* Called when a bot's session has received GUILD_CREATE of this guild after READY. */
-    void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
+    void (*entered)(void *arg, const struct gateway_hook_session *who, snowflake guild_id);
 };
 
 #define GATEWAY_SPACEBAR_PATH "/spacebar"
@@ -168,14 +168,14 @@ void gateway_free(struct gateway *g);
 
 /* Returns whether the request is a WebSocket for the gateway and must be answered with 503, because
  * the server is stopping or cut off from the other nodes. */
-bool gateway_refuses_upgrade(const struct gateway *g, const struct http_request *r);
+bool gateway_must_refuse_upgrade(const struct gateway *g, const struct http_request *r);
 /* Hook of struct http_server_callbacks: accepts WebSockets on "/", "/gateway" and "/gateway/". */
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret);
 
 /* Publishes announcements (events that a handler emitted), in the order of the calls.
  * Thread-safe. */
-void gateway_publish(struct gateway *g, const struct emitted_event *list);
+void gateway_publish_announcements(struct gateway *g, const struct emitted_event *list);
 /* Publishes announcements of an event log position (0 if there is none). Event numbers are derived
  * from positions, so they are the same on all nodes of a cluster. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
@@ -187,12 +187,12 @@ void gateway_pass_over_log_position(struct gateway *g, int64_t position,
                                     const struct log_address *a);
 void gateway_publish_passed_over(struct gateway *g);
 /* Handles another node's message about the move of a session, in event log order. Thread-safe. */
-void gateway_on_session_move(struct gateway *g, const struct session_move *m);
-/* Handlers of messages from other nodes, thread-safe. gateway_on_directory_message receives
+void gateway_on_session_move_message(struct gateway *g, const struct session_move_message *m);
+/* Handlers of messages from other nodes, thread-safe. gateway_on_session_directory_message receives
  * sessions and presences, gateway_on_replica_message receives journal replication.
  * gateway_on_nats_connected is called after a reconnect to NATS. gateway_on_live_nodes_changed is
  * called about once a second, with the identities of all living nodes, this one included. */
-void gateway_on_directory_message(struct gateway *g, struct str message);
+void gateway_on_session_directory_message(struct gateway *g, struct str message);
 void gateway_on_replica_message(struct gateway *g, struct str message);
 void gateway_on_nats_connected(struct gateway *g);
 void gateway_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count);
@@ -216,7 +216,8 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
 
 /* Returns the status of an account: "online", "idle" or "dnd"; NULL if it is offline or invisible.
  * If `kinds` is not NULL, writes the status per kind of client. Thread-safe. */
-const char *gateway_account_status(struct gateway *g, snowflake user_id, struct json_writer *kinds);
+const char *gateway_get_account_status(struct gateway *g, snowflake user_id,
+                                       struct json_writer *kinds);
 
 /* Returns the number of visible online members of a guild, on all known nodes; 0 if g is NULL.
  * Thread-safe. */
@@ -232,7 +233,7 @@ void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct js
 void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t max);
 
 /* Returns how many sessions this bot may still start today. */
-unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id);
+unsigned gateway_count_session_starts_left(struct gateway *g, snowflake bot_id);
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 
@@ -243,6 +244,7 @@ void gateway_write_session_list(struct gateway *g, struct buf *out);
 struct gateway_session_options {
     uint32_t intents, shard_id, shard_count;
     bool connected, bot;
+    uint64_t number; /* first half of the session id */
 };
 /* Lists at most `max` sessions of an account on this node and returns their number. Do not call it
  * on a loop. */
@@ -258,11 +260,11 @@ enum gateway_session_action {
 };
 /* Performs an action, asynchronously, on the session with this id (from READY). Returns false if
  * there is no such session. Thread-safe. */
-bool gateway_act_on_session(struct gateway *g, struct str session_id,
-                            enum gateway_session_action what, int code);
+bool gateway_run_session_action(struct gateway *g, struct str session_id,
+                                enum gateway_session_action what, int code);
 /* Performs an action on all sessions of an account. Returns their number. */
-size_t gateway_act_on_account_sessions(struct gateway *g, snowflake user_id,
-                                       enum gateway_session_action what, int code);
+size_t gateway_run_action_on_account_sessions(struct gateway *g, snowflake user_id,
+                                              enum gateway_session_action what, int code);
 
 /* Delays all events without changing their order; 0 ends the delay and sends the delayed events.
  * Thread-safe. */

@@ -8,7 +8,7 @@
 #include "gateway/wire/etf.h"
 
 struct message_stream {
-    struct dialects dialects; /* has only one dialect, that of this connection */
+    struct wire_formats dialects; /* has only one dialect, that of this connection */
     struct message_encoder encoder;
 };
 
@@ -16,8 +16,8 @@ struct message_stream *message_stream_new(const struct http_request *r)
 {
     struct message_stream *s = mem_new(sizeof *s);
 
-    dialects_init(&s->dialects);
-    s->encoder = (struct message_encoder){ .dialect = dialect_for_request(&s->dialects, NULL, r),
+    wire_formats_init(&s->dialects);
+    s->encoder = (struct message_encoder){ .dialect = wire_format_of_request(&s->dialects, NULL, r),
                                            .begins = true,
                                            .packer = compressor_new() };
     return s;
@@ -29,7 +29,7 @@ void message_stream_free(struct message_stream *s)
         return;
     zstd_free(s->encoder.zstd);
     compressor_free(s->encoder.packer);
-    dialects_clear(&s->dialects);
+    wire_formats_clear(&s->dialects);
     mem_free(s);
 }
 

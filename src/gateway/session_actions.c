@@ -20,13 +20,13 @@ static void apply_session_action_to_socket(struct gateway_socket *p,
 {
     switch (what) {
     case GATEWAY_ACTION_RECONNECT:
-        send_opcode(p, OP_RECONNECT, STR("null"));
+        send_opcode_to_client(p, OP_RECONNECT, STR("null"));
         break;
     case GATEWAY_ACTION_INVALIDATE:
-        session_invalidate(p);
+        session_invalidate_and_end(p);
         break;
     case GATEWAY_ACTION_RESUMABLE:
-        send_opcode(p, OP_INVALID_SESSION, STR("true"));
+        send_opcode_to_client(p, OP_INVALID_SESSION, STR("true"));
         break;
     case GATEWAY_ACTION_CLOSE:
         gateway_socket_close(p, (enum close_code)code, "closed by the operator");
@@ -61,28 +61,28 @@ static bool post_session_action(struct gateway *g, uint64_t number,
         *x = (struct session_action_post){
             { .run = on_session_action_posted }, owner, number, what, code
         };
-        loop_post(owner->loop, &x->post);
+        loop_post_message(owner->loop, &x->post);
     }
     pthread_mutex_unlock(&g->publishing);
     return owner != NULL;
 }
 
-bool gateway_act_on_session(struct gateway *g, struct str session_id,
-                            enum gateway_session_action what, int code)
+bool gateway_run_session_action(struct gateway *g, struct str session_id,
+                                enum gateway_session_action what, int code)
 {
     uint64_t number;
 
     return session_id_parse(session_id, &number) && post_session_action(g, number, what, code);
 }
 
-size_t gateway_act_on_account_sessions(struct gateway *g, snowflake user_id,
-                                       enum gateway_session_action what, int code)
+size_t gateway_run_action_on_account_sessions(struct gateway *g, snowflake user_id,
+                                              enum gateway_session_action what, int code)
 {
     uint64_t *numbers = NULL;
     size_t count = 0, pushed = 0;
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, user_id);
+    struct gateway_account *a = map_find_value(&g->accounts, user_id);
     if (a)
         numbers = mem_resize(NULL, (a->session_count + 1) * sizeof *numbers);
     for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next)

@@ -61,7 +61,7 @@ static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &b
 
 static enum err get_gateway(struct call *call)
 {
-    return call_reply_object(call, &(struct gateway_address){ api_base_url(call, "ws") });
+    return call_reply_with_object(call, &(struct gateway_address){ api_get_base_url(call, "ws") });
 }
 
 static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "
@@ -69,14 +69,14 @@ static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g
 
 static enum err get_bot_gateway(struct call *call)
 {
-    struct gateway *gateway = api_options(call->api)->gateway;
+    struct gateway *gateway = api_get_options(call->api)->gateway;
     struct session_start_limit limit = {
         .total = GATEWAY_STARTS_A_DAY,
-        .remaining = gateway_session_starts_left(gateway, call->caller->id),
+        .remaining = gateway_count_session_starts_left(gateway, call->caller->id),
         .reset_after = DAY_MS - clock_ms() % DAY_MS,
         .max_concurrency = GATEWAY_CONCURRENCY,
     };
-    struct bot_address out = { .url = api_base_url(call, "ws"),
+    struct bot_address out = { .url = api_get_base_url(call, "ws"),
                                .shards = 1,
                                .session_start_limit = &limit };
     int64_t n = 0;
@@ -94,7 +94,7 @@ static enum err get_bot_gateway(struct call *call)
         limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
     if (guilds > GUILDS_PER_SHARD)
         out.shards = (guilds + GUILDS_PER_SHARD - 1) / GUILDS_PER_SHARD;
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 static const struct route routes[] = {

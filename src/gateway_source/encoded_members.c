@@ -20,14 +20,15 @@ static struct result_cache_key encoded_members_key(snowflake guild_id, int64_t l
 static void cache_encoded_members(struct tx *tx, const struct result_cache_key *key,
                                   snowflake guild_id, const struct encoded_members *people)
 {
-    struct result_cache_entry *retained = result_cache_begin(tx, key, 1 + people->count);
+    struct result_cache_entry *retained = result_cache_begin_entry(tx, key, 1 + people->count);
 
     if (!retained)
         return;
     result_cache_add_dependency(retained, VERSIONED_MEMBERS, guild_id);
     for (size_t i = 0; i < people->count; i++)
         result_cache_add_dependency(retained, VERSIONED_USERS, people->each[i].id);
-    result_cache_end(retained, copy_encoded_members(result_cache_arena(retained), people));
+    result_cache_end_entry(
+        retained, copy_encoded_guild_members(result_cache_get_entry_arena(retained), people));
 }
 
 enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, bool refers,
@@ -42,7 +43,7 @@ enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, 
     if (e)
         return e;
     struct encoded_members *people = arena_alloc(tx_arena(tx), sizeof *people);
-    *people = encode_members(tx_arena(tx), &members, refers);
+    *people = encode_guild_members_json(tx_arena(tx), &members, refers);
     cache_encoded_members(tx, &key, guild_id, people);
     *ret = people;
     return OK;

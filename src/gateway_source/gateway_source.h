@@ -14,11 +14,11 @@ extern const struct gateway_source gateway_source;
 extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
 
 /* Writes the fields of READY about an account. */
-enum err write_ready_account_json(struct tx *tx, const struct gateway_viewer *v,
+enum err write_ready_account_json(struct tx *tx, const struct payload_recipient *v,
                                   struct json_writer *out);
 /* Implements gateway_source.guild. */
 enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
-                                  const struct gateway_viewer *v, struct json_writer *out);
+                                  const struct payload_recipient *v, struct json_writer *out);
 
 /* Implement gateway_source.threads and .thread_members. The first function reads the open Discord
  * threads that a user can view, in the channels that `sync` lists, or in all channels. The second

@@ -11,7 +11,7 @@
 /* Maximum number of online members of a large guild that a bot gets. */
 enum { ONLINE_MEMBERS_MAX = 1000 };
 
-static bool member_is_listed(const struct list *members, snowflake id)
+static bool member_is_in_member_list(const struct list *members, snowflake id)
 {
     const struct member *m = members->items;
 
@@ -21,34 +21,34 @@ static bool member_is_listed(const struct list *members, snowflake id)
     return false;
 }
 
-static void append_user_id(struct tx *tx, struct list *ids, snowflake id)
+static void append_user_id_to_list(struct tx *tx, struct list *ids, snowflake id)
 {
     id_list_add(tx_arena(tx), ids, id);
 }
 
-static bool viewer_has_presence_intent(const struct gateway_viewer *v)
+static bool recipient_has_presence_intent(const struct payload_recipient *v)
 {
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
 
 /* Returns whether the viewer gets the presence of account `id`. A bot with the presence intent gets
  * every presence, a user those of friends. No account gets its own presence. */
-static bool can_view_presence(const struct gateway_viewer *v, snowflake id)
+static bool recipient_can_view_presence(const struct payload_recipient *v, snowflake id)
 {
     if (id == v->user_id)
         return false;
-    return viewer_has_presence_intent(v) || (v->friends && id_list_contains(v->friends, id));
+    return recipient_has_presence_intent(v) || (v->friends && id_list_contains(v->friends, id));
 }
 
 static struct list ids_of_members_with_visible_presence(struct tx *tx,
-                                                        const struct gateway_viewer *v,
+                                                        const struct payload_recipient *v,
                                                         const struct encoded_members *people)
 {
     struct list ids = { 0 };
 
     for (size_t i = 0; i < people->count; i++)
-        if (can_view_presence(v, people->each[i].id))
-            append_user_id(tx, &ids, people->each[i].id);
+        if (recipient_can_view_presence(v, people->each[i].id))
+            append_user_id_to_list(tx, &ids, people->each[i].id);
     return ids;
 }
 
@@ -69,7 +69,7 @@ static enum err add_member_to_gateway_guild(struct tx *tx, snowflake user_id,
 {
     struct member m;
 
-    if (member_is_listed(&g->members, user_id))
+    if (member_is_in_member_list(&g->members, user_id))
         return OK;
     enum err e = member_find(tx, g->guild.id, user_id, &m);
     if (!e)
@@ -80,25 +80,26 @@ static enum err add_member_to_gateway_guild(struct tx *tx, snowflake user_id,
 }
 
 /* Reads those members of a large guild whose presence is visible to the viewer. */
-static enum err read_visible_members_of_large_guild(struct tx *tx, const struct gateway_viewer *v,
+static enum err read_visible_members_of_large_guild(struct tx *tx,
+                                                    const struct payload_recipient *v,
                                                     struct gateway_guild *g, struct list *ids)
 {
     bool friends = v->friends && v->friends->count;
     enum err e = OK;
 
-    if (!viewer_has_presence_intent(v) && !friends)
+    if (!recipient_has_presence_intent(v) && !friends)
         return OK;
     e = read_member_ids(
-        tx, viewer_has_presence_intent(v) ? SQL(SELECT_MEMBER_IDS) : SQL(SELECT_FRIEND_IDS),
+        tx, recipient_has_presence_intent(v) ? SQL(SELECT_MEMBER_IDS) : SQL(SELECT_FRIEND_IDS),
         g->guild.id, v->user_id, ids);
-    if (!e && viewer_has_presence_intent(v))
+    if (!e && recipient_has_presence_intent(v))
         gateway_filter_online_accounts(v->gateway, ids, ONLINE_MEMBERS_MAX);
     for (size_t i = 0; !e && i < ids->count; i++)
         e = add_member_to_gateway_guild(tx, ((const snowflake *)ids->items)[i], g);
     return e;
 }
 
-static enum err add_visible_presences(struct tx *tx, const struct gateway_viewer *v,
+static enum err add_visible_presences(struct tx *tx, const struct payload_recipient *v,
                                       struct gateway_guild *g)
 {
     struct list ids = { 0 };
@@ -113,23 +114,24 @@ static enum err add_visible_presences(struct tx *tx, const struct gateway_viewer
     if (e || !ids.count)
         return e;
     buf_init(&out, 1024 * 1024);
-    gateway_write_presences_json(v->gateway, 0, &ids, ready_has_user_list(v->ready_writer), &j);
+    gateway_write_presences_json(v->gateway, 0, &ids, ready_writer_has_user_list(v->ready_writer),
+                                 &j);
     if (!buf_is_full(&out))
-        g->presences = str_dup(tx_arena(tx), buf_str(&out));
+        g->presences = str_dup(tx_arena(tx), buf_as_str(&out));
     buf_clear(&out);
     return OK;
 }
 
 /* Returns the maximum size of guilds in which all members are listed for this viewer. */
-static int64_t max_guild_size_to_list_members(const struct gateway_viewer *v)
+static int64_t max_guild_size_to_list_members(const struct payload_recipient *v)
 {
     if (!v->bot)
         return GUILD_LISTED_MEMBERS;
-    return viewer_has_presence_intent(v) ? v->large_threshold : 0;
+    return recipient_has_presence_intent(v) ? v->large_threshold : 0;
 }
 
 enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
-                                  const struct gateway_viewer *v, struct json_writer *out)
+                                  const struct payload_recipient *v, struct json_writer *out)
 {
     struct user own;
     struct guild_read_options read_step = {
@@ -138,7 +140,7 @@ enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
         .user = v->user ? v->user : &own,
         .listed_up_to = max_guild_size_to_list_members(v),
         .encodes_members = true,
-        .refers_to_users = ready_has_user_list(v->ready_writer),
+        .refers_to_users = ready_writer_has_user_list(v->ready_writer),
     };
     struct gateway_guild g;
     enum err e = v->user ? OK : user_find(tx, v->user_id, &own);

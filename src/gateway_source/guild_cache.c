@@ -23,13 +23,13 @@ static enum err read_roles_and_channels(struct tx *tx, snowflake guild_id,
 
     if (!e)
         e = guild_read_roles(tx, &ret->guild);
-    return e ? e : guild_channels(tx, guild_id, &ret->channels, &ret->threads);
+    return e ? e : guild_channels_list(tx, guild_id, &ret->channels, &ret->threads);
 }
 
 static enum err read_emojis_stickers_sounds(struct tx *tx, snowflake guild_id,
                                             struct guild_with_channels *ret)
 {
-    enum err e = guild_emojis(tx, guild_id, &ret->guild.emojis);
+    enum err e = guild_emojis_list(tx, guild_id, &ret->guild.emojis);
 
     if (!e)
         e = guild_stickers_read(tx, guild_id, &ret->guild.stickers);
@@ -48,14 +48,15 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
                                       struct result_cache_entry *retained,
                                       struct guild_with_channels *ret)
 {
-    struct arena *arena = result_cache_arena(retained), *before = tx_switch_arena(tx, arena);
+    struct arena *arena = result_cache_get_entry_arena(retained),
+                 *before = tx_switch_arena(tx, arena);
     struct guild_with_channels *parts = arena_alloc(arena, sizeof *parts);
     bool whole = key->ids[1];
     enum err e = read_guild_from_store(tx, key->ids[0], whole, parts);
 
     if (!e && whole && arena_used_bytes(arena) <= MAX_ENCODED_GUILD_BYTES)
         parts->encoded =
-            encode_guild_for_all_viewers(arena, &parts->guild, &parts->sounds, &parts->channels);
+            encode_shared_guild_fields_json(arena, &parts->guild, &parts->sounds, &parts->channels);
     tx_switch_arena(tx, before);
     if (!e)
         *ret = *parts;

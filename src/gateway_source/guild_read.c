@@ -79,7 +79,7 @@ static enum err read_visible_threads_of_guild(struct tx *tx, const struct permis
 
     if (size)
         memcpy(t, parts->threads.items, size);
-    enum err e = threads_read_viewer_membership(tx, who->guild_id, who->user_id, &threads);
+    enum err e = threads_read_membership_of_user(tx, who->guild_id, who->user_id, &threads);
     for (size_t i = 0; !e && i < threads.count; i++)
         if ((bot || t[i].member) && can_view_channel_or_thread(who, &t[i], &parts->channels))
             append_visible_thread(arena, t[i], &ret->threads);
@@ -170,7 +170,7 @@ static enum err guild_takes_long_to_read(struct tx *tx, snowflake guild_id, bool
 
 /* Emits GUILD_CREATE with only the guild's id. Each session of the new member then reads the guild
  * itself, on another thread than the writer. */
-static void emit_guild_create_by_id(struct call *call, const struct member *m)
+static void emit_guild_create_with_id_only(struct call *call, const struct member *m)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
     struct str json =
@@ -188,13 +188,13 @@ enum err emit_guild_create_to_new_member(struct call *call, const struct member 
     enum err e = guild_takes_long_to_read(call->tx, m->guild_id, &is_long);
 
     if (!e && is_long) {
-        emit_guild_create_by_id(call, m);
+        emit_guild_create_with_id_only(call, m);
         return OK;
     }
     if (!e)
         e = read_guild_for_user(call->tx, m->guild_id, m->user_id, guild);
     if (!e)
-        call_emit(call, EVENT_GUILD_CREATE, audience_of_user(m->user_id), &gateway_guild_schema,
-                  guild);
+        call_emit_event(call, EVENT_GUILD_CREATE, audience_of_user(m->user_id),
+                        &gateway_guild_schema, guild);
     return e;
 }

@@ -28,7 +28,7 @@ static void write_private_channel_json(void *arg, const struct channel *c, struc
     write_ready_private_channel_json(arg, c, out);
 }
 
-static enum err write_private_channels_json(struct tx *tx, const struct gateway_viewer *v,
+static enum err write_private_channels_json(struct tx *tx, const struct payload_recipient *v,
                                             struct json_writer *out)
 {
     json_write_name(out, "private_channels");
@@ -52,7 +52,7 @@ static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_w
         struct buf key = { id, 0, sizeof id, sizeof id, false };
 
         buf_add_u64(&key, row_id(&rows, 0));
-        json_write_key(out, buf_str(&key));
+        json_write_key(out, buf_as_str(&key));
         json_write_text(out, row_text(&rows, 1));
     }
     json_end_object(out);
@@ -107,7 +107,7 @@ static enum err write_user_settings_json(struct tx *tx, snowflake user_id, struc
     return OK;
 }
 
-static enum err write_ready_fields_of_user_json(struct tx *tx, const struct gateway_viewer *v,
+static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payload_recipient *v,
                                                 struct json_writer *out)
 {
     static const char *const lists[] = { "linked_users", "experiments", "guild_experiments", NULL };
@@ -132,7 +132,7 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct gate
     if (e)
         return e;
     write_empty_list_fields_json(out, lists);
-    if (!ready_has_user_list(v->ready_writer))
+    if (!ready_writer_has_user_list(v->ready_writer))
         write_raw_json_member(out, "users", "[]");
     write_raw_json_member(out, "consents", "{\"personalization\":{\"consented\":false}}");
     write_raw_json_member(out, "auth", "{\"authenticator_types\":[]}");
@@ -148,7 +148,7 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct gate
     return OK;
 }
 
-enum err write_ready_account_json(struct tx *tx, const struct gateway_viewer *v,
+enum err write_ready_account_json(struct tx *tx, const struct payload_recipient *v,
                                   struct json_writer *out)
 {
     struct user_in_ready person = { .user = *v->user, .pronouns = v->user->pronouns };

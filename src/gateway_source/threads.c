@@ -70,7 +70,7 @@ enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_li
     const struct channel *open = parts.threads.items;
     for (size_t i = 0; i < parts.threads.count; i++)
         *(struct channel *)list_append(arena, &threads, sizeof *open) = open[i];
-    e = threads_read_viewer_membership(tx, sync->guild_id, user_id, &threads);
+    e = threads_read_membership_of_user(tx, sync->guild_id, user_id, &threads);
     const struct channel *t = threads.items;
     for (size_t i = 0; !e && i < threads.count; i++)
         if (thread_belongs_in_list_sync(sync, &who, &t[i], &parts.channels))
@@ -95,7 +95,7 @@ static enum err check_thread_is_visible(struct tx *tx, snowflake guild_id, snowf
     if (!e)
         e = guild_read_roles(tx, &guild);
     if (!e)
-        e = thread_read_viewer_membership(tx, user_id, &thread);
+        e = thread_read_membership_of_user(tx, user_id, &thread);
     if (e)
         return e;
     struct permission_input who = permission_input_of_member(&guild, &viewer);

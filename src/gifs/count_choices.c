@@ -18,7 +18,7 @@ struct gif_choice_row {
     struct str locale, term;
 };
 
-static double day_of_choice(const struct gif_choice_row *c)
+static double day_of_gif_choice(const struct gif_choice_row *c)
 {
     return days_since_epoch(c->at);
 }
@@ -93,8 +93,8 @@ static int compare_choice_gif(const void *a, const void *b)
 }
 
 /* Counts the choices of one GIF, which may have been deleted. */
-static enum err count_choices_of_gif(struct call *call, const struct gif_choice_row *c,
-                                     size_t count)
+static enum err count_choices_and_users_of_gif(struct call *call, const struct gif_choice_row *c,
+                                               size_t count)
 {
     struct rows row;
     bool found;
@@ -104,7 +104,7 @@ static enum err count_choices_of_gif(struct call *call, const struct gif_choice_
         return e;
     double heat = row_real(&row, 0);
     for (size_t i = 0; i < count; i++)
-        heat = gif_heat_after_choice(heat, day_of_choice(&c[i]));
+        heat = gif_heat_add_choice(heat, day_of_gif_choice(&c[i]));
     return tx_exec(call->tx, UPDATE_GIF_HEAT, BIND(v_int(c->gif), v_real(heat)), NULL);
 }
 
@@ -142,8 +142,8 @@ static bool choices_have_same_term(const struct gif_choice_row *a, const struct 
     return str_eq(a->locale, b->locale) && str_eq(a->term, b->term);
 }
 
-static enum err read_or_insert_term(struct call *call, const struct gif_choice_row *c,
-                                    struct rows *ret)
+static enum err read_or_insert_search_term(struct call *call, const struct gif_choice_row *c,
+                                           struct rows *ret)
 {
     struct value locale = v_text(c->locale), term = v_text(c->term);
     bool found;
@@ -198,20 +198,20 @@ static enum err count_choices_of_gifs_for_term(struct call *call, int64_t term,
     return e;
 }
 
-static enum err count_choices_of_term(struct call *call, const struct gif_choice_row *c,
-                                      size_t count)
+static enum err count_gif_choices_of_search_term(struct call *call, const struct gif_choice_row *c,
+                                                 size_t count)
 {
     struct rows row;
 
     if (!c->term.n)
         return OK;
-    enum err e = read_or_insert_term(call, c, &row);
+    enum err e = read_or_insert_search_term(call, c, &row);
     if (e)
         return e;
     int64_t n = row_int(&row, 0), third_at = row_int(&row, 2);
     double heat = row_real(&row, 1);
     for (size_t i = 0; i < count; i++)
-        heat = gif_heat_after_choice(heat, day_of_choice(&c[i]));
+        heat = gif_heat_add_choice(heat, day_of_gif_choice(&c[i]));
     e = record_users_of_search_term(call, n, c, count, &third_at);
     if (!e)
         e = tx_exec(call->tx, UPDATE_TERM_HEAT, BIND(v_int(n), v_real(heat), v_int(third_at)),
@@ -227,7 +227,7 @@ static bool choices_have_same_gif(const struct gif_choice_row *a, const struct g
 }
 
 /* Calls `count` for each run of equal choices. */
-static enum err sort_and_count_equal_choices(
+static enum err sort_and_count_equal_gif_choices(
     struct call *call, struct list *choices, int (*order)(const void *, const void *),
     bool (*same)(const struct gif_choice_row *, const struct gif_choice_row *),
     enum err (*count)(struct call *, const struct gif_choice_row *, size_t))
@@ -259,11 +259,12 @@ static enum err run_choice_count_job(struct call *call, const struct job *job)
     if (!e)
         e = remove_repeated_choices(call, &choices);
     if (!e)
-        e = sort_and_count_equal_choices(call, &choices, compare_choice_gif, choices_have_same_gif,
-                                         count_choices_of_gif);
+        e = sort_and_count_equal_gif_choices(call, &choices, compare_choice_gif,
+                                             choices_have_same_gif, count_choices_and_users_of_gif);
     if (!e)
-        e = sort_and_count_equal_choices(call, &choices, compare_choice_term,
-                                         choices_have_same_term, count_choices_of_term);
+        e = sort_and_count_equal_gif_choices(call, &choices, compare_choice_term,
+                                             choices_have_same_term,
+                                             count_gif_choices_of_search_term);
     if (!e && taken < AT_ONCE)
         e = delete_old_gif_statistics(call, &more);
     if (e)

@@ -161,7 +161,7 @@ static void draw_demo_preview(const struct demo_entry *e, uint16_t width, uint16
     unsigned char *pixels = mem_new((size_t)width * height);
 
     draw_demo_frame(e, 0, width, height, pixels);
-    png_encode(out, &(struct picture_frame){ width, height, pixels }, &p);
+    png_encode_picture(out, &(struct picture_frame){ width, height, pixels }, &p);
     mem_free(pixels);
 }
 
@@ -208,10 +208,10 @@ static enum err import_demo_entry(struct tx *tx, struct demo_import *demo,
         buf_init(&bytes[i], 16 * 1024 * 1024);
         (sizes[i].format == GIF_PREVIEW ? draw_demo_preview : draw_demo_gif)(e, width, height,
                                                                              &bytes[i]);
-        files[i] = (struct gif_file){ sizes[i].format, buf_str(&bytes[i]), { width, height } };
+        files[i] = (struct gif_file){ sizes[i].format, buf_as_str(&bytes[i]), { width, height } };
     }
-    enum err err =
-        write_gif(tx, demo->store, &draft, &(struct list){ files, COUNT_OF(files) }, &made);
+    enum err err = write_imported_gif(tx, demo->store, &draft,
+                                      &(struct list){ files, COUNT_OF(files) }, &made);
     demo->report->made += made;
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         buf_clear(&bytes[i]);
@@ -233,7 +233,8 @@ enum err gifs_import_demo(struct store *store, struct gifs_import_report *ret)
 {
     struct demo_import demo = { store, ret };
 
-    enum err e = store_run(store, STORE_WRITE, NULL, import_demo_entries, &demo);
+    enum err e =
+        store_run_transaction_and_wait(store, STORE_WRITE, NULL, import_demo_entries, &demo);
     if (!e)
         mark_gif_blobs_committed(store);
     return e;

@@ -51,7 +51,7 @@ enum err gif_index_search(const struct gif_request *w, const struct list *words,
                           enum search_word_match match, struct rows *ret)
 {
     struct call *call = w->call;
-    bool sqlite = store_engine_is_sqlite(store_engine_name(api_options(call->api)->store));
+    bool sqlite = store_engine_is_sqlite(store_engine_name(api_get_options(call->api)->store));
     struct str text = build_full_text_query(call->arena, words, match, sqlite);
 
     return tx_query(call->tx, sqlite ? SQL(SEARCH_FTS5) : SQL(SEARCH_TSVECTOR),
@@ -70,7 +70,7 @@ static const char READ_GIFS_POSTGRES[] = "select n, id, title, media from gifs "
 enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret)
 {
-    bool sqlite = store_engine_is_sqlite(store_engine_name(api_options(call->api)->store));
+    bool sqlite = store_engine_is_sqlite(store_engine_name(api_get_options(call->api)->store));
     struct buf list;
 
     buf_init(&list, 64 * 1024);
@@ -129,8 +129,8 @@ static enum err write_tsvector(struct tx *tx, int64_t n, struct str title, struc
     return tx_exec(tx, PUT_TSVECTOR, BIND(v_int(n), v_text(buf_move_to_arena(&text, a))), NULL);
 }
 
-enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct str title,
-                         struct str tags, struct str description)
+enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
+                               struct str tags, struct str description)
 {
     struct arena *a = tx_arena(tx);
 

@@ -55,7 +55,7 @@ static enum err read_gif_row(struct call *call, struct str id, struct rows *ret)
 /* GET /gifs/{gif.name}/{gif.file} */
 static enum err get_gif_file(struct call *call)
 {
-    struct str extension = call_path_text(call, "gif.file"), word = str_cut(&extension, '.');
+    struct str extension = call_get_path_text(call, "gif.file"), word = str_cut(&extension, '.');
     enum gif_format format;
     struct rows row;
     char name[64];
@@ -64,7 +64,7 @@ static enum err get_gif_file(struct call *call)
 
     if (!find_gif_format(word, &format) || !str_eq(extension, gif_formats[format].extension))
         return ERR_NOT_FOUND;
-    enum err e = read_gif_row(call, call_path_text(call, "gif.name"), &row);
+    enum err e = read_gif_row(call, call_get_path_text(call, "gif.name"), &row);
     if (e)
         return e;
     /* A file that the last import no longer lists is about to be deleted. */
@@ -75,7 +75,7 @@ static enum err get_gif_file(struct call *call)
     if (e)
         return e;
     call_add_header(call, "Cache-Control", STR("public, max-age=86400"));
-    return call_reply_file_range(call, gif_formats[format].type, fd, size);
+    return call_reply_with_file_range(call, gif_formats[format].type, fd, size);
 }
 
 /* --- pages ---------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static enum err get_gif_page(struct call *call)
 {
     struct rows row;
     struct buf page;
-    enum err e = find_gif_by_page_name(call, call_path_text(call, "gif.name"), &row);
+    enum err e = find_gif_by_page_name(call, call_get_path_text(call, "gif.name"), &row);
 
     if (e)
         return e;
@@ -130,7 +130,7 @@ static enum err get_gif_page(struct call *call)
     write_gif_page_html(&page, &row);
     call_add_header(call, "Content-Security-Policy",
                     STR("default-src 'none'; img-src 'self'; media-src 'self'"));
-    return call_reply_buf(call, STR("text/html; charset=utf-8"), &page);
+    return call_reply_with_buf(call, STR("text/html; charset=utf-8"), &page);
 }
 
 static const struct path_resolver resolvers[] = {

@@ -27,7 +27,7 @@ double gif_popularity_from_heat(double heat, double today)
     return heat > 0 ? exp2(heat - today) : 0;
 }
 
-double gif_heat_after_choice(double heat, double today)
+double gif_heat_add_choice(double heat, double today)
 {
     if (heat <= 0)
         return today;
@@ -43,7 +43,7 @@ struct str language_of_locale(struct str locale)
 static enum err read_request_locale(struct call *call, const struct opt_str *named, struct str *ret)
 {
     if (named->given != GIVEN || !named->value.n)
-        return request_locale(call, ret);
+        return determine_request_locale(call, ret);
     *ret = locale_find_supported(named->value);
     if (!ret->p)
         *ret = STR("en-US");

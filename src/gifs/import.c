@@ -115,7 +115,7 @@ static bool read_files_of_import_row(struct gif_import_state *im, const struct i
             return false;
         if (buf_is_full(bytes))
             return refuse_import_row(im, "'%.*s' is larger than 20 MiB", STR_ARGS(media[i].value));
-        f->bytes = buf_str(bytes);
+        f->bytes = buf_as_str(bytes);
         if (!check_file_type_and_size(im, d, media[i].value, f))
             return false;
     }
@@ -134,7 +134,7 @@ static void refuse_row_with_form_errors(struct gif_import_state *im, const struc
         write_form_errors_json(form, &j);
     else
         buf_add_lit(&text, "the row is not valid JSON");
-    refuse_import_row(im, "%.*s", STR_ARGS(buf_str(&text)));
+    refuse_import_row(im, "%.*s", STR_ARGS(buf_as_str(&text)));
     buf_clear(&text);
 }
 
@@ -148,7 +148,7 @@ static enum err import_gif_row(struct gif_import_state *im, struct tx *tx,
         im->report->refused++;
         return OK;
     }
-    enum err e = write_gif(tx, im->store, d, &files, &made);
+    enum err e = write_imported_gif(tx, im->store, d, &files, &made);
     im->report->made += !e && made;
     im->report->renewed += !e && !made;
     return e;
@@ -186,7 +186,7 @@ enum err gifs_import(struct store *store, const struct gifs_import *in,
 
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)
         buf_init(&files[i], MAX_FILE);
-    enum err e = store_run(store, STORE_WRITE, im.arena, import_all_rows, &im);
+    enum err e = store_run_transaction_and_wait(store, STORE_WRITE, im.arena, import_all_rows, &im);
     if (!e)
         mark_gif_blobs_committed(store);
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)

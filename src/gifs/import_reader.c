@@ -45,7 +45,7 @@ static const struct string_rule id_rule = { is_valid_gif_id, "STRING_TYPE_REGEX"
                                             "An id may contain only A-Z, a-z, 0-9, _ and -." };
 static const struct string_rule locale_rule = { is_valid_locale, "STRING_TYPE_REGEX",
                                                 "A language tag such as en-US, or *." };
-static const struct choice ratings[] = {
+static const struct enum_choice ratings[] = {
     { .text = "g", .name = "G", .doc = "For everybody" },
     { .text = "pg", .name = "PG", .doc = "Parental guidance" },
     { .text = "pg13", .name = "PG13", .doc = "For ages 13 and over" },

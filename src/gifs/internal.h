@@ -133,9 +133,9 @@ double days_since_epoch(int64_t us);
 struct str language_of_locale(struct str locale);
 
 /* Heat is a logarithmic popularity that decays with time (gif_request.c). gif_popularity_from_heat
- * computes today's popularity; gif_heat_after_choice computes the heat after one more choice. */
+ * computes today's popularity; gif_heat_add_choice computes the heat after one more choice. */
 double gif_popularity_from_heat(double heat, double today);
-double gif_heat_after_choice(double heat, double today);
+double gif_heat_add_choice(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -158,8 +158,8 @@ enum search_word_match { MATCH_ALL, MATCH_ANY };
 /* Starts the full-text query. Its columns are: number, text score, heat, weight, tier. */
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
                           enum search_word_match match, struct rows *ret);
-enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct str title,
-                         struct str tags, struct str description);
+enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
+                               struct str tags, struct str description);
 /* Reads rows of `gifs` by number, with the columns n, id, title, media. */
 enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret);
@@ -282,11 +282,11 @@ bool gif_import_reader_next(struct gif_import_reader *r, struct arena *a, struct
                             struct imported_gif **ret);
 
 /* Writes a GIF and its files, in a transaction. *ret_new is true if the id is new. */
-enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif *draft,
-                   const struct list *files, bool *ret_new);
-/* Marks the blobs that write_gif stored as committed; call after the commit. */
+enum err write_imported_gif(struct tx *tx, struct store *store, const struct imported_gif *draft,
+                            const struct list *files, bool *ret_new);
+/* Marks the blobs that write_imported_gif stored as committed; call after the commit. */
 void mark_gif_blobs_committed(struct store *store);
-/* Counts the GIFs of all tags again; call after the last write_gif. */
+/* Counts the GIFs of all tags again; call after the last write_imported_gif. */
 enum err recount_gif_tags(struct tx *tx);
 
 #endif

@@ -151,7 +151,8 @@ static void append_png_pixels(struct buf *out, const struct picture_frame *f)
     mem_free(lines);
 }
 
-void png_encode(struct buf *out, const struct picture_frame *f, const struct picture_palette *p)
+void png_encode_picture(struct buf *out, const struct picture_frame *f,
+                        const struct picture_palette *p)
 {
     struct buf head;
 
@@ -160,7 +161,7 @@ void png_encode(struct buf *out, const struct picture_frame *f, const struct pic
     append_u32_big_endian(&head, f->height);
     buf_add(&head, "\x08\x03\0\0\0", 5); /* eight bits per pixel, with a palette */
     buf_add_lit(out, "\x89PNG\r\n\x1a\n");
-    append_png_chunk(out, "IHDR", buf_str(&head));
+    append_png_chunk(out, "IHDR", buf_as_str(&head));
     append_png_chunk(out, "PLTE", str_slice((const char *)p->rgb, sizeof p->rgb));
     append_png_pixels(out, f);
     append_png_chunk(out, "IEND", STR(""));

@@ -22,6 +22,7 @@ void gif_encode_begin(struct buf *out, uint16_t width, uint16_t height,
 void gif_encode_frame(struct buf *out, const struct picture_frame *f, unsigned hundredths);
 void gif_encode_end(struct buf *out);
 
-void png_encode(struct buf *out, const struct picture_frame *f, const struct picture_palette *p);
+void png_encode_picture(struct buf *out, const struct picture_frame *f,
+                        const struct picture_palette *p);
 
 #endif

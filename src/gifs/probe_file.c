@@ -1,7 +1,7 @@
 /* probe_file.c - checks the file type of MP4, WebM and pictures, and reads their size. */
 #include "gifs/internal.h"
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 static uint64_t read_big_endian(struct str b, size_t at, size_t n)
 {

@@ -73,7 +73,7 @@ void provider_cache_store(struct str key, struct str body)
     if (body.n)
         memcpy(e->bytes + key.n, body.p, body.n);
     pthread_mutex_lock(&provider_cache.lock);
-    cache_put(&provider_cache.answers, hash_str(key), sizeof *e + key.n + body.n, &e->entry);
+    cache_insert(&provider_cache.answers, hash_str(key), sizeof *e + key.n + body.n, &e->entry);
     pthread_mutex_unlock(&provider_cache.lock);
 }
 

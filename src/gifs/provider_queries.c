@@ -46,8 +46,8 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
                                  struct buf *body)
 {
     struct provider_fetch *q = arg;
-    bool good =
-        result == FETCH_OK && status == 200 && is_valid_provider_response(q->kind, buf_str(body));
+    bool good = result == FETCH_OK && status == 200 &&
+                is_valid_provider_response(q->kind, buf_as_str(body));
     bool passing = result == FETCH_TIMEOUT || result == FETCH_UNREACHABLE || status >= 500;
 
     (void)type;
@@ -57,7 +57,7 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
         return;
     }
     if (good) {
-        provider_cache_store(str_of(q->key), buf_str(body));
+        provider_cache_store(str_of(q->key), buf_as_str(body));
     } else {
         log_warn(
             "gifs: the provider failed or sent an invalid response (result %d, HTTP status %d)",
@@ -79,7 +79,7 @@ static void send_provider_fetch(struct provider_fetch *q)
         .arg = q,
     };
 
-    fetcher_start_request(api_fetcher_of_loop(q->api, q->loop), &f);
+    fetcher_start_request(api_get_http_client_of_loop(q->api, q->loop), &f);
 }
 
 /* --- URLs ----------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static struct provider_fetch *provider_fetch_new(struct call *call, enum provide
 
 static void finish_provider_query(struct call *call)
 {
-    struct provider_queries *in = call_passed_data(call, "provider_queries");
+    struct provider_queries *in = call_get_stage_data(call, "provider_queries");
 
     if (--in->open)
         return;
@@ -128,7 +128,7 @@ static void finish_provider_query(struct call *call)
 
 static void on_provider_result(struct call *call, enum provider_list_kind kind)
 {
-    struct provider_queries *in = call_passed_data(call, "provider_queries");
+    struct provider_queries *in = call_get_stage_data(call, "provider_queries");
     struct provider_query *a = &in->of[kind];
     struct str cached_body;
     bool refresh;
@@ -143,7 +143,7 @@ static void on_provider_result(struct call *call, enum provider_list_kind kind)
 /* Sends all queries of a call. The call resumes after the last response or timeout. */
 static void send_provider_queries_of_call(struct call *call)
 {
-    struct provider_queries *in = call_passed_data(call, "provider_queries");
+    struct provider_queries *in = call_get_stage_data(call, "provider_queries");
     bool room = atomic_fetch_add(&waiting_calls, 1) < MOST_WAITING;
 
     in->open = 1;
@@ -162,11 +162,11 @@ static void send_provider_queries_of_call(struct call *call)
 
 static void add_provider_query(struct call *call, enum provider_list_kind kind, struct str key)
 {
-    struct provider_queries *in = call_passed_data(call, "provider_queries");
+    struct provider_queries *in = call_get_stage_data(call, "provider_queries");
     bool refresh;
 
     if (!in)
-        in = call_pass_data(call, "provider_queries", sizeof *in);
+        in = call_store_stage_data(call, "provider_queries", sizeof *in);
     struct provider_query *a = &in->of[kind];
     a->key = key;
     a->answer.asked = true;
@@ -181,7 +181,7 @@ static void add_provider_query(struct call *call, enum provider_list_kind kind, 
 
 bool should_search_local_catalogue(const struct call *call)
 {
-    const struct provider_queries *in = call_passed_data(call, "provider_queries");
+    const struct provider_queries *in = call_get_stage_data(call, "provider_queries");
 
     if (!in || gif_get_config()->source == GIFS_MERGED)
         return true;
@@ -199,7 +199,7 @@ static struct str locale_from_query_or_headers(const struct call *call, const st
 {
     struct str known = named && named->given == GIVEN && named->value.n
                            ? locale_find_supported(named->value)
-                           : locale_from_headers(call);
+                           : determine_locale_from_request_headers(call);
 
     return known.p ? known : STR("en-US");
 }
@@ -324,13 +324,13 @@ void forward_gif_choice_to_provider(struct call *call)
         .url = build_provider_url(call->arena, STR("/registershare")),
         .headers = &json,
         .header_count = 1,
-        .body = buf_str(&body),
+        .body = buf_as_str(&body),
         .timeout_ms = TIMEOUT_MS,
         .max_response = 64 * 1024,
         .done = on_gif_choice_forwarded,
     };
     /* A choice with a search text that is too long is not forwarded. */
     if (!buf_is_full(&body))
-        fetcher_start_request(api_fetcher_of_loop(call->api, call->loop), &f);
+        fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop), &f);
     buf_clear(&body);
 }

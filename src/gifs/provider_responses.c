@@ -143,8 +143,8 @@ static bool is_allowed_media_url(struct str url)
 
 /* --- GIFs ----------------------------------------------------------------------------- */
 
-static bool convert_provider_gif(const struct gif_request *w, const struct provider_gif *in,
-                                 struct gif *out)
+static bool gif_from_provider_response(const struct gif_request *w, const struct provider_gif *in,
+                                       struct gif *out)
 {
     const struct provider_file_entry *items = in->media.items;
     struct str urls[GIF_FORMAT_COUNT] = { 0 };
@@ -177,7 +177,7 @@ static bool convert_provider_gif(const struct gif_request *w, const struct provi
 static struct provider_query_result provider_result_of_call(const struct call *call,
                                                             enum provider_list_kind kind)
 {
-    const struct provider_queries *in = call_passed_data(call, "provider_queries");
+    const struct provider_queries *in = call_get_stage_data(call, "provider_queries");
 
     return in ? in->of[kind].answer : (struct provider_query_result){ 0 };
 }
@@ -217,7 +217,7 @@ enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
     for (size_t i = 0; i < list.count && all.count < w->limit; i++) {
         struct gif g;
 
-        if (convert_provider_gif(w, &((const struct provider_gif *)list.items)[i], &g))
+        if (gif_from_provider_response(w, &((const struct provider_gif *)list.items)[i], &g))
             *(struct gif *)list_append(w->call->arena, &all, sizeof g) = g;
     }
     *gifs = all;

@@ -9,7 +9,7 @@
 
 /* --- terms that count ----------------------------------------------------------------- */
 
-static bool term_has_letter(struct str term)
+static bool search_term_has_letter(struct str term)
 {
     uint32_t c;
     size_t size;
@@ -41,7 +41,7 @@ static bool list_contains_word_sequence(const struct list *words, const struct l
 
 /* Returns whether the term contains a blocked word. Accents are removed, so that they cannot hide a
  * word. */
-static bool term_has_blocked_word(struct arena *a, struct str term)
+static bool search_term_has_blocked_word(struct arena *a, struct str term)
 {
     struct list words = split_into_search_words(a, term, false);
 
@@ -55,11 +55,12 @@ static bool term_has_blocked_word(struct arena *a, struct str term)
     return false;
 }
 
-static bool term_may_be_counted(struct arena *a, struct str term)
+static bool search_term_may_be_counted(struct arena *a, struct str term)
 {
     size_t n = utf8_length(term);
 
-    return n >= 2 && n <= GIFS_MAX_TERM && term_has_letter(term) && !term_has_blocked_word(a, term);
+    return n >= 2 && n <= GIFS_MAX_TERM && search_term_has_letter(term) &&
+           !search_term_has_blocked_word(a, term);
 }
 
 /* Time in microseconds until which a choice only inserts its row, because this process has
@@ -90,10 +91,11 @@ struct recorded_choice {
 void prepare_gif_choice(struct call *call)
 {
     const struct gif_select_body *in = call->body;
-    struct recorded_choice *recorded = call_pass_data(call, "recorded_choice", sizeof *recorded);
+    struct recorded_choice *recorded =
+        call_store_stage_data(call, "recorded_choice", sizeof *recorded);
 
     recorded->term = normalize_search_text(call->arena, in->q);
-    if (!term_may_be_counted(call->arena, recorded->term))
+    if (!search_term_may_be_counted(call->arena, recorded->term))
         recorded->term = STR("");
 }
 
@@ -105,7 +107,7 @@ static const char INSERT_CHOICE[] =
 
 enum err insert_gif_choice(struct call *call, struct str id, struct str locale)
 {
-    struct recorded_choice *recorded = call_passed_data(call, "recorded_choice");
+    struct recorded_choice *recorded = call_get_stage_data(call, "recorded_choice");
     int64_t now = clock_us(), made = 0;
     enum err e = tx_exec(call->tx, INSERT_CHOICE,
                          BIND(v_id(snowflake_new()), v_id(call->caller->id), v_text(id),

@@ -43,7 +43,7 @@ static enum err reindex_next_gifs(struct tx *tx, void *arg)
         last = row_int(&r, 0);
         e = read_tags_of_gif(tx, last, &tags);
         if (!e)
-            e = gif_index_write(tx, w->engine, last, row_text(&r, 1), tags, row_text(&r, 2));
+            e = gif_index_write_entry(tx, w->engine, last, row_text(&r, 1), tags, row_text(&r, 2));
         w->count++;
     }
     enum err ended = rows_end(&r);
@@ -58,6 +58,6 @@ enum err gifs_reindex(struct store *store)
     enum err e = OK;
 
     while (!e && w.count == PAGE)
-        e = store_run(store, STORE_WRITE, NULL, reindex_next_gifs, &w);
+        e = store_run_transaction_and_wait(store, STORE_WRITE, NULL, reindex_next_gifs, &w);
     return e;
 }

@@ -11,7 +11,7 @@ static enum err reply_with_provider_gifs(struct gif_request *w, struct list *lis
 {
     enum err e = add_provider_gifs(w, list);
 
-    return e ? e : call_reply_object(w->call, list);
+    return e ? e : call_reply_with_object(w->call, list);
 }
 
 /* --- sources of GIFs ------------------------------------------------------------------ */
@@ -42,7 +42,7 @@ static enum err list_gif_sources(struct call *call)
     static const struct gif_source_name only = { STR_INIT("GIFs"), STR_INIT("guildhall") };
     struct list sources = { (void *)(uintptr_t)&only, gif_get_config()->source != GIFS_OFF };
 
-    return call_reply_object(call, &sources);
+    return call_reply_with_object(call, &sources);
 }
 
 /* GET /gifs/search */
@@ -86,14 +86,14 @@ static enum err get_gif_trends(struct call *call)
         e = add_provider_categories(&w, &out.categories);
     if (!e)
         e = add_provider_gifs(&w, &out.gifs);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err reply_with_provider_terms(struct gif_request *w, struct list *terms)
 {
     enum err e = add_provider_terms(w, terms);
 
-    return e ? e : call_reply_object(w->call, terms);
+    return e ? e : call_reply_with_object(w->call, terms);
 }
 
 /* GET /gifs/trending-search */
@@ -136,7 +136,7 @@ static enum err select_gif(struct call *call)
 {
     const struct gif_select_body *in = call->body;
     struct str locale;
-    enum err e = request_locale(call, &locale);
+    enum err e = determine_request_locale(call, &locale);
 
     return e ? e : insert_gif_choice(call, in->id, locale);
 }

@@ -35,7 +35,7 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
                           size_t count, struct list *ret)
 {
     struct gif *gifs = arena_array(w->call->arena, struct gif, count);
-    struct str base = api_base_url(w->call, "http");
+    struct str base = api_get_base_url(w->call, "http");
     struct map gif_by_number;
     struct rows rows;
 
@@ -47,9 +47,9 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
         return e;
     map_init(&gif_by_number);
     for (size_t i = 0; i < count; i++)
-        map_put(&gif_by_number, (uint64_t)hits[i].n, &gifs[i]);
+        map_set_value(&gif_by_number, (uint64_t)hits[i].n, &gifs[i]);
     while (rows_next(&rows))
-        gif_from_row(w, base, &rows, map_get(&gif_by_number, row_id(&rows, 0)));
+        gif_from_row(w, base, &rows, map_find_value(&gif_by_number, row_id(&rows, 0)));
     map_clear(&gif_by_number);
 
     ret->items = gifs;

@@ -94,7 +94,7 @@ static enum err read_gif_clicks_of_search_term(const struct gif_request *w, stru
         struct click_count *c = arena_alloc(w->call->arena, sizeof *c);
 
         c->count = row_int(&rows, 1);
-        map_put(ret, row_id(&rows, 0), c);
+        map_set_value(ret, row_id(&rows, 0), c);
     }
     return rows_end(&rows);
 }
@@ -111,7 +111,7 @@ struct gif_search {
 static double compute_hit_score(struct gif_search *s, const struct rows *r)
 {
     double score = row_real(r, 1) * row_real(r, 3), heat = row_real(r, 2);
-    const struct click_count *c = s->clicks.count ? map_get(&s->clicks, row_id(r, 0)) : NULL;
+    const struct click_count *c = s->clicks.count ? map_find_value(&s->clicks, row_id(r, 0)) : NULL;
 
     if (heat > 0)
         score *= 1 + log1p(gif_popularity_from_heat(heat, s->request->today));
@@ -120,8 +120,8 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
 
 /* Adds the results of one pass, best first. If elsewhere is set, finds only GIFs in languages other
  * than the caller's; otherwise finds none of these. */
-static enum err run_search_pass(struct gif_search *s, enum search_word_match match, bool elsewhere,
-                                struct gif_search_hit *hits, size_t *count)
+static enum err run_gif_search_pass(struct gif_search *s, enum search_word_match match,
+                                    bool elsewhere, struct gif_search_hit *hits, size_t *count)
 {
     struct best_hits best = { .hits = hits + *count, .max = s->request->limit - *count };
     struct rows rows;
@@ -134,7 +134,8 @@ static enum err run_search_pass(struct gif_search *s, enum search_word_match mat
                                       .tier = (int)row_int(&rows, 4),
                                       .pass = match };
 
-        if ((hit.tier == 2) != elsewhere || (s->seen.count && map_get(&s->seen, (uint64_t)hit.n)))
+        if ((hit.tier == 2) != elsewhere ||
+            (s->seen.count && map_find_value(&s->seen, (uint64_t)hit.n)))
             continue;
         hit.score = compute_hit_score(s, &rows);
         add_to_best_hits(&best, &hit);
@@ -142,7 +143,7 @@ static enum err run_search_pass(struct gif_search *s, enum search_word_match mat
     e = rows_end(&rows);
     qsort(best.hits, best.count, sizeof *best.hits, compare_search_hits_for_qsort);
     for (size_t i = 0; match == MATCH_ALL && s->words.count > 1 && i < best.count; i++)
-        map_put(&s->seen, (uint64_t)best.hits[i].n, &best.hits[i]);
+        map_set_value(&s->seen, (uint64_t)best.hits[i].n, &best.hits[i]);
     *count += best.count;
     return e;
 }
@@ -169,13 +170,13 @@ static void sort_equal_scores_by_id(const struct gif_search_hit *hits, size_t co
     }
 }
 
-static enum err run_search_passes(struct gif_search *s, bool elsewhere, struct gif_search_hit *hits,
-                                  size_t *count)
+static enum err run_gif_search_passes(struct gif_search *s, bool elsewhere,
+                                      struct gif_search_hit *hits, size_t *count)
 {
-    enum err e = run_search_pass(s, MATCH_ALL, elsewhere, hits, count);
+    enum err e = run_gif_search_pass(s, MATCH_ALL, elsewhere, hits, count);
 
     if (!e && *count < s->request->limit && s->words.count > 1)
-        e = run_search_pass(s, MATCH_ANY, elsewhere, hits, count);
+        e = run_gif_search_pass(s, MATCH_ANY, elsewhere, hits, count);
     return e;
 }
 
@@ -193,9 +194,9 @@ enum err search_gif_catalogue(const struct gif_request *w, struct list *ret)
     map_init(&s.seen);
     enum err e = read_gif_clicks_of_search_term(w, &s.clicks);
     if (!e)
-        e = run_search_passes(&s, false, hits, &count);
+        e = run_gif_search_passes(&s, false, hits, &count);
     if (!e && !count)
-        e = run_search_passes(&s, true, hits, &count);
+        e = run_gif_search_passes(&s, true, hits, &count);
     map_clear(&s.clicks);
     map_clear(&s.seen);
     if (!e)

@@ -70,10 +70,10 @@ static void append_best_trending_gifs(struct trending_list *g, struct list *foun
 
     qsort(hits, found->count, sizeof *hits, compare_trending_gif_scores);
     for (size_t i = 0; i < found->count && g->count < g->max; i++) {
-        if (map_get(&g->seen, (uint64_t)hits[i].n))
+        if (map_find_value(&g->seen, (uint64_t)hits[i].n))
             continue;
         g->hits[g->count] = hits[i];
-        map_put(&g->seen, (uint64_t)hits[i].n, &g->hits[g->count++]);
+        map_set_value(&g->seen, (uint64_t)hits[i].n, &g->hits[g->count++]);
     }
 }
 
@@ -156,7 +156,7 @@ static int compare_category_score(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static struct category_score *find_category(struct list *list, struct str name)
+static struct category_score *find_gif_category(struct list *list, struct str name)
 {
     struct category_score *c = list->items;
 
@@ -166,7 +166,7 @@ static struct category_score *find_category(struct list *list, struct str name)
     return NULL;
 }
 
-static enum err read_trending_categories(const struct gif_request *w, struct list *ret)
+static enum err read_trending_gif_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
     struct map index_by_tag; /* maps the hash of a tag to its index plus one */
@@ -181,13 +181,13 @@ static enum err read_trending_categories(const struct gif_request *w, struct lis
     while (rows_next(&rows)) {
         struct str tag = row_text(&rows, 0);
         double heat = row_real(&rows, 2);
-        size_t index = (size_t)(uintptr_t)map_get(&index_by_tag, hash_str(tag));
+        size_t index = (size_t)(uintptr_t)map_find_value(&index_by_tag, hash_str(tag));
         struct category_score *c = (struct category_score *)list.items + (index ? index - 1 : 0);
 
         if (!index) {
             c = list_append(w->call->arena, &list, sizeof *c);
             c->name = tag;
-            map_put(&index_by_tag, hash_str(tag), (void *)(uintptr_t)list.count);
+            map_set_value(&index_by_tag, hash_str(tag), (void *)(uintptr_t)list.count);
         }
         c->score += gif_popularity_from_heat(heat, w->today);
         if (heat > c->best_heat) {
@@ -204,10 +204,10 @@ static enum err read_trending_categories(const struct gif_request *w, struct lis
     return rows_end(&rows);
 }
 
-static void add_category(const struct gif_request *w, struct list *list, struct str name,
-                         int64_t best)
+static void add_gif_category(const struct gif_request *w, struct list *list, struct str name,
+                             int64_t best)
 {
-    if (list->count >= GIFS_CATEGORIES || find_category(list, name))
+    if (list->count >= GIFS_CATEGORIES || find_gif_category(list, name))
         return;
     struct category_score *c = list_append(w->call->arena, list, sizeof *c);
     c->name = name;
@@ -215,7 +215,7 @@ static void add_category(const struct gif_request *w, struct list *list, struct 
 }
 
 /* Adds the categories that the operator has configured and that have a GIF. */
-static enum err add_configured_categories(const struct gif_request *w, struct list *list)
+static enum err add_configured_gif_categories(const struct gif_request *w, struct list *list)
 {
     struct str names = gif_get_config()->categories;
     struct rows row;
@@ -227,12 +227,12 @@ static enum err add_configured_categories(const struct gif_request *w, struct li
 
         e = tx_one(w->call->tx, ONE_TAG, BIND(v_int(w->cap), v_text(name)), &row, &found);
         if (!e && found)
-            add_category(w, list, name, row_int(&row, 0));
+            add_gif_category(w, list, name, row_int(&row, 0));
     }
     return e;
 }
 
-static enum err add_largest_categories(const struct gif_request *w, struct list *list)
+static enum err add_largest_gif_categories(const struct gif_request *w, struct list *list)
 {
     struct rows rows;
     enum err e =
@@ -242,17 +242,17 @@ static enum err add_largest_categories(const struct gif_request *w, struct list 
     if (e)
         return e;
     while (rows_next(&rows))
-        add_category(w, list, row_text(&rows, 0), row_int(&rows, 1));
+        add_gif_category(w, list, row_text(&rows, 0), row_int(&rows, 1));
     return rows_end(&rows);
 }
 
-static enum err collect_categories(const struct gif_request *w, struct list *ret)
+static enum err collect_gif_categories(const struct gif_request *w, struct list *ret)
 {
-    enum err e = read_trending_categories(w, ret);
+    enum err e = read_trending_gif_categories(w, ret);
 
     if (!e && ret->count < GIFS_CATEGORIES)
-        e = gif_get_config()->categories.n ? add_configured_categories(w, ret)
-                                           : add_largest_categories(w, ret);
+        e = gif_get_config()->categories.n ? add_configured_gif_categories(w, ret)
+                                           : add_largest_gif_categories(w, ret);
     return e;
 }
 
@@ -260,7 +260,7 @@ enum err read_gif_categories(const struct gif_request *w, struct list *ret)
 {
     struct gif_search_hit hits[GIFS_CATEGORIES];
     struct list found, gifs;
-    enum err e = collect_categories(w, &found);
+    enum err e = collect_gif_categories(w, &found);
     const struct category_score *c = found.items;
 
     *ret = (struct list){ 0 };
@@ -303,7 +303,7 @@ enum err read_trending_terms(const struct gif_request *w, struct list *ret)
         add_suggested_search_term(w, ret, row_text(&rows, 0));
     e = rows_end(&rows);
     if (!e && ret->count < w->limit) {
-        e = collect_categories(w, &padding);
+        e = collect_gif_categories(w, &padding);
         for (size_t i = 0; !e && i < padding.count; i++)
             add_suggested_search_term(w, ret,
                                       ((const struct category_score *)padding.items)[i].name);

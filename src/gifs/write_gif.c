@@ -31,10 +31,10 @@ static enum err write_gif_file(struct tx *tx, struct store *store, const char *n
 
     blob_digest(bytes, digest);
     return e ? e
-             : file_insert_row(tx, &(struct new_file){ .id = snowflake_new(),
-                                                       .name = name,
-                                                       .digest = digest,
-                                                       .size = (int64_t)bytes.n });
+             : file_insert_row(tx, &(struct new_file_row){ .id = snowflake_new(),
+                                                           .name = name,
+                                                           .digest = digest,
+                                                           .size = (int64_t)bytes.n });
 }
 
 static void mark_blob_committed(void *store, const char *name)
@@ -140,8 +140,8 @@ static enum err write_gif_row(struct tx *tx, int64_t n, struct str id, const str
                    NULL);
 }
 
-enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif *d,
-                   const struct list *files, bool *ret_new)
+enum err write_imported_gif(struct tx *tx, struct store *store, const struct imported_gif *d,
+                            const struct list *files, bool *ret_new)
 {
     struct gif_media_sizes media = collect_sizes_of_gif_files(files), before = { 0 };
     int64_t n = (int64_t)snowflake_new();
@@ -163,8 +163,8 @@ enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif
     if (!e)
         e = write_gif_tags(tx, n, d);
     if (!e)
-        e = gif_index_write(tx, store_engine_name(store), n, d->title,
-                            format_tags_of_gif(tx_arena(tx), d, false), d->description);
+        e = gif_index_write_entry(tx, store_engine_name(store), n, d->title,
+                                  format_tags_of_gif(tx_arena(tx), d, false), d->description);
     *ret_new = !found;
     return e;
 }

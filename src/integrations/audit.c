@@ -63,11 +63,11 @@ enum err record_integration_audit_entry(struct call *call, const struct integrat
                                : now   ? AUDIT_INTEGRATION_UPDATE
                                        : AUDIT_INTEGRATION_DELETE;
 
-    return audit_record_object(call, any->guild_id, action, any->id, audited_integration, before,
-                               now);
+    return audit_record_object_change(call, any->guild_id, action, any->id, audited_integration,
+                                      before, now);
 }
 
-enum err add_integrations_to_audit_log(struct call *call, struct audit_log_objects *log)
+enum err audit_log_add_integrations(struct call *call, struct audit_log_objects *log)
 {
     struct list ids = audit_log_list_targets(call->arena, log, AUDIT_INTEGRATION_CREATE,
                                              AUDIT_INTEGRATION_DELETE);

@@ -37,17 +37,17 @@ static void run_next_call_of_chain(struct loop_message *p)
     api_background_work_end(api);
 }
 
-void call_chain_continue(struct call_chain *c)
+void call_chain_schedule_next_step(struct call_chain *c)
 {
     api_background_work_begin(c->api);
     c->post.run = run_next_call_of_chain;
-    loop_post(c->loop, &c->post);
+    loop_post_message(c->loop, &c->post);
 }
 
-void call_chain_run_with_data(struct call_chain *c, enum route_transaction_kind store,
-                              enum err (*run)(struct call *call),
-                              void (*done)(struct call *call, enum err e, void *arg),
-                              const char *type, const void *data, size_t size)
+void call_chain_start_call_with_data(struct call_chain *c, enum route_transaction_kind store,
+                                     enum err (*run)(struct call *call),
+                                     void (*done)(struct call *call, enum err e, void *arg),
+                                     const char *type, const void *data, size_t size)
 {
     internal_call_start(c->api, c->loop,
                         &(struct internal_call){ .name = "sync",
@@ -60,14 +60,14 @@ void call_chain_run_with_data(struct call_chain *c, enum route_transaction_kind 
                                                  .arg = c });
 }
 
-void call_chain_run(struct call_chain *c, enum route_transaction_kind store,
-                    enum err (*run)(struct call *call),
-                    void (*done)(struct call *call, enum err e, void *arg))
+void call_chain_start_call(struct call_chain *c, enum route_transaction_kind store,
+                           enum err (*run)(struct call *call),
+                           void (*done)(struct call *call, enum err e, void *arg))
 {
-    call_chain_run_with_data(c, store, run, done, c->type, c->state, c->size);
+    call_chain_start_call_with_data(c, store, run, done, c->type, c->state, c->size);
 }
 
-void call_chain_on_last_call(struct call *call, enum err e, void *arg)
+void call_chain_free_after_last_call(struct call *call, enum err e, void *arg)
 {
     (void)call, (void)e;
     call_chain_free(arg);

@@ -59,7 +59,7 @@ enum err list_channel_integrations(struct call *call)
         i->scopes = (struct opt_list){ GIVEN, app->scopes };
         integration_set_displayed_type(i);
     }
-    return e ? e : call_reply_object(call, &integrations);
+    return e ? e : call_reply_with_object(call, &integrations);
 }
 
 /* Allows the owner of the group DM, the user who added the app, and the owner of the app that
@@ -87,9 +87,9 @@ enum err delete_channel_integration(struct call *call)
     struct channel_app app;
     struct rows row;
 
-    enum err e =
-        tx_one_or(call->tx, ONE, BIND(v_id(channel_id), v_id(call_path_id(call, "integration.id"))),
-                  ERR_UNKNOWN_INTEGRATION, &row);
+    enum err e = tx_one_or(call->tx, ONE,
+                           BIND(v_id(channel_id), v_id(call_get_path_id(call, "integration.id"))),
+                           ERR_UNKNOWN_INTEGRATION, &row);
     if (e)
         return e;
     app = group_dm_app_from_row(&row);
@@ -105,7 +105,7 @@ enum err delete_channel_integration(struct call *call)
         .channel_id = { GIVEN, channel_id },
         .application_id = { GIVEN, app.application_id },
     };
-    call_emit(call, EVENT_INTEGRATION_DELETE, audience_of_private_channel(channel_id),
-              &integration_delete_event_schema, &gone);
+    call_emit_event(call, EVENT_INTEGRATION_DELETE, audience_of_private_channel(channel_id),
+                    &integration_delete_event_schema, &gone);
     return OK;
 }

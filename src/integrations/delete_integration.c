@@ -7,7 +7,8 @@
 static enum err uninstall_guild_app(struct call *call, const struct integration_row *i)
 {
     enum err e = hook_guild_app_removed(
-        call, &(struct guild_app){ .guild_id = i->guild_id, .application_id = i->application_id });
+        call, &(struct guild_app_installation){ .guild_id = i->guild_id,
+                                                .application_id = i->application_id });
 
     return e ? e : application_uninstall_from_guild(call, i->application_id, i->guild_id);
 }

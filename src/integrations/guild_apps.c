@@ -34,9 +34,9 @@ static enum err emit_migrated_integration(struct call *call, const struct integr
     if (e)
         return e;
     if (first)
-        call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
-                  &guild);
-    call_emit(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, &object);
+        call_emit_event(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers,
+                        &guild_integrations_event_schema, &guild);
+    call_emit_event(call, EVENT_INTEGRATION_UPDATE, managers, &integration_event_schema, &object);
     return OK;
 }
 
@@ -72,9 +72,9 @@ static enum err reply_migrated_integrations(struct call *call, const struct list
     if (e)
         return e;
     if (migrated->count)
-        call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-                  &guild_integrations_event_schema, &guild);
-    return call_reply_object(call, &reply);
+        call_emit_event(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
+                        audience_of_guild(guild_id), &guild_integrations_event_schema, &guild);
+    return call_reply_with_object(call, &reply);
 }
 
 enum err migrate_command_scope(struct call *call)
@@ -90,8 +90,8 @@ enum err migrate_command_scope(struct call *call)
         integration_add_commands_scope(call->arena, i);
         e = update_integration_scopes(call->tx, i);
         if (!e)
-            e = hook_guild_app_changing(call,
-                                        &(struct guild_app){ i->guild_id, i->application_id });
+            e = hook_guild_app_changing(
+                call, &(struct guild_app_installation){ i->guild_id, i->application_id });
         if (!e)
             e = emit_migrated_integration(call, i, !migrated.count);
         *(struct integration_row *)list_append(call->arena, &migrated, sizeof *i) = *i;
@@ -129,5 +129,5 @@ enum err list_application_ids(struct call *call)
         }
     }
     e = rows_end(&rows);
-    return e ? e : call_reply_object(call, &guilds);
+    return e ? e : call_reply_with_object(call, &guilds);
 }

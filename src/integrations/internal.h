@@ -92,7 +92,7 @@ enum err update_integration_and_emit(struct call *call, const struct integration
  * NULL if it was deleted. */
 enum err record_integration_audit_entry(struct call *call, const struct integration_row *before,
                                         const struct integration_row *now);
-enum err add_integrations_to_audit_log(struct call *call, struct audit_log_objects *log);
+enum err audit_log_add_integrations(struct call *call, struct audit_log_objects *log);
 /* guild_apps.c */
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);
@@ -161,7 +161,7 @@ struct str digest_connection_secret(struct arena *arena, const struct auth *auth
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
 /* A request to link a platform account, with the response; passed from prepare to the handler. */
-struct link_request {
+struct account_link_request {
     enum platform platform;
     struct str code, state;
     struct opt_bool friend_sync;
@@ -170,11 +170,13 @@ struct link_request {
     struct provider_account account;
 };
 /* Reads the user to whom the OAuth2 state was issued, or returns ERR_INVALID_OAUTH2_STATE. */
-enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user);
-/* Await stage: requests the account from the provider, for the struct link_request of this call. */
+enum err read_link_state_user(struct call *call, const struct account_link_request *l,
+                              snowflake *ret_user);
+/* Await stage: requests the account from the provider, for the struct account_link_request of this
+ * call. */
 void request_account_from_provider(struct call *call);
 /* Deletes the OAuth2 state, stores the connection, and updates subscriber roles and friends. */
-enum err complete_account_link(struct call *call, struct link_request *l,
+enum err complete_account_link(struct call *call, struct account_link_request *l,
                                struct linked_account *ret);
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
 void emit_connections_update(struct call *call, snowflake user_id);

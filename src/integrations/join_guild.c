@@ -51,8 +51,8 @@ static enum err choose_connection_of_caller(struct call *call, struct join_attem
             continue;
         good = true;
         j->connection = *c;
-        e = connection_includes_integration(call->tx, c, call_path_text(call, "integration.any"),
-                                            ret_listed);
+        e = connection_includes_integration(
+            call->tx, c, call_get_path_text(call, "integration.any"), ret_listed);
     }
     if (e)
         return e;
@@ -68,7 +68,7 @@ static enum err read_joined_integration(struct call *call, struct join_attempt *
 
     if (j->partners)
         return partners_guild_id() ? OK : ERR_UNKNOWN_INTEGRATION;
-    if (!str_to_u64(call_path_text(call, "integration.any"), &id) || id > INT64_MAX)
+    if (!str_to_u64(call_get_path_text(call, "integration.any"), &id) || id > INT64_MAX)
         return ERR_UNKNOWN_INTEGRATION;
     enum err e = read_integration(call->tx, id, i);
     if (!e && i->platform == PLATFORM_NONE)
@@ -93,7 +93,7 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
     if (!j->partners)
         e = read_connection_of_account(call->tx, i->type, i->account_id, &owner, &found);
     if (!e && found)
-        j->secret = decrypt_connection_secret(call->arena, api_options(call->api)->auth,
+        j->secret = decrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
                                               owner.user_id, owner.secret);
     j->account_id = j->partners ? j->connection.id : i->account_id;
     return e;
@@ -103,7 +103,7 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
  * integration in its list, no request is sent. */
 static enum err check_connections_before_join(struct call *call)
 {
-    struct join_attempt *j = call_passed_data(call, "join_attempt");
+    struct join_attempt *j = call_get_stage_data(call, "join_attempt");
     struct integration_row i = { 0 };
     bool listed = false;
 
@@ -125,7 +125,7 @@ static enum err check_connections_before_join(struct call *call)
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
     struct call *call = arg;
-    struct join_attempt *j = call_passed_data(call, "join_attempt");
+    struct join_attempt *j = call_get_stage_data(call, "join_attempt");
 
     j->result = a->result;
     j->is_partner = a->account.is_partner;
@@ -134,7 +134,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
 
 static void request_subscription_from_provider(struct call *call)
 {
-    const struct join_attempt *j = call_passed_data(call, "join_attempt");
+    const struct join_attempt *j = call_get_stage_data(call, "join_attempt");
 
     provider_send_request(
         call->api, call->loop,
@@ -149,9 +149,9 @@ static void request_subscription_from_provider(struct call *call)
 
 enum err prepare_join_integration(struct call *call)
 {
-    struct join_attempt *j = call_pass_data(call, "join_attempt", sizeof *j);
+    struct join_attempt *j = call_store_stage_data(call, "join_attempt", sizeof *j);
 
-    j->partners = str_is(call_path_text(call, "integration.any"), PARTNERS_INTEGRATION_ID);
+    j->partners = str_is(call_get_path_text(call, "integration.any"), PARTNERS_INTEGRATION_ID);
     j->platform = PLATFORM_A;
     call->read = check_connections_before_join;
     call->await = request_subscription_from_provider;
@@ -213,7 +213,7 @@ static enum err join_guild_of_integration(struct call *call, const struct join_a
     if (role)
         newcomer.roles = (struct list){ &role, 1 };
     if (!e)
-        e = member_join(call, &newcomer, &member, &new_member);
+        e = member_add_to_guild(call, &newcomer, &member, &new_member);
     if (e)
         return e;
     if (new_member)
@@ -223,7 +223,7 @@ static enum err join_guild_of_integration(struct call *call, const struct join_a
 
 enum err join_integration(struct call *call)
 {
-    struct join_attempt *j = call_passed_data(call, "join_attempt");
+    struct join_attempt *j = call_get_stage_data(call, "join_attempt");
     struct join_attempt now = { .partners = j->partners, .platform = j->platform };
     struct integration_row i = { 0 };
     bool listed = false;

@@ -76,7 +76,7 @@ static enum err require_platform_key(struct call *call)
 
 static enum err parse_account_id(struct call *call, const char *name, struct str *ret)
 {
-    *ret = call_path_text(call, name);
+    *ret = call_get_path_text(call, name);
     return ret->n >= 1 && ret->n <= LONGEST_ACCOUNT_ID ? OK : ERR_NOT_FOUND;
 }
 
@@ -96,17 +96,18 @@ static enum err make_link_code(struct call *call)
 {
     struct code_reply out;
     enum err e =
-        create_local_link_code(call->tx, api_options(call->api)->auth, platform_from_path(call),
-                               call_path_text(call, "connection.id"), &out.code);
+        create_local_link_code(call->tx, api_get_options(call->api)->auth, platform_from_path(call),
+                               call_get_path_text(call, "connection.id"), &out.code);
 
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err put_platform_subscriber(struct call *call)
 {
     const struct subscription_body *in = call->body;
     struct local_platform_subscription s = { .platform = platform_from_path(call),
-                                             .account_id = call_path_text(call, "connection.id"),
+                                             .account_id =
+                                                 call_get_path_text(call, "connection.id"),
                                              .until =
                                                  in->until.given == GIVEN ? in->until.value : 0 };
     enum err e = parse_account_id(call, "subscriber.id", &s.subscriber_id);
@@ -117,8 +118,8 @@ static enum err put_platform_subscriber(struct call *call)
 static enum err delete_platform_subscriber(struct call *call)
 {
     return delete_local_subscription(call->tx, platform_from_path(call),
-                                     call_path_text(call, "connection.id"),
-                                     call_path_text(call, "subscriber.id"));
+                                     call_get_path_text(call, "connection.id"),
+                                     call_get_path_text(call, "subscriber.id"));
 }
 
 static const struct path_resolver resolvers[] = {

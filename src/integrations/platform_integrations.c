@@ -38,12 +38,12 @@ static enum err read_connection_of_caller(struct call *call, const struct integr
 
 static enum err read_connection_secret(struct call *call)
 {
-    struct integration_creation *c = call_passed_data(call, "integration_creation");
+    struct integration_creation *c = call_get_stage_data(call, "integration_creation");
     struct linked_account connection;
     enum err e = read_connection_of_caller(call, c, &connection);
 
     if (!e)
-        c->secret = decrypt_connection_secret(call->arena, api_options(call->api)->auth,
+        c->secret = decrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
                                               call->caller->id, connection.secret);
     return e;
 }
@@ -51,7 +51,7 @@ static enum err read_connection_secret(struct call *call)
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
     struct call *call = arg;
-    struct integration_creation *c = call_passed_data(call, "integration_creation");
+    struct integration_creation *c = call_get_stage_data(call, "integration_creation");
 
     c->result = a->result;
     c->has_programme = a->account.has_programme;
@@ -62,7 +62,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
 static void request_provider_account(struct call *call)
 {
     const struct integration_create_request *in = call->body;
-    const struct integration_creation *c = call_passed_data(call, "integration_creation");
+    const struct integration_creation *c = call_get_stage_data(call, "integration_creation");
 
     provider_send_request(call->api, call->loop,
                           &(struct provider_request){ .kind = ASK_ACCOUNT,
@@ -76,7 +76,7 @@ static void request_provider_account(struct call *call)
 enum err prepare_create_integration(struct call *call)
 {
     const struct integration_create_request *in = call->body;
-    struct integration_creation *c = call_pass_data(call, "integration_creation", sizeof *c);
+    struct integration_creation *c = call_store_stage_data(call, "integration_creation", sizeof *c);
 
     /* The body is invalid; its errors are returned after the path was resolved. */
     if (!in)
@@ -139,8 +139,8 @@ static enum err create_subscriber_role(struct call *call, struct integration_row
     if (e)
         return e;
     i->role_id = role.id;
-    call_emit(call, EVENT_GUILD_ROLE_CREATE, audience_of_guild(i->guild_id),
-              &guild_role_event_schema, &(struct guild_role_event){ i->guild_id, &role });
+    call_emit_event(call, EVENT_GUILD_ROLE_CREATE, audience_of_guild(i->guild_id),
+                    &guild_role_event_schema, &(struct guild_role_event){ i->guild_id, &role });
     return OK;
 }
 
@@ -200,7 +200,7 @@ static enum err reenable_integration(struct call *call, const struct integration
 enum err create_integration(struct call *call)
 {
     const struct integration_create_request *in = call->body;
-    const struct integration_creation *c = call_passed_data(call, "integration_creation");
+    const struct integration_creation *c = call_get_stage_data(call, "integration_creation");
     struct linked_account connection;
     struct integration_row i;
     bool found = false;
@@ -240,7 +240,7 @@ enum err sync_integration(struct call *call)
         return OK;
     int64_t wait = i->asked_at ? i->asked_at + SYNC_SECONDS * SECOND - now : 0;
     if (wait > 0)
-        return call_refuse_shared_rate_limited(call, wait / 1000 + 1);
+        return call_refuse_as_shared_rate_limited(call, wait / 1000 + 1);
     i->asked_at = now;
     e = update_integration_row(call->tx, i);
     if (!e)

@@ -14,7 +14,7 @@ static enum err resolve_integration(struct call *call)
     if (!call->target.guild)
         return OK;
     struct integration_row *i = arena_alloc(call->arena, sizeof *i);
-    enum err e = read_integration(call->tx, call_path_id(call, "integration.id"), i);
+    enum err e = read_integration(call->tx, call_get_path_id(call, "integration.id"), i);
 
     if (!e && i->guild_id != call->target.guild->id)
         e = ERR_UNKNOWN_INTEGRATION;
@@ -71,7 +71,7 @@ static enum err list_integrations(struct call *call)
     }
     if (e)
         return e;
-    return call_reply_as_type(
+    return call_reply_with_object_of_type(
         call, described ? &type_integrations_with_metadata : &type_integrations, &integrations);
 }
 
@@ -227,7 +227,7 @@ const struct domain integrations_domain = {
     .world = &integrations_world,
     .resolvers = resolvers,
     .jobs = jobs,
-    .hooks = &(const struct hook_listeners){ .audit_log_fill = add_integrations_to_audit_log,
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_log_add_integrations,
                                              .guild_deleted = mark_guild_integrations_removed },
     .deletions =
         (const struct deletion_rule[]){

@@ -36,12 +36,12 @@ static const struct schema create_schema = {
 };
 const struct type integration_create_body = { .kind = KIND_OBJECT, .schema = &create_schema };
 
-static const struct choice behaviors[] = {
+static const struct enum_choice behaviors[] = {
     { .value = EXPIRE_REMOVE_ROLE, .name = "REMOVE_ROLE", .doc = "Remove the subscriber role" },
     { .value = EXPIRE_KICK, .name = "KICK", .doc = "Remove the member from the guild" },
     { 0 },
 };
-static const struct choice periods[] = {
+static const struct enum_choice periods[] = {
     { .value = 1, .name = "1", .doc = "A day" },
     { .value = 3, .name = "3", .doc = "Three days" },
     { .value = 7, .name = "7", .doc = "A week" },

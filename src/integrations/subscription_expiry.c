@@ -68,9 +68,10 @@ static enum err read_integration_owner(struct call *call, const struct integrati
 
     if (e)
         return e;
-    struct str secret = found ? decrypt_connection_secret(call->arena, api_options(call->api)->auth,
-                                                          c.user_id, c.secret)
-                              : (struct str){ 0 };
+    struct str secret =
+        found ? decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, c.user_id,
+                                          c.secret)
+              : (struct str){ 0 };
     snprintf(l->secret, sizeof l->secret, "%.*s", STR_ARGS(secret));
     snprintf(l->account_id, sizeof l->account_id, "%.*s", STR_ARGS(i->account_id));
     l->platform = i->platform;
@@ -78,9 +79,9 @@ static enum err read_integration_owner(struct call *call, const struct integrati
 }
 
 /* Reads the next member whose grace period is over, in a read transaction. */
-static enum err read_next_lapsed_member(struct call *call)
+static enum err read_next_member_with_ended_subscription(struct call *call)
 {
-    struct lapsed_member *l = call_passed_data(call, "lapsed_member");
+    struct lapsed_member *l = call_get_stage_data(call, "lapsed_member");
     struct integration_row i;
     struct rows row;
 
@@ -131,7 +132,7 @@ static enum err remove_expired_role_or_member(struct call *call, const struct in
     if (e)
         return e;
     if (kick) {
-        e = member_leave(call, i->guild_id, user_id);
+        e = member_remove_from_guild(call, i->guild_id, user_id);
         return e ? e : audit_record_action(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
     }
     e = tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(i->id), v_id(user_id)), NULL);
@@ -144,9 +145,9 @@ static enum err remove_expired_role_or_member(struct call *call, const struct in
 
 /* Removes the role or the member. Checks all conditions again, because the data may have changed
  * since the read. */
-static enum err expire_member_if_still_lapsed(struct call *call)
+static enum err remove_member_if_subscription_has_ended(struct call *call)
 {
-    const struct lapsed_member *l = call_passed_data(call, "lapsed_member");
+    const struct lapsed_member *l = call_get_stage_data(call, "lapsed_member");
     struct integration_row i;
     bool found;
 
@@ -167,7 +168,7 @@ static enum err expire_member_if_still_lapsed(struct call *call)
 
 static enum err schedule_next_expiry(struct call *call)
 {
-    const struct lapsed_member *l = call_passed_data(call, "lapsed_member");
+    const struct lapsed_member *l = call_get_stage_data(call, "lapsed_member");
     struct integration_row i;
     enum err e = read_integration(call->tx, l->id, &i);
 
@@ -183,7 +184,8 @@ static enum err schedule_next_expiry(struct call *call)
 
 static void finish_expiry_run(struct call_chain *c)
 {
-    call_chain_run(c, ROUTE_STORE_WRITE, schedule_next_expiry, call_chain_on_last_call);
+    call_chain_start_call(c, ROUTE_STORE_WRITE, schedule_next_expiry,
+                          call_chain_free_after_last_call);
 }
 
 static void on_member_expired(struct call *call, enum err e, void *arg)
@@ -192,7 +194,7 @@ static void on_member_expired(struct call *call, enum err e, void *arg)
     if (e)
         finish_expiry_run(arg);
     else
-        call_chain_continue(arg);
+        call_chain_schedule_next_step(arg);
 }
 
 static void request_subscription_of_next_account(struct call_chain *c);
@@ -216,7 +218,8 @@ static void request_subscription_of_next_account(struct call_chain *c)
     const struct lapsed_member *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        call_chain_run(c, ROUTE_STORE_WRITE, expire_member_if_still_lapsed, on_member_expired);
+        call_chain_start_call(c, ROUTE_STORE_WRITE, remove_member_if_subscription_has_ended,
+                              on_member_expired);
         return;
     }
     provider_send_request(
@@ -230,9 +233,9 @@ static void request_subscription_of_next_account(struct call_chain *c)
                                     .arg = c });
 }
 
-static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
+static void on_ended_subscription_read(struct call *call, enum err e, void *arg)
 {
-    const struct lapsed_member *found = call_passed_data(call, "lapsed_member");
+    const struct lapsed_member *found = call_get_stage_data(call, "lapsed_member");
     struct call_chain *c = arg;
 
     if (e || !found->found) {
@@ -243,17 +246,18 @@ static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
     request_subscription_of_next_account(c);
 }
 
-static void begin_next_lapsed_member_read(struct call_chain *c)
+static void begin_reading_next_ended_subscription(struct call_chain *c)
 {
-    call_chain_run(c, ROUTE_STORE_READ, read_next_lapsed_member, on_lapsed_member_read);
+    call_chain_start_call(c, ROUTE_STORE_READ, read_next_member_with_ended_subscription,
+                          on_ended_subscription_read);
 }
 
 static void start_expiry_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct lapsed_member first = { .id = job->key };
 
-    call_chain_continue(call_chain_new(api, loop, begin_next_lapsed_member_read, "lapsed_member",
-                                       &first, sizeof first));
+    call_chain_schedule_next_step(call_chain_new(api, loop, begin_reading_next_ended_subscription,
+                                                 "lapsed_member", &first, sizeof first));
 }
 
 const struct job_kind subscription_expiry_job = {

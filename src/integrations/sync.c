@@ -17,7 +17,7 @@ static struct sync_progress *sync_progress_of(const struct call_chain *c)
 
 /* Ends the call chain on an error or if gone is set. The job's lease stays; when the lease expires,
  * the job starts again. */
-static bool end_sync_on_error(struct call_chain *c, enum err e, bool gone)
+static bool end_integration_sync_on_error(struct call_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)
         return false;
@@ -31,13 +31,13 @@ static bool end_sync_on_error(struct call_chain *c, enum err e, bool gone)
 static void on_sync_end_stored(struct call *call, enum err e, void *arg)
 {
     (void)call;
-    end_sync_on_error(arg, e, true);
+    end_integration_sync_on_error(arg, e, true);
 }
 
-static void go_to_end_stage(struct call_chain *c)
+static void integration_sync_go_to_end_stage(struct call_chain *c)
 {
     sync_progress_of(c)->stage = SYNC_END;
-    call_chain_continue(c);
+    call_chain_schedule_next_step(c);
 }
 
 static void store_some_subscribers_of_page(struct call_chain *c, const struct subscriber_page *p);
@@ -45,9 +45,9 @@ static void store_some_subscribers_of_page(struct call_chain *c, const struct su
 static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
-    struct subscriber_page *p = call_passed_data(call, "subscriber_page");
+    struct subscriber_page *p = call_get_stage_data(call, "subscriber_page");
 
-    if (end_sync_on_error(c, e, p->sync.gone))
+    if (end_integration_sync_on_error(c, e, p->sync.gone))
         return;
     p->before = p->after;
     if (p->before.count) {
@@ -55,13 +55,14 @@ static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
         return;
     }
     *sync_progress_of(c) = p->sync;
-    call_chain_continue(c);
+    call_chain_schedule_next_step(c);
 }
 
 static void store_some_subscribers_of_page(struct call_chain *c, const struct subscriber_page *p)
 {
-    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_store_page, on_some_subscribers_stored,
-                             "subscriber_page", p, sizeof *p + p->bytes);
+    call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_store_page,
+                                    on_some_subscribers_stored, "subscriber_page", p,
+                                    sizeof *p + p->bytes);
 }
 
 static void store_subscriber_page(struct call_chain *c, const struct provider_response *a)
@@ -104,7 +105,7 @@ static void on_subscriber_page_received(void *arg, const struct provider_respons
         log_warn(
             "integrations: sync of integration %llu failed: no response from the provider of %s",
             (unsigned long long)s->job.key, platform_stored_name(s->platform).p);
-    go_to_end_stage(c);
+    integration_sync_go_to_end_stage(c);
 }
 
 static void request_subscriber_page(struct call_chain *c)
@@ -112,7 +113,7 @@ static void request_subscriber_page(struct call_chain *c)
     struct sync_progress *s = sync_progress_of(c);
 
     if (s->refused) {
-        go_to_end_stage(c);
+        integration_sync_go_to_end_stage(c);
         return;
     }
     if (s->pages >= PROVIDER_MAX_PAGES) {
@@ -120,7 +121,7 @@ static void request_subscriber_page(struct call_chain *c)
             "integrations: sync of integration %llu stopped: the provider sends too many pages",
             (unsigned long long)s->job.key);
         s->failed = true;
-        go_to_end_stage(c);
+        integration_sync_go_to_end_stage(c);
         return;
     }
     provider_send_request(c->api, c->loop,
@@ -137,24 +138,24 @@ static void on_subscriber_roles_changed(struct call *call, enum err e, void *arg
 {
     struct call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
-    const struct member_range *r = call_passed_data(call, "member_range");
+    const struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
 
-    if (end_sync_on_error(c, e, r->sync.gone))
+    if (end_integration_sync_on_error(c, e, r->sync.gone))
         return;
     s->member = r->last;
     if (r->ended)
         s->stage = SYNC_CLEANUP;
-    call_chain_continue(c);
+    call_chain_schedule_next_step(c);
 }
 
 static void on_subscriber_states_scanned(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
-    const struct member_range *r = call_passed_data(call, "member_range");
+    const struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
 
     if (!e && r->count) {
-        call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_change_members,
-                                 on_subscriber_roles_changed, "member_range", r, sizeof *r);
+        call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_change_members,
+                                        on_subscriber_roles_changed, "member_range", r, sizeof *r);
         return;
     }
     on_subscriber_roles_changed(call, e, arg);
@@ -162,45 +163,45 @@ static void on_subscriber_states_scanned(struct call *call, enum err e, void *ar
 
 static void start_subscriber_state_scan(struct call_chain *c)
 {
-    struct member_range r = { .sync = *sync_progress_of(c) };
+    struct scanned_member_range r = { .sync = *sync_progress_of(c) };
 
-    call_chain_run_with_data(c, ROUTE_STORE_READ, sync_step_scan_members,
-                             on_subscriber_states_scanned, "member_range", &r, sizeof r);
+    call_chain_start_call_with_data(c, ROUTE_STORE_READ, integration_sync_step_scan_members,
+                                    on_subscriber_states_scanned, "member_range", &r, sizeof r);
 }
 
 static void on_sync_cleanup_step_done(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
-    const struct sync_cleanup *w = call_passed_data(call, "sync_cleanup");
+    const struct sync_cleanup *w = call_get_stage_data(call, "sync_cleanup");
 
-    if (end_sync_on_error(c, e, w->sync.gone))
+    if (end_integration_sync_on_error(c, e, w->sync.gone))
         return;
     if (w->swept < CLEANUP_ROWS_PER_STEP)
-        go_to_end_stage(c);
+        integration_sync_go_to_end_stage(c);
     else
-        call_chain_continue(c);
+        call_chain_schedule_next_step(c);
 }
 
 static void start_sync_cleanup_step(struct call_chain *c)
 {
     struct sync_cleanup w = { .sync = *sync_progress_of(c) };
 
-    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_cleanup, on_sync_cleanup_step_done,
-                             "sync_cleanup", &w, sizeof w);
+    call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_cleanup,
+                                    on_sync_cleanup_step_done, "sync_cleanup", &w, sizeof w);
 }
 
 static void on_subscribers_counted(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
-    const struct sync_progress *s = call_passed_data(call, "sync_progress");
+    const struct sync_progress *s = call_get_stage_data(call, "sync_progress");
 
-    if (end_sync_on_error(c, e, false))
+    if (end_integration_sync_on_error(c, e, false))
         return;
     sync_progress_of(c)->subscribers = s->subscribers;
-    call_chain_run(c, ROUTE_STORE_WRITE, sync_step_end, on_sync_end_stored);
+    call_chain_start_call(c, ROUTE_STORE_WRITE, integration_sync_step_end, on_sync_end_stored);
 }
 
-static void run_sync_stage(struct call_chain *c)
+static void run_integration_sync_stage(struct call_chain *c)
 {
     switch (sync_progress_of(c)->stage) {
     case SYNC_PAGES:
@@ -213,34 +214,37 @@ static void run_sync_stage(struct call_chain *c)
         start_sync_cleanup_step(c);
         break;
     default:
-        call_chain_run(c, ROUTE_STORE_READ, sync_step_count, on_subscribers_counted);
+        call_chain_start_call(c, ROUTE_STORE_READ, integration_sync_step_count_subscribers,
+                              on_subscribers_counted);
     }
 }
 
-static void on_sync_begun(struct call *call, enum err e, void *arg)
+static void on_integration_sync_begun(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
-    const struct sync_progress *s = call_passed_data(call, "sync_progress");
+    const struct sync_progress *s = call_get_stage_data(call, "sync_progress");
 
-    if (end_sync_on_error(c, e, s->gone))
+    if (end_integration_sync_on_error(c, e, s->gone))
         return;
     *sync_progress_of(c) = *s;
-    call_chain_continue(c);
+    call_chain_schedule_next_step(c);
 }
 
-static void start_sync_job(struct api *api, struct loop *loop, const struct job *job)
+static void start_integration_sync_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct sync_progress first = { .job = *job };
 
     parse_sync_progress(job->data, &first);
     first.job.data = (struct str){ 0 };
-    call_chain_run(call_chain_new(api, loop, run_sync_stage, "sync_progress", &first, sizeof first),
-                   ROUTE_STORE_WRITE, sync_step_begin, on_sync_begun);
+    call_chain_start_call(call_chain_new(api, loop, run_integration_sync_stage, "sync_progress",
+                                         &first, sizeof first),
+                          ROUTE_STORE_WRITE, integration_sync_step_begin,
+                          on_integration_sync_begun);
 }
 
 const struct job_kind sync_job = {
     .name = "integration-sync",
     .doc = "Gives the subscribers of a platform account their role.",
-    .start = start_sync_job,
+    .start = start_integration_sync_job,
     .lease_ms = SYNC_LEASE_MS,
 };

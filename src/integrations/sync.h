@@ -53,7 +53,7 @@ struct subscriber_page {
 
 /* A range of members that was scanned, and the members whose role must change. The write step reads
  * only these members, because a scan would delay other writes in a large guild. */
-struct member_range {
+struct scanned_member_range {
     struct sync_progress sync;
     snowflake last;
     snowflake changes[MOST_CHANGES];
@@ -68,13 +68,14 @@ struct sync_cleanup {
 
 /* Steps of a sync, which run as internal calls. Their data is a struct sync_progress, or a struct
  * that begins with it. If a step sets sync_progress.gone, the sync must end. */
-enum err sync_step_begin(struct call *call);
-enum err sync_step_store_page(struct call *call);
-enum err sync_step_scan_members(
+enum err integration_sync_step_begin(struct call *call);
+enum err integration_sync_step_store_page(struct call *call);
+enum err integration_sync_step_scan_members(
     struct call *call); /* scans a range of members, in a read transaction */
-enum err sync_step_change_members(struct call *call);
-enum err sync_step_cleanup(struct call *call);
-enum err sync_step_count(struct call *call); /* counts subscribers, in a read transaction */
-enum err sync_step_end(struct call *call);
+enum err integration_sync_step_change_members(struct call *call);
+enum err integration_sync_step_cleanup(struct call *call);
+enum err integration_sync_step_count_subscribers(
+    struct call *call); /* counts subscribers, in a read transaction */
+enum err integration_sync_step_end(struct call *call);
 
 #endif

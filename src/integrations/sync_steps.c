@@ -129,9 +129,10 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
         return e;
     /* If no user has connected the account, the platform would refuse the request. */
     s->refused = !found || c.revoked;
-    struct str secret = found ? decrypt_connection_secret(call->arena, api_options(call->api)->auth,
-                                                          c.user_id, c.secret)
-                              : (struct str){ 0 };
+    struct str secret =
+        found ? decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, c.user_id,
+                                          c.secret)
+              : (struct str){ 0 };
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARGS(secret));
     snprintf(s->account_id, sizeof s->account_id, "%.*s", STR_ARGS(i->account_id));
     s->platform = i->platform;
@@ -139,9 +140,9 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
 }
 
 /* Begins a new sync, or continues a sync that another process did not finish. */
-enum err sync_step_begin(struct call *call)
+enum err integration_sync_step_begin(struct call *call)
 {
-    struct sync_progress *s = call_passed_data(call, "sync_progress");
+    struct sync_progress *s = call_get_stage_data(call, "sync_progress");
     struct integration_row i;
     bool over = false;
 
@@ -174,9 +175,9 @@ static const char COUNT_SUBSCRIBERS[] =
 
 /* Counts the subscribers in a read transaction, because only this sync writes rows of its round
  * number. */
-enum err sync_step_count(struct call *call)
+enum err integration_sync_step_count_subscribers(struct call *call)
 {
-    struct sync_progress *s = call_passed_data(call, "sync_progress");
+    struct sync_progress *s = call_get_stage_data(call, "sync_progress");
     int64_t n = 0;
     enum err e =
         tx_read_int(call->tx, COUNT_SUBSCRIBERS, BIND(v_id(s->job.key), v_int(s->round)), &n);
@@ -187,9 +188,9 @@ enum err sync_step_count(struct call *call)
 }
 
 /* Ends the sync, also after a failure, and schedules the next sync in an hour. */
-enum err sync_step_end(struct call *call)
+enum err integration_sync_step_end(struct call *call)
 {
-    struct sync_progress *s = call_passed_data(call, "sync_progress");
+    struct sync_progress *s = call_get_stage_data(call, "sync_progress");
     struct integration_row i;
     bool found;
 
@@ -223,9 +224,9 @@ enum err insert_integration_subscriber(struct tx *tx, const struct integration_r
     return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
 }
 
-enum err sync_step_store_page(struct call *call)
+enum err integration_sync_step_store_page(struct call *call)
 {
-    struct subscriber_page *p = call_passed_data(call, "subscriber_page");
+    struct subscriber_page *p = call_get_stage_data(call, "subscriber_page");
     const char *ids = (const char *)(p + 1);
     struct remaining_subscriber_ids left = p->before;
     struct sync_progress s = p->sync;
@@ -252,9 +253,9 @@ enum err sync_step_store_page(struct call *call)
 
 /* --- members -------------------------------------------------------------------------- */
 
-enum err sync_step_scan_members(struct call *call)
+enum err integration_sync_step_scan_members(struct call *call)
 {
-    struct member_range *r = call_passed_data(call, "member_range");
+    struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
     struct integration_row i;
     struct list found = { 0 };
 
@@ -290,9 +291,9 @@ static enum err apply_subscriber_role_of_member(struct call *call, const struct 
     return e || !found.count ? e : apply_subscriber_role(call, i, found.items);
 }
 
-enum err sync_step_change_members(struct call *call)
+enum err integration_sync_step_change_members(struct call *call)
 {
-    struct member_range *r = call_passed_data(call, "member_range");
+    struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
     struct sync_progress s = r->sync;
     struct integration_row i;
 
@@ -316,9 +317,9 @@ static const char DELETE_OLD_SUBSCRIBERS[] =
     "(select subscriber_id from integration_subscribers where integration_id = $1 "
     "and round < $2 limit $3)";
 
-enum err sync_step_cleanup(struct call *call)
+enum err integration_sync_step_cleanup(struct call *call)
 {
-    struct sync_cleanup *w = call_passed_data(call, "sync_cleanup");
+    struct sync_cleanup *w = call_get_stage_data(call, "sync_cleanup");
     struct integration_row i;
     enum err e = read_synced_integration(call, &w->sync, &i);
 

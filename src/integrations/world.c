@@ -23,7 +23,7 @@ struct world_followed {
     struct opt_bool enable_emoticons;
 };
 
-static const struct choice platform_words[] = {
+static const struct enum_choice platform_words[] = {
     { 0, "platform_a", "PLATFORM_A", "" },
     { 0, "platform_b", "PLATFORM_B", "" },
     { 0 },

@@ -17,18 +17,18 @@ struct endpoint_delivery {
 
 struct interaction_failure {
     snowflake id;
-    enum failure_reason reason;
+    enum interaction_failure_reason reason;
 };
 
 static enum err mark_interaction_failed(struct call *call)
 {
-    const struct interaction_failure *f = call_passed_data(call, "interaction_failure");
+    const struct interaction_failure *f = call_get_stage_data(call, "interaction_failure");
 
     return fail_interaction(call, f->id, f->reason);
 }
 
 void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
-                                    enum failure_reason reason)
+                                    enum interaction_failure_reason reason)
 {
     struct interaction_failure f = { id, reason };
 
@@ -55,7 +55,7 @@ static void record_delivery_traffic(const struct endpoint_delivery *d, enum fetc
         [FETCH_TIMEOUT] = "timed out",
         [FETCH_TOO_LARGE] = "sent a response that is too large",
     };
-    struct traffic_ring *t = api_options(d->api)->traffic;
+    struct traffic_ring *t = api_get_options(d->api)->traffic;
     struct traffic_record r = { .kind = TRAFFIC_DELIVERED,
                                 .at_us = clock_us(),
                                 .status = result == FETCH_OK ? status : 0,

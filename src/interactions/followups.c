@@ -12,20 +12,20 @@ enum { MOST_BY_USER = 5 };
  * the token must not have expired. */
 enum err resolve_follow_up_token(struct call *call)
 {
-    snowflake id = interaction_id_from_token(call, call_path_text(call, "interaction.token"));
+    snowflake id = interaction_id_from_token(call, call_get_path_text(call, "interaction.token"));
     struct interaction *it = call->target.interaction = arena_alloc(call->arena, sizeof *it);
 
     if (!id)
         return ERR_UNKNOWN_WEBHOOK;
     it->id = id;
-    call_record_application(call, call_path_id(call, "interaction.application.id"));
+    call_set_traffic_application(call, call_get_path_id(call, "interaction.application.id"));
     /* The interaction's row may already be deleted, so its id gives the creation time. */
     if (clock_us() > interaction_creation_time(it) + INTERACTION_TOKEN_LIFE_US)
         return ERR_INVALID_WEBHOOK_TOKEN;
     enum err e = read_interaction(call->tx, id, it);
     if (e)
         return e == ERR_UNKNOWN_INTERACTION ? ERR_UNKNOWN_WEBHOOK : e;
-    if (it->application_id != call_path_id(call, "interaction.application.id") ||
+    if (it->application_id != call_get_path_id(call, "interaction.application.id") ||
         it->state != INTERACTION_ACKNOWLEDGED)
         return ERR_UNKNOWN_WEBHOOK;
     return OK;
@@ -34,7 +34,7 @@ enum err resolve_follow_up_token(struct call *call)
 static enum err parse_response_message_id(struct call *call, snowflake *ret)
 {
     *ret = call->target.interaction->response_id;
-    if (str_is(call_path_text(call, "response.message.id"), "@original"))
+    if (str_is(call_get_path_text(call, "response.message.id"), "@original"))
         return *ret ? OK : ERR_UNKNOWN_MESSAGE;
     return call_parse_path_id(call, "response.message.id", ret);
 }
@@ -49,7 +49,7 @@ enum err resolve_response_message(struct call *call)
 
     if (!e)
         e = message_find_even_ephemeral(call, it->channel_id, id, m);
-    if (!e && id != it->response_id && !message_is_of_interaction(call->arena, m, it->id))
+    if (!e && id != it->response_id && !message_is_response_to_interaction(call->arena, m, it->id))
         e = ERR_UNKNOWN_MESSAGE;
     return e;
 }
@@ -61,7 +61,7 @@ static enum err check_follow_up_uploads(struct call *call)
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-enum err prepare_follow_up(struct call *call)
+enum err prepare_follow_up_message(struct call *call)
 {
     return prepare_message(call, check_follow_up_uploads);
 }
@@ -85,7 +85,7 @@ static enum err count_and_limit_follow_up(struct call *call, struct interaction 
                                           const struct interaction_response *r)
 {
     int64_t number;
-    enum err e = count_follow_up(call->tx, it, &number);
+    enum err e = count_follow_up_message(call->tx, it, &number);
 
     return !e && r->by_user_only && number > MOST_BY_USER ? ERR_MAX_FOLLOW_UPS : e;
 }
@@ -112,7 +112,7 @@ enum err create_follow_up(struct call *call)
         /* If the message has the flag LOADING after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
-        return e ? e : call_reply_object(call, &m);
+        return e ? e : call_reply_with_object(call, &m);
     }
 
     r.follow_up_to = it->response_id;
@@ -123,7 +123,7 @@ enum err create_follow_up(struct call *call)
         e = complete_response_message(call, &r, &draft);
     if (!e)
         e = create_response_message(call, &draft, &m);
-    return e ? e : call_reply_object(call, &m);
+    return e ? e : call_reply_with_object(call, &m);
 }
 
 /* --- existing responses --------------------------------------------------------------- */
@@ -131,7 +131,7 @@ enum err create_follow_up(struct call *call)
 /* GET …/messages/{response.message.id} */
 enum err get_response_message(struct call *call)
 {
-    return call_reply_object(call, call->target.message);
+    return call_reply_with_object(call, call->target.message);
 }
 
 static enum err check_edit_uploads(struct call *call)
@@ -153,7 +153,7 @@ enum err edit_response_message(struct call *call)
 
     if (!e)
         e = update_response_message(call, &r, m);
-    return e ? e : call_reply_object(call, m);
+    return e ? e : call_reply_with_object(call, m);
 }
 
 /* DELETE …/messages/{response.message.id} */

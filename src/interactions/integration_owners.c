@@ -4,7 +4,7 @@
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
-enum err read_interaction_context(struct call *call)
+enum err determine_interaction_context(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     const struct channel *c = call->target.channel;

@@ -17,7 +17,7 @@ enum interaction_type {
     INTERACTION_MODAL = 5,
 };
 
-enum callback_type {
+enum interaction_callback_type {
     CALLBACK_PONG = 1,
     CALLBACK_MESSAGE = 4,
     CALLBACK_DEFERRED_MESSAGE = 5,
@@ -74,7 +74,7 @@ struct interaction {
 /* --- refusal_causes.c ----------------------------------------------------------------- */
 
 /* Listener of the hook call_refused: explains why an app's response is refused. */
-enum err explain_interaction_refusal(struct call *call, const struct refusal *refusal);
+enum err explain_interaction_refusal(struct call *call, const struct call_refusal *refusal);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -98,7 +98,7 @@ enum err acknowledge_interaction(struct call *call, struct interaction *it,
                                  const struct interaction_acknowledgement *a);
 
 /* Counts a follow-up message; *ret is the new number of follow-ups. */
-enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
+enum err count_follow_up_message(struct tx *tx, struct interaction *it, int64_t *ret);
 
 /* --- token.c -------------------------------------------------------------------------- */
 
@@ -117,15 +117,15 @@ bool is_installed_only_on_user(struct str owners);
 
 /* Emits an event to the gateway session that sent the interaction if it is known, else to all
  * sessions of the user. */
-void emit_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
-                           const struct schema *schema, const void *object);
+void emit_event_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
+                                 const struct schema *schema, const void *object);
 void emit_interaction_created(struct call *call, const struct interaction *it);
 void emit_interaction_success(struct call *call, const struct interaction *it);
 
-enum failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
+enum interaction_failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
 /* Fails an interaction and emits INTERACTION_FAILURE. No effect if the interaction was acknowledged
  * or has failed already. */
-enum err fail_interaction(struct call *call, snowflake id, enum failure_reason reason);
+enum err fail_interaction(struct call *call, snowflake id, enum interaction_failure_reason reason);
 
 /* --- ephemeral.c ---------------------------------------------------------------------- */
 
@@ -148,6 +148,6 @@ void apply_http_response_as_callback(struct api *api, struct loop *loop, snowfla
                                      struct str content_type, struct buf *body);
 /* Starts an internal call that fails the interaction. */
 void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
-                                    enum failure_reason reason);
+                                    enum interaction_failure_reason reason);
 
 #endif

@@ -95,7 +95,7 @@ struct invocation_state {
 
 static inline struct invocation_state *call_get_invocation_state(const struct call *call)
 {
-    return call_passed_data(call, "invocation_state");
+    return call_get_stage_data(call, "invocation_state");
 }
 
 /* Refuses the call with error 50035 at the field data; clients read the code. */
@@ -118,7 +118,7 @@ enum err parse_command_options(struct call *call);
 /* --- integration_owners.c: context and installation of the app ------------------------ */
 
 /* Sets it.context: guild, DM with the app's bot, or private channel. */
-enum err read_interaction_context(struct call *call);
+enum err determine_interaction_context(struct call *call);
 /* Encodes authorizing_integration_owners of a command as JSON. install_types are the bits from
  * check_command_permission. Outside guilds (DM with the bot, group with the app) the guild is 0. */
 struct str encode_integration_owners(struct arena *arena, unsigned install_types,

@@ -294,8 +294,8 @@ static enum err write_modal_data(struct call *call, const struct stored_modal *m
 }
 
 /* Copies the command, message and context of the interaction that opened the modal. */
-static void inherit_from_opening_interaction(struct invocation_state *v,
-                                             const struct interaction *opener)
+static void copy_fields_of_opening_interaction(struct invocation_state *v,
+                                               const struct interaction *opener)
 {
     struct interaction *it = &v->it;
 
@@ -321,7 +321,7 @@ enum err read_and_check_modal(struct call *call)
         json_column_decode(call->arena, &type_stored_modal, opener.modal.value);
     if (!modal)
         return ERR_UNKNOWN_INTERACTION;
-    inherit_from_opening_interaction(v, &opener);
+    copy_fields_of_opening_interaction(v, &opener);
     e = write_modal_data(call, modal);
     if (!e && opener.message_id) {
         e = message_find_even_ephemeral(call, opener.channel_id, opener.message_id, &v->message);

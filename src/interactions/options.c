@@ -291,7 +291,7 @@ static enum err parse_option(struct option_parser *t)
                                                                      : parse_option_value(t);
 }
 
-static bool is_duplicate_option(const struct submitted_option *in, size_t i)
+static bool option_was_already_submitted(const struct submitted_option *in, size_t i)
 {
     for (size_t j = 0; j < i; j++)
         if (str_eq(in[j].name, in[i].name))
@@ -301,7 +301,7 @@ static bool is_duplicate_option(const struct submitted_option *in, size_t i)
 
 /* Returns whether the option is an attachment in an autocomplete request, which the payload does
  * not contain. */
-static bool is_skipped_option(const struct call *call, const struct command_option *def)
+static bool option_may_be_skipped(const struct call *call, const struct command_option *def)
 {
     return is_autocomplete_call(call) && def->type == OPTION_ATTACHMENT;
 }
@@ -337,9 +337,9 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
     for (size_t i = 0; i < count; i++) {
         const struct command_option *def = find_option_by_name(defs, in[i].name);
 
-        if (!def || def->type != in[i].type || is_duplicate_option(in, i))
+        if (!def || def->type != in[i].type || option_was_already_submitted(in, i))
             return refuse_invalid_option(call, in[i].name);
-        if (is_skipped_option(call, def))
+        if (option_may_be_skipped(call, def))
             continue;
         struct option_parser t = { call, def, &in[i],
                                    list_append(call->arena, ret, sizeof(struct payload_option)) };

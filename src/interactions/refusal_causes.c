@@ -59,7 +59,7 @@ static void explain_second_response(struct call *call, const struct interaction 
 
 static void explain_unknown_token(struct call *call, const struct interaction *it)
 {
-    snowflake application = call_path_id(call, "interaction.application.id");
+    snowflake application = call_get_path_id(call, "interaction.application.id");
 
     if (!it->id)
         return;
@@ -80,7 +80,7 @@ static void explain_unknown_token(struct call *call, const struct interaction *i
         explain_late_response(call, it);
 }
 
-enum err explain_interaction_refusal(struct call *call, const struct refusal *refusal)
+enum err explain_interaction_refusal(struct call *call, const struct call_refusal *refusal)
 {
     const struct interaction *it = call->target.interaction;
 

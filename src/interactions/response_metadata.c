@@ -138,8 +138,8 @@ static const struct schema id_schema = { .size = sizeof(struct metadata_interact
                                          .fields = id_fields };
 static const struct type type_metadata_id = { .kind = KIND_OBJECT, .schema = &id_schema };
 
-bool message_is_of_interaction(struct arena *arena, const struct message *m,
-                               snowflake interaction_id)
+bool message_is_response_to_interaction(struct arena *arena, const struct message *m,
+                                        snowflake interaction_id)
 {
     const struct metadata_interaction_id *found =
         m->interaction_metadata.given == GIVEN

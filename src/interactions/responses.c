@@ -111,8 +111,8 @@ static enum err force_ephemeral_if_blocked(struct call *call, struct interaction
 
 /* Decides whether the response must be ephemeral. An app that is installed only on the user's
  * account does not have more permissions than the user. */
-static enum err decide_forced_ephemeral(struct call *call, struct interaction_response *r,
-                                        const struct new_message *draft)
+static enum err decide_if_response_is_ephemeral(struct call *call, struct interaction_response *r,
+                                                const struct new_message *draft)
 {
     struct member_access s;
     uint64_t permission_bits = 0;
@@ -222,7 +222,7 @@ enum err complete_response_message(struct call *call, struct interaction_respons
 {
     bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
     struct str encoded;
-    enum err e = decide_forced_ephemeral(call, r, draft);
+    enum err e = decide_if_response_is_ephemeral(call, r, draft);
 
     r->user_text = json_column_encode(call->arena, &type_partial_user, &r->user);
     if (!e && command)
@@ -281,7 +281,7 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
         return OK;
     if (s->uploads.count || attachments_use_earlier_upload(&s->in->attachments.value))
         needs |= PERMISSION(ATTACH_FILES);
-    if (message_body_embeds(s->in).value.count)
+    if (message_body_get_embeds(s->in).value.count)
         needs |= PERMISSION(EMBED_LINKS);
     if (!needs)
         return OK;

@@ -8,38 +8,38 @@
 /* --- callback/schema.c ---------------------------------------------------------------- */
 
 /* The data of a callback; the callback's type decides which members apply. */
-struct callback_data {
+struct interaction_callback_data {
     struct message_body message; /* must be first, because it uses the field table of messages */
     struct opt_list choices;     /* struct command_choice */
     struct opt_str custom_id, title;
 };
 struct interaction_callback {
     int64_t type;
-    struct opt_object data; /* struct callback_data */
+    struct opt_object data; /* struct interaction_callback_data */
 };
-struct callback_query {
+struct interaction_callback_query {
     bool with_response;
 };
 
 /* The interaction in the reply, if the query has `with_response`. */
-struct callback_interaction {
+struct interaction_in_callback_reply {
     snowflake id, channel_id;
     int64_t type;
     struct opt_id guild_id, response_message_id;
     struct opt_bool response_message_loading, response_message_ephemeral;
     struct opt_str activity_instance_id;
 };
-struct callback_activity_instance {
+struct activity_in_callback_reply {
     struct str id;
 };
-struct callback_resource {
+struct interaction_callback_resource {
     int64_t type;
     const struct message *message;
-    const struct callback_activity_instance *activity_instance;
+    const struct activity_in_callback_reply *activity_instance;
 };
-struct callback_reply_body {
-    const struct callback_interaction *interaction;
-    const struct callback_resource *resource; /* NULL if the callback created nothing */
+struct interaction_callback_reply {
+    const struct interaction_in_callback_reply *interaction;
+    const struct interaction_callback_resource *resource; /* NULL if the callback created nothing */
 };
 
 extern const struct type callback_body, callback_reply, follow_up_body;
@@ -51,11 +51,11 @@ enum { MODAL_CUSTOM_ID_MAX = 100, MODAL_TITLE_MAX = 45 }; /* characters */
 
 /* Validates a modal. Adds errors to the form below `here`, the path of the callback's data. */
 void validate_modal(struct form *form, const struct json_path *here,
-                    const struct callback_data *in);
+                    const struct interaction_callback_data *in);
 /* Encodes the modal for the database: {"custom_id", "title", "components"}. */
-struct str encode_modal(struct arena *arena, const struct callback_data *in);
+struct str encode_modal(struct arena *arena, const struct interaction_callback_data *in);
 void emit_modal_create(struct call *call, const struct interaction *it, const struct application *a,
-                       const struct callback_data *in);
+                       const struct interaction_callback_data *in);
 
 /* --- callback/choices.c --------------------------------------------------------------- */
 
@@ -111,25 +111,25 @@ enum err encode_message_interaction(struct call *call, const struct interaction_
                                     struct str *ret);
 enum err encode_interaction_metadata(struct call *call, const struct interaction_response *r,
                                      struct str *ret);
-bool message_is_of_interaction(struct arena *arena, const struct message *m,
-                               snowflake interaction_id);
+bool message_is_response_to_interaction(struct arena *arena, const struct message *m,
+                                        snowflake interaction_id);
 
 /* --- callback/callback.c -------------------------------------------------------------- */
 
 /* Resolves {interaction.callback.token}, which must belong to the interaction in the path. */
 enum err resolve_callback_token(struct call *call);
 enum err check_can_acknowledge_interaction(struct call *call);
-enum err prepare_callback(struct call *call);
+enum err prepare_interaction_callback(struct call *call);
 enum err create_interaction_response(struct call *call);
 /* Applies a callback, without a reply to the HTTP request. */
-enum err apply_callback(struct call *call, struct interaction *it,
-                        const struct interaction_callback *in);
+enum err apply_interaction_callback(struct call *call, struct interaction *it,
+                                    const struct interaction_callback *in);
 
 /* --- followups.c ---------------------------------------------------------------------- */
 
 enum err resolve_follow_up_token(struct call *call);
 enum err resolve_response_message(struct call *call);
-enum err prepare_follow_up(struct call *call);
+enum err prepare_follow_up_message(struct call *call);
 enum err create_follow_up(struct call *call);
 enum err get_response_message(struct call *call);
 enum err prepare_edit_response(struct call *call);

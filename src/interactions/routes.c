@@ -62,9 +62,9 @@ static enum err read_app_and_user(struct call *call)
     if (!e)
         e = read_bot_member(call);
     if (!e)
-        e = read_interaction_context(call);
+        e = determine_interaction_context(call);
     if (!e)
-        v->it.locale = request_locale_for_user(call, &v->user);
+        v->it.locale = determine_request_locale_of_user(call, &v->user);
     v->it.application_id = v->application.id;
     v->it.user_id = v->user.id;
     return e;
@@ -82,7 +82,7 @@ static enum err read_and_check_request(struct call *call)
     }
 }
 
-static enum err check_file_sizes(const struct call *call)
+static enum err check_interaction_file_sizes(const struct call *call)
 {
     const struct submitted_file *f = call_get_invocation_state(call)->files.items;
 
@@ -129,7 +129,7 @@ static enum err read_and_check_invocation(struct call *call)
     if (!e)
         e = read_and_check_request(call);
     if (!e)
-        e = check_file_sizes(call);
+        e = check_interaction_file_sizes(call);
     if (!e)
         e = read_interaction_payload_objects(call);
     if (e)
@@ -162,7 +162,7 @@ static enum err read_interaction_request(struct call *call)
 
 static enum err prepare_create_interaction(struct call *call)
 {
-    call_pass_data(call, "invocation_state", sizeof(struct invocation_state));
+    call_store_stage_data(call, "invocation_state", sizeof(struct invocation_state));
     call->read = read_interaction_request;
     return OK;
 }

@@ -57,12 +57,12 @@ enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret)
                          ERR_UNKNOWN_INTERACTION);
 }
 
-static struct value v_id_or_null(snowflake id)
+static struct value sql_value_of_id_or_null(snowflake id)
 {
     return id ? v_id(id) : v_null();
 }
 
-static struct value v_int_or_null(int64_t v)
+static struct value sql_value_of_int_or_null(int64_t v)
 {
     return v ? v_int(v) : v_null();
 }
@@ -73,16 +73,17 @@ static const char ADD[] = "insert into interactions (" COLUMNS
 
 enum err insert_interaction(struct tx *tx, const struct interaction *it)
 {
-    return tx_exec(tx, ADD,
-                   BIND(v_id(it->id), v_int(it->type), v_id(it->application_id), v_id(it->user_id),
-                        v_id(it->channel_id), v_id_or_null(it->guild_id), v_int(it->context),
-                        v_text(it->owners), v_text(it->locale), optional_text_value(it->nonce),
-                        optional_text_value(it->session), v_id_or_null(it->command_id),
-                        v_int_or_null(it->command_type), v_int_or_null(it->handler),
-                        it->name.p ? v_text(it->name) : v_null(), v_id_or_null(it->target_id),
-                        v_int_or_null(it->focused_type), v_id_or_null(it->message_id),
-                        v_id_or_null(it->opener_id)),
-                   NULL);
+    return tx_exec(
+        tx, ADD,
+        BIND(v_id(it->id), v_int(it->type), v_id(it->application_id), v_id(it->user_id),
+             v_id(it->channel_id), sql_value_of_id_or_null(it->guild_id), v_int(it->context),
+             v_text(it->owners), v_text(it->locale), optional_text_value(it->nonce),
+             optional_text_value(it->session), sql_value_of_id_or_null(it->command_id),
+             sql_value_of_int_or_null(it->command_type), sql_value_of_int_or_null(it->handler),
+             it->name.p ? v_text(it->name) : v_null(), sql_value_of_id_or_null(it->target_id),
+             sql_value_of_int_or_null(it->focused_type), sql_value_of_id_or_null(it->message_id),
+             sql_value_of_id_or_null(it->opener_id)),
+        NULL);
 }
 
 static const char ACKNOWLEDGE[] =
@@ -97,10 +98,11 @@ enum err acknowledge_interaction(struct call *call, struct interaction *it,
     if (it->state == INTERACTION_UNANSWERED &&
         clock_us() > interaction_creation_time(it) + INTERACTION_TIMEOUT_US)
         return ERR_UNKNOWN_INTERACTION;
-    enum err e = tx_exec(call->tx, ACKNOWLEDGE,
-                         BIND(v_id(it->id), v_int(a->callback_type), v_id_or_null(a->response_id),
-                              v_int(a->ephemeral), a->modal.p ? v_text(a->modal) : v_null()),
-                         &changed);
+    enum err e =
+        tx_exec(call->tx, ACKNOWLEDGE,
+                BIND(v_id(it->id), v_int(a->callback_type), sql_value_of_id_or_null(a->response_id),
+                     v_int(a->ephemeral), a->modal.p ? v_text(a->modal) : v_null()),
+                &changed);
     if (e)
         return e;
     if (!changed)
@@ -116,7 +118,7 @@ enum err acknowledge_interaction(struct call *call, struct interaction *it,
 static const char FOLLOW_UP[] = "update interactions set follow_ups = follow_ups + 1 "
                                 "where id = $1 returning follow_ups";
 
-enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret)
+enum err count_follow_up_message(struct tx *tx, struct interaction *it, int64_t *ret)
 {
     struct rows row;
     enum err e = tx_one_or(tx, FOLLOW_UP, BIND(v_id(it->id)), ERR_UNKNOWN_INTERACTION, &row);

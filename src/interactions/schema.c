@@ -1,7 +1,7 @@
 /* schema.c - schema of the body of POST /interactions. */
 #include "interactions/invoke.h"
 
-static const struct choice interaction_types[] = {
+static const struct enum_choice interaction_types[] = {
     { INTERACTION_COMMAND, NULL, "APPLICATION_COMMAND", "A command is used" },
     { INTERACTION_COMPONENT, NULL, "MESSAGE_COMPONENT", "A button or a menu is used" },
     { INTERACTION_AUTOCOMPLETE, NULL, "APPLICATION_COMMAND_AUTOCOMPLETE",

@@ -19,11 +19,11 @@ static int64_t callback_timeout_ms(void)
 static const char READ_UNANSWERED[] =
     "select id from interactions where id >= $1 and id < $2 and state = 0";
 
-static enum err schedule_cleanup(struct call *call, int64_t created_ms);
+static enum err schedule_interaction_cleanup(struct call *call, int64_t created_ms);
 
 /* Fails the unanswered interactions that were created in one interval; the job's key is the number
  * of the interval. */
-static enum err run_timeout_job(struct call *call, const struct job *job)
+static enum err run_interaction_timeout_job(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
     struct list ids = { 0 };
@@ -39,13 +39,13 @@ static enum err run_timeout_job(struct call *call, const struct job *job)
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < ids.count; i++)
         e = fail_interaction(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);
-    return e ? e : schedule_cleanup(call, from);
+    return e ? e : schedule_interaction_cleanup(call, from);
 }
 
 static const struct job_kind interaction_timeout_job = {
     .name = "interaction_deadlines",
     .doc = "Fails interactions that the app has not acknowledged in time.",
-    .run = run_timeout_job,
+    .run = run_interaction_timeout_job,
 };
 
 enum err schedule_interaction_timeout(struct call *call, const struct interaction *it)
@@ -83,7 +83,7 @@ static enum err delete_expired_files(struct call *call, int64_t *ret_gone)
     return e;
 }
 
-static enum err run_cleanup_job(struct call *call, const struct job *job)
+static enum err run_interaction_cleanup_job(struct call *call, const struct job *job)
 {
     snowflake before = snowflake_from_ms((clock_us() - INTERACTION_ROW_LIFE_US) / 1000);
     int64_t files = 0, rows = 0;
@@ -99,11 +99,11 @@ static enum err run_cleanup_job(struct call *call, const struct job *job)
 static const struct job_kind interaction_cleanup_job = {
     .name = "interaction_sweep",
     .doc = "Deletes rows and files of old interactions.",
-    .run = run_cleanup_job,
+    .run = run_interaction_cleanup_job,
 };
 
 /* Schedules the deletion of files and of rows, each for all interactions of a minute. */
-static enum err schedule_cleanup(struct call *call, int64_t created_ms)
+static enum err schedule_interaction_cleanup(struct call *call, int64_t created_ms)
 {
     int64_t minute = created_ms / MINUTE_MS + 1;
     const int64_t lifetimes_ms[] = { INTERACTION_TOKEN_LIFE_US / 1000,

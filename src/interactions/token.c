@@ -20,7 +20,7 @@ static size_t write_plain_token(const struct call *call, snowflake id, char out[
     memcpy(out, word.p, n);
     n += format_decimal_digits(id, out + n);
     out[n++] = ':';
-    auth_derive_key(api_options(call->api)->auth, "interaction", id, STR(""), secret,
+    auth_derive_key(api_get_options(call->api)->auth, "interaction", id, STR(""), secret,
                     sizeof secret);
     n += base64url_encode(secret, sizeof secret, out + n);
     sodium_memzero(secret, sizeof secret);

@@ -32,17 +32,17 @@ static const struct schema outcome_schema = {
     .fields = outcome_fields,
 };
 
-void emit_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
-                           const struct schema *schema, const void *object)
+void emit_event_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
+                                 const struct schema *schema, const void *object)
 {
-    struct gateway *g = api_options(call->api)->gateway;
+    struct gateway *g = api_get_options(call->api)->gateway;
     struct audience to = audience_of_user(it->user_id);
     uint64_t session;
 
     if (g && it->session.given == GIVEN &&
         gateway_find_session(g, it->user_id, it->session.value, &session))
         to = audience_of_session(session);
-    call_emit(call, event, to, schema, object);
+    call_emit_event(call, event, to, schema, object);
 }
 
 static struct opt_str optional_nonce_of_interaction(struct opt_str s)
@@ -55,19 +55,19 @@ void emit_interaction_created(struct call *call, const struct interaction *it)
     struct interaction_outcome o = { .id = it->id,
                                      .nonce = optional_nonce_of_interaction(it->nonce) };
 
-    emit_to_invoking_user(call, it, EVENT_INTERACTION_CREATE, &outcome_schema, &o);
+    emit_event_to_invoking_user(call, it, EVENT_INTERACTION_CREATE, &outcome_schema, &o);
 }
 
 void emit_interaction_success(struct call *call, const struct interaction *it)
 {
     struct interaction_outcome o = { .id = it->id, .nonce = it->nonce };
 
-    emit_to_invoking_user(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
+    emit_event_to_invoking_user(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
 }
 
 static const char FAIL[] = "update interactions set state = 2 where id = $1 and state = 0";
 
-enum err fail_interaction(struct call *call, snowflake id, enum failure_reason reason)
+enum err fail_interaction(struct call *call, snowflake id, enum interaction_failure_reason reason)
 {
     struct interaction it;
     int64_t changed;
@@ -81,6 +81,6 @@ enum err fail_interaction(struct call *call, snowflake id, enum failure_reason r
     struct interaction_outcome o = { .id = id,
                                      .nonce = optional_nonce_of_interaction(it.nonce),
                                      .reason_code = opt_int_present(reason) };
-    emit_to_invoking_user(call, &it, EVENT_INTERACTION_FAILURE, &outcome_schema, &o);
+    emit_event_to_invoking_user(call, &it, EVENT_INTERACTION_FAILURE, &outcome_schema, &o);
     return OK;
 }

@@ -334,7 +334,8 @@ struct object_cursor {
 };
 
 /* Ends an object on the fast path, at its closing brace. */
-static inline void finish_object_fast(struct json_reader *r, const char *at, unsigned count)
+static inline void finish_decoding_object_fast(struct json_reader *r, const char *at,
+                                               unsigned count)
 {
     r->values += count;
     if (r->values > r->values_max)
@@ -354,13 +355,14 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
 
     for (bool first = at == start; at < r->safe; first = false) {
         uint64_t word = load_u64_little_endian(at) ^ (first ? '{' ^ ',' : 0);
-        struct decode_plan_step *s = plan_step_predicted_next(m->last);
+        struct decode_plan_step *s = decode_plan_step_predicted_next(m->last);
 
         if ((char)word == '}') {
-            finish_object_fast(r, at, m->count);
+            finish_decoding_object_fast(r, at, m->count);
             return true;
         }
-        if (!plan_step_matches(s, at, word) && !(s = plan_find_step(plan, m->last, at, word)))
+        if (!decode_plan_step_matches(s, at, word) &&
+            !(s = decode_plan_find_step(plan, m->last, at, word)))
             break;
         if (m->seen & s->bit)
             break;
@@ -381,7 +383,7 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     r->values += m->count;
     m->count = 0;
     if (r->values > r->values_max)
-        reader_fail(r); /* finish_object_fast does not check the limit */
+        reader_fail(r); /* finish_decoding_object_fast does not check the limit */
     return false;
 }
 

@@ -83,7 +83,7 @@ static void write_enum_values(struct json_writer *j, const struct type *type, bo
         return;
     json_write_name(j, "enum");
     json_begin_array(j);
-    for (const struct choice *c = type->choices; c->doc; c++) {
+    for (const struct enum_choice *c = type->choices; c->doc; c++) {
         if (c->text)
             json_write_text(j, str_of(c->text));
         else
@@ -117,7 +117,7 @@ static void write_schema_reference(struct json_writer *j, const struct schema *s
     struct buf path;
     buf_init(&path, 1024);
     buf_printf(&path, "#/components/schemas/%s", schema->name);
-    json_write_text(j, buf_str(&path));
+    json_write_text(j, buf_as_str(&path));
     buf_clear(&path);
 }
 

@@ -141,7 +141,7 @@ static void encode_value_of_type(struct json_writer *j, struct encoded_objects *
 }
 
 /* Returns whether a struct member has a value, is null, or is absent. */
-static enum field_presence member_presence(const struct field *f, const char *member)
+static enum field_presence get_presence_of_member(const struct field *f, const char *member)
 {
     if (member_type_infos[f->member].opt)
         return *(const enum field_presence *)(const void *)member;
@@ -173,7 +173,7 @@ static void encode_field(struct json_writer *j, struct encoded_objects *known,
                          const struct field *f, const char *object)
 {
     const char *member = object + f->offset;
-    enum field_presence given = member_presence(f, member);
+    enum field_presence given = get_presence_of_member(f, member);
 
     if (given == ABSENT && !field_encodes_absent_as_null(f))
         return;
@@ -188,7 +188,7 @@ bool schema_encode_field_value(struct json_writer *j, const struct field *f, con
 {
     const char *member = (const char *)object + f->offset;
 
-    if (member_presence(f, member) != GIVEN)
+    if (get_presence_of_member(f, member) != GIVEN)
         return false;
     encode_value(j, NULL, f, member);
     return true;

@@ -13,13 +13,13 @@
 /* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
 static inline const char *fast_find_string_end(const struct json_reader *r, const char *p)
 {
-    unsigned marks = scan_special_byte_mask(p);
+    unsigned marks = find_special_bytes_mask(p);
 
     while (!marks) {
         p += SCAN_BLOCK;
         if (p >= r->safe)
             return find_unescaped_string_end(p, r->end);
-        marks = scan_special_byte_mask(p);
+        marks = find_special_bytes_mask(p);
     }
     p += __builtin_ctz(marks);
     return *p == '"' ? p : find_unescaped_string_end(p, r->end);
@@ -119,7 +119,8 @@ static inline __attribute__((always_inline)) const char *fast_decode_text_map(
     if (*at != '}' || count > s->max_entries ||
         (!in_order && string_pairs_have_duplicate_key(first, pair)))
         return NULL;
-    *(struct list *)plan_step_value_address(s, object) = (struct list){ first, count, count };
+    *(struct list *)decode_plan_step_value_address(s, object) =
+        (struct list){ first, count, count };
     a->at = (char *)pair;
     a->used += count * sizeof *pair;
     r->values += (unsigned)count;
@@ -134,7 +135,8 @@ static inline const char *fast_decode_text(const struct json_reader *r,
 
     if (!end || !fast_string_length_is_valid(s, (size_t)(end - text)))
         return NULL;
-    *(struct str *)plan_step_value_address(s, object) = str_slice(text, (size_t)(end - text));
+    *(struct str *)decode_plan_step_value_address(s, object) =
+        str_slice(text, (size_t)(end - text));
     return end + 1;
 }
 
@@ -146,7 +148,8 @@ static inline const char *fast_decode_raw(const struct json_reader *r,
 
     if (!end)
         return NULL;
-    *(struct str *)plan_step_value_address(s, object) = str_slice(at, (size_t)(end + 1 - at));
+    *(struct str *)decode_plan_step_value_address(s, object) =
+        str_slice(at, (size_t)(end + 1 - at));
     return end + 1;
 }
 
@@ -158,7 +161,7 @@ static inline const char *fast_decode_int(const struct decode_plan_step *s, cons
 
     if (digit > 9 || !(s->digits >> digit & 1) || (at[1] != ',' && at[1] != '}'))
         return NULL;
-    *(int64_t *)plan_step_value_address(s, object) = digit;
+    *(int64_t *)decode_plan_step_value_address(s, object) = digit;
     return at + 1;
 }
 
@@ -170,7 +173,7 @@ static inline const char *fast_decode_bool(const struct decode_plan_step *s, con
     if (memcmp(at, value ? "true" : "fals", 4) != 0 || (!value && at[4] != 'e'))
         return NULL;
     if (s->value != s->member)
-        plan_step_value_address(s, object);
+        decode_plan_step_value_address(s, object);
     *(bool *)(object + s->value) = value;
     return at + (value ? 4 : 5);
 }

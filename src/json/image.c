@@ -5,7 +5,7 @@
 #include "json/internal.h"
 
 #include "base/arena.h"
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 static bool parse_data_uri(struct str uri, struct str *ret)
 {

@@ -35,8 +35,8 @@ static void visit_type_schemas(struct schema_walk_state *w, const struct type *t
         visit_type_schemas(w, f->type);
 }
 
-void schema_visit_contained(const struct type *type, void (*visit)(const struct schema *, void *),
-                            void *arg)
+void schema_visit_contained_schemas(const struct type *type,
+                                    void (*visit)(const struct schema *, void *), void *arg)
 {
     struct schema_walk_state w = { .visit = visit, .arg = arg };
 

@@ -75,8 +75,8 @@ static bool plan_step_set_plain_string_map(struct decode_plan_step *s, const str
     return plan_step_set_lengths(s, type->of);
 }
 
-static enum plan_step_kind choose_plan_step_kind(struct decode_plan_step *s,
-                                                 const struct type *type)
+static enum decode_plan_step_kind choose_plan_step_kind(struct decode_plan_step *s,
+                                                        const struct type *type)
 {
     if (type_is_plain_string(type) && plan_step_set_lengths(s, type))
         return STEP_TEXT;
@@ -180,17 +180,18 @@ struct decode_plan *schema_get_decode_plan(const struct schema *schema)
     return p;
 }
 
-struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
-                                        const char *at, uint64_t word)
+struct decode_plan_step *decode_plan_find_step(struct decode_plan *plan,
+                                               struct decode_plan_step *after, const char *at,
+                                               uint64_t word)
 {
     struct decode_plan_step *first = after->field ? after + 1 : plan->steps, *s = first;
 
     if ((word & 0xffff) != (',' | '"' << 8))
         return NULL;
-    while (s->field && !plan_step_matches(s, at, word))
+    while (s->field && !decode_plan_step_matches(s, at, word))
         s++;
     if (!s->field) {
-        for (s = plan->steps; s < first && !plan_step_matches(s, at, word);)
+        for (s = plan->steps; s < first && !decode_plan_step_matches(s, at, word);)
             s++;
         if (s == first)
             return NULL;

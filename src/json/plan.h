@@ -12,7 +12,7 @@
 #include "json/internal.h"
 #include "json/scan.h"
 
-enum plan_step_kind {
+enum decode_plan_step_kind {
     STEP_TEXT,     /* string of a type that limits only the length */
     STEP_TEXT_MAP, /* map of strings of a type that limits only the length */
     STEP_RAW,      /* value stored as JSON text */
@@ -62,8 +62,8 @@ struct decode_plan *schema_get_decode_plan(const struct schema *schema);
 
 /* Returns true if the name at `at` is this field's name. word contains the first eight bytes at
  * `at`, with the object's brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
-static inline bool plan_step_matches(const struct decode_plan_step *s, const char *at,
-                                     uint64_t word)
+static inline bool decode_plan_step_matches(const struct decode_plan_step *s, const char *at,
+                                            uint64_t word)
 {
     if ((word ^ s->key[0]) & s->mask)
         return false;
@@ -78,20 +78,22 @@ static inline bool plan_step_matches(const struct decode_plan_step *s, const cha
 }
 
 /* Returns the field that followed this one in the last body. */
-static inline struct decode_plan_step *plan_step_predicted_next(const struct decode_plan_step *s)
+static inline struct decode_plan_step *decode_plan_step_predicted_next(
+    const struct decode_plan_step *s)
 {
     return atomic_load_explicit(&s->follow, memory_order_relaxed);
 }
 
 /* Finds the field whose name is at `at` and stores it as the likely successor of `after`. Returns
  * NULL if the name is unknown, has escapes or is surrounded by white space. */
-struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
-                                        const char *at, uint64_t word);
+struct decode_plan_step *decode_plan_find_step(struct decode_plan *plan,
+                                               struct decode_plan_step *after, const char *at,
+                                               uint64_t word);
 
 /* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. A
  * member without a flag has its value at this offset, so the caller then overwrites the flag with
  * the value. */
-static inline void *plan_step_value_address(const struct decode_plan_step *s, char *object)
+static inline void *decode_plan_step_value_address(const struct decode_plan_step *s, char *object)
 {
     const enum field_presence given = GIVEN;
 

@@ -52,7 +52,7 @@ static void report_invalid_choice(struct form *form, const struct type *type,
     struct buf list;
 
     buf_init(&list, 64 * 1024);
-    for (const struct choice *c = type->choices; c->doc; c++) {
+    for (const struct enum_choice *c = type->choices; c->doc; c++) {
         if (c != type->choices)
             buf_add_lit(&list, ", ");
         if (c->text)
@@ -61,7 +61,7 @@ static void report_invalid_choice(struct form *form, const struct type *type,
             buf_add_i64(&list, c->value);
     }
     form_add_error(form, at, FORM_CHOICES, "Value must be one of (%.*s).",
-                   STR_ARGS(buf_str(&list)));
+                   STR_ARGS(buf_as_str(&list)));
     buf_clear(&list);
 }
 
@@ -69,7 +69,7 @@ static bool is_allowed_choice(const struct type *type, struct str text, int64_t 
 {
     if (!type->choices || type->flags & TYPE_LOOSE_ENUM)
         return true;
-    for (const struct choice *c = type->choices; c->doc; c++)
+    for (const struct enum_choice *c = type->choices; c->doc; c++)
         if (c->text ? str_is(text, c->text) : value == c->value)
             return true;
     return false;
@@ -130,7 +130,7 @@ static bool find_choice_by_old_name(const struct type *type, const struct scalar
 {
     if (!type->choices || s->kind != JSON_STRING)
         return false;
-    for (const struct choice *c = type->choices; c->doc; c++)
+    for (const struct enum_choice *c = type->choices; c->doc; c++)
         if (c->old_word && str_is(s->text, c->old_word)) {
             *ret = c->value;
             return true;

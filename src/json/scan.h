@@ -105,7 +105,7 @@ enum { SCAN_BLOCK = 16 };
 #if defined(__SSE2__)
 
 /* Returns a mask with one bit for each of the 16 bytes that the string parser must examine. */
-static inline unsigned scan_special_byte_mask(const char *p)
+static inline unsigned find_special_bytes_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
     /* Bytes with a negative result are control characters, quotes or non-ASCII. */
@@ -117,7 +117,7 @@ static inline unsigned scan_special_byte_mask(const char *p)
 
 static inline unsigned scan_plain_prefix(const char *p)
 {
-    return (unsigned)__builtin_ctz(scan_special_byte_mask(p) | 1u << SCAN_BLOCK);
+    return (unsigned)__builtin_ctz(find_special_bytes_mask(p) | 1u << SCAN_BLOCK);
 }
 
 #else
@@ -140,7 +140,7 @@ static inline unsigned scan_plain_prefix(const char *p)
 }
 
 /* Returns a mask with only the bit of the first byte that the string parser must examine. */
-static inline unsigned scan_special_byte_mask(const char *p)
+static inline unsigned find_special_bytes_mask(const char *p)
 {
     unsigned n = scan_plain_prefix(p);
 

@@ -36,7 +36,7 @@ enum json_type_kind {
 };
 
 /* A value of an enumeration; the list ends with .doc == NULL. */
-struct choice {
+struct enum_choice {
     int64_t value;
     const char *text; /* allowed string; NULL for integers */
     const char *name; /* name of the constant: "FRIEND" */
@@ -70,10 +70,10 @@ struct type {
      * value of numbers, the size of images in bytes (max only). If both are 0, the default limits
      * apply: 152133 characters, 1521 elements. If max is below min, there is no maximum. */
     int64_t min, max;
-    const struct choice *choices;   /* allowed values of strings and integers */
-    const struct string_rule *rule; /* condition on strings */
-    const struct type *of;          /* element type of arrays and maps; type that .show writes */
-    const struct schema *schema;    /* schema of objects */
+    const struct enum_choice *choices; /* allowed values of strings and integers */
+    const struct string_rule *rule;    /* condition on strings */
+    const struct type *of;             /* element type of arrays and maps; type that .show writes */
+    const struct schema *schema;       /* schema of objects */
     /* For KIND_RAW, if the stored text is not JSON: converts the text to JSON of type .of. */
     void (*show)(struct json_writer *j, struct str text);
     const char *doc;
@@ -248,8 +248,8 @@ void schema_describe_object(struct json_writer *j, const struct schema *schema);
 void schema_append_description(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that a type contains. */
-void schema_visit_contained(const struct type *type, void (*visit)(const struct schema *, void *),
-                            void *arg);
+void schema_visit_contained_schemas(const struct type *type,
+                                    void (*visit)(const struct schema *, void *), void *arg);
 
 /* Appends a zeroed element to a list. Elements move when the list grows. If list_append did not
  * allocate the list, the elements are copied first. */

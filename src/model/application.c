@@ -2,13 +2,13 @@
 #include "model/fields/types.h"
 #include "model/application.h"
 
-static const struct choice team_roles[] = {
+static const struct enum_choice team_roles[] = {
     { .text = "admin", .name = "ADMIN", .doc = "Can change the team and its apps" },
     { .text = "developer", .name = "DEVELOPER", .doc = "Can change the team's apps" },
     { .text = "read_only", .name = "READ_ONLY", .doc = "Can read the team and its apps" },
     { 0 },
 };
-static const struct choice team_states[] = {
+static const struct enum_choice team_states[] = {
     { .value = TEAM_MEMBER_INVITED, .name = "INVITED", .doc = "Has not accepted yet" },
     { .value = TEAM_MEMBER_ACCEPTED, .name = "ACCEPTED", .doc = "Is a member of the team" },
     { 0 },

@@ -3,7 +3,7 @@
 #include "model/message.h"
 #include "model/thread.h"
 
-static const struct choice channel_types[] = {
+static const struct enum_choice channel_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text channel of a guild" },
     { CHANNEL_DM, NULL, "DM", "Direct message" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice channel of a guild" },
@@ -33,7 +33,7 @@ const struct type type_topic = {
     .doc = "Topic of the channel; outside of forums at most 1024 characters"
 };
 
-static const struct choice archive_minutes[] = {
+static const struct enum_choice archive_minutes[] = {
     { 60, NULL, "HOUR", "An hour" },
     { 1440, NULL, "DAY", "A day" },
     { 4320, NULL, "THREE_DAYS", "Three days" },
@@ -44,7 +44,7 @@ const struct type type_archive_minutes = { .kind = KIND_INT,
                                            .choices = archive_minutes,
                                            .doc = "Idle minutes until a thread is archived" };
 
-static const struct choice overwrite_types[] = {
+static const struct enum_choice overwrite_types[] = {
     { OVERWRITE_ROLE, NULL, "ROLE", "For all members with a role" },
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
     { 0 },

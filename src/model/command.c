@@ -6,14 +6,14 @@
 
 enum { LOCALES = 34 };
 
-static const struct choice command_types[] = {
+static const struct enum_choice command_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the context menu of a user" },
     { .value = COMMAND_MESSAGE, .name = "MESSAGE", .doc = "In the context menu of a message" },
     { .value = COMMAND_ENTRY_POINT, .name = "PRIMARY_ENTRY_POINT", .doc = "Launches the app" },
     { 0 },
 };
-static const struct choice handlers[] = {
+static const struct enum_choice handlers[] = {
     { .value = COMMAND_APP_HANDLER, .name = "APP_HANDLER", .doc = "The app responds" },
     { .value = COMMAND_LAUNCH_ACTIVITY,
       .name = "DISCORD_LAUNCH_ACTIVITY",
@@ -23,7 +23,7 @@ static const struct choice handlers[] = {
       .doc = "The app responds by launching its activity" },
     { 0 },
 };
-static const struct choice option_types[] = {
+static const struct enum_choice option_types[] = {
     { .value = OPTION_SUB_COMMAND, .name = "SUB_COMMAND", .doc = "Contains options" },
     { .value = OPTION_SUB_COMMAND_GROUP, .name = "SUB_COMMAND_GROUP", .doc = "Sub-commands" },
     { .value = OPTION_STRING, .name = "STRING", .doc = "Text" },
@@ -37,7 +37,7 @@ static const struct choice option_types[] = {
     { .value = OPTION_ATTACHMENT, .name = "ATTACHMENT", .doc = "A file" },
     { 0 },
 };
-static const struct choice contexts[] = {
+static const struct enum_choice contexts[] = {
     { .value = CONTEXT_GUILD, .name = "GUILD", .doc = "In guilds" },
     { .value = CONTEXT_BOT_DM, .name = "BOT_DM", .doc = "In direct channels with the app's bot" },
     { .value = CONTEXT_PRIVATE_CHANNEL,
@@ -45,13 +45,13 @@ static const struct choice contexts[] = {
       .doc = "Other private channels" },
     { 0 },
 };
-static const struct choice integration_types[] = {
+static const struct enum_choice integration_types[] = {
     { .value = INSTALL_GUILD, .name = "GUILD_INSTALL", .doc = "The app is installed to a guild" },
     { .value = INSTALL_USER, .name = "USER_INSTALL", .doc = "The app is installed to a user" },
     { 0 },
 };
 /* All channel types except 6-9, which Discord has removed. */
-static const struct choice channel_types[] = {
+static const struct enum_choice channel_types[] = {
     { .value = CHANNEL_TEXT, .name = "GUILD_TEXT", .doc = "Text" },
     { .value = CHANNEL_DM, .name = "DM", .doc = "Direct" },
     { .value = CHANNEL_VOICE, .name = "GUILD_VOICE", .doc = "Voice" },
@@ -346,7 +346,7 @@ static const struct schema command_plain_schema = {
 const struct type type_command_unlocalized = { .kind = KIND_OBJECT,
                                                .schema = &command_plain_schema };
 
-static const struct choice permission_types[] = {
+static const struct enum_choice permission_types[] = {
     { .value = COMMAND_PERMISSION_ROLE, .name = "ROLE", .doc = "A role, or everyone" },
     { .value = COMMAND_PERMISSION_USER, .name = "USER", .doc = "A member" },
     { .value = COMMAND_PERMISSION_CHANNEL, .name = "CHANNEL", .doc = "A channel, or all" },

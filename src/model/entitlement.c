@@ -3,7 +3,7 @@
 
 #include "model/fields/types.h"
 
-static const struct choice sku_types[] = {
+static const struct enum_choice sku_types[] = {
     { SKU_DURABLE, NULL, "DURABLE", "One-time purchase that does not expire" },
     { SKU_CONSUMABLE, NULL, "CONSUMABLE", "Consumed once" },
     { SKU_SUBSCRIPTION, NULL, "SUBSCRIPTION", "Renewed periodically" },
@@ -30,7 +30,7 @@ static const struct schema sku_schema = {
 static const struct type type_sku = { .kind = KIND_OBJECT, .schema = &sku_schema };
 const struct type type_skus = { .kind = KIND_ARRAY, .of = &type_sku };
 
-static const struct choice entitlement_types[] = {
+static const struct enum_choice entitlement_types[] = {
     { ENTITLEMENT_OF_APPLICATION, NULL, "APPLICATION_SUBSCRIPTION",
       "Entitlement for an SKU of an application" },
     { 0 },
@@ -60,7 +60,7 @@ const struct schema entitlement_schema = {
 const struct type type_entitlement = { .kind = KIND_OBJECT, .schema = &entitlement_schema };
 const struct type type_entitlements = { .kind = KIND_ARRAY, .of = &type_entitlement };
 
-static const struct choice statuses[] = {
+static const struct enum_choice statuses[] = {
     { SUBSCRIPTION_ACTIVE, NULL, "ACTIVE", "The subscription is active" },
     { SUBSCRIPTION_INACTIVE, NULL, "INACTIVE", "The subscription has ended" },
     { SUBSCRIPTION_ENDING, NULL, "ENDING", "The subscription is active and will not be renewed" },

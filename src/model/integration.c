@@ -20,7 +20,7 @@ static bool is_metadata_key(struct str s)
     return true;
 }
 
-static const struct choice metadata_types[] = {
+static const struct enum_choice metadata_types[] = {
     { .value = 1, .name = "INTEGER_LESS_THAN_OR_EQUAL", .doc = "At most the guild's number" },
     { .value = 2, .name = "INTEGER_GREATER_THAN_OR_EQUAL", .doc = "At least the guild's number" },
     { .value = 3, .name = "INTEGER_EQUAL", .doc = "Equal to the guild's number" },
@@ -79,7 +79,7 @@ static const struct schema account_schema = {
 };
 const struct type type_integration_account = { .kind = KIND_OBJECT, .schema = &account_schema };
 
-static const struct choice behaviors[] = {
+static const struct enum_choice behaviors[] = {
     { .value = EXPIRE_REMOVE_ROLE, .name = "REMOVE_ROLE", .doc = "Remove the subscriber role" },
     { .value = EXPIRE_KICK, .name = "KICK", .doc = "Remove the member from the guild" },
     { 0 },

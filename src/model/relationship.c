@@ -1,7 +1,7 @@
 /* relationship.c - JSON schemas of relationships, game relationships and friend suggestions. */
 #include "model/relationship.h"
 
-static const struct choice types[] = {
+static const struct enum_choice types[] = {
     { RELATIONSHIP_NONE, NULL, "NONE", "No relationship; the user is ignored" },
     { RELATIONSHIP_FRIEND, NULL, "FRIEND", "A friend" },
     { RELATIONSHIP_BLOCKED, NULL, "BLOCKED", "Blocked by the caller" },
@@ -60,7 +60,7 @@ const struct schema relationship_change_schema = {
     .doc = "A relationship that ended, or whose fields changed.",
 };
 
-static const struct choice dm_access_choices[] = {
+static const struct enum_choice dm_access_choices[] = {
     { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside of it" },
     { DM_IN_GAME_ONLY, NULL, "IN_GAME_ONLY", "Only in the game" },
     { DM_NOWHERE, NULL, "NONE", "Nowhere" },
@@ -105,7 +105,7 @@ const struct schema game_relationship_delete_schema = {
     .doc = "A game relationship that ended.",
 };
 
-static const struct choice reason_types[] = {
+static const struct enum_choice reason_types[] = {
     { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Contact from another platform" },
     { 0 },
 };

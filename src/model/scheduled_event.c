@@ -11,20 +11,20 @@ static const struct type type_location = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
 };
 
-static const struct choice entity_type_choices[] = {
+static const struct enum_choice entity_type_choices[] = {
     { EVENT_IN_STAGE, NULL, "STAGE_INSTANCE", "In a stage channel" },
     { EVENT_IN_VOICE, NULL, "VOICE", "In a voice channel" },
     { EVENT_EXTERNAL, NULL, "EXTERNAL", "Outside of channels" },
     { 0 },
 };
-static const struct choice statuses[] = {
+static const struct enum_choice statuses[] = {
     { EVENT_SCHEDULED, NULL, "SCHEDULED", "The event is planned" },
     { EVENT_ACTIVE, NULL, "ACTIVE", "The event is in progress" },
     { EVENT_COMPLETED, NULL, "COMPLETED", "The event is over" },
     { EVENT_CANCELED, NULL, "CANCELED", "The event was cancelled" },
     { 0 },
 };
-static const struct choice privacy[] = { { 2, NULL, "GUILD_ONLY", "For members" }, { 0 } };
+static const struct enum_choice privacy[] = { { 2, NULL, "GUILD_ONLY", "For members" }, { 0 } };
 const struct type type_event_entity_type = { .kind = KIND_INT, .choices = entity_type_choices };
 const struct type type_event_status = { .kind = KIND_INT, .choices = statuses };
 const struct type type_event_privacy = { .kind = KIND_INT, .choices = privacy };

@@ -1,7 +1,7 @@
 /* stage.c - JSON schema of stage instances. */
 #include "model/stage.h"
 
-static const struct choice privacy_levels[] = {
+static const struct enum_choice privacy_levels[] = {
     { STAGE_PUBLIC, NULL, "PUBLIC", "For everyone" },
     { STAGE_GUILD_ONLY, NULL, "GUILD_ONLY", "For members" },
     { 0 },

@@ -24,7 +24,7 @@ const struct type type_sticker_description = { .kind = KIND_STRING,
                                                .max = 100,
                                                .doc = "Empty, or 2-100 characters" };
 
-static const struct choice formats[] = {
+static const struct enum_choice formats[] = {
     { STICKER_PNG, NULL, "PNG", "An image" },
     { STICKER_APNG, NULL, "APNG", "An animated image" },
     { STICKER_LOTTIE, NULL, "LOTTIE", "A vector animation" },

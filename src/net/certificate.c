@@ -22,7 +22,8 @@
 
 enum { DAY = 24 * 60 * 60, VALID_FOR = 825 * DAY, RENEW_BEFORE = 7 * DAY };
 
-static bool join_path(char *out, size_t max, const char *folder, const char *name)
+static bool join_path_of_folder_and_name(char *out, size_t max, const char *folder,
+                                         const char *name)
 {
     int n = snprintf(out, max, "%s/%s", folder, name);
 
@@ -242,9 +243,9 @@ static enum err open_or_create_certificate(const char *folder, const char *host,
 {
     struct certificate_files f;
 
-    if (!join_path(f.certificate, sizeof f.certificate, folder, "cert.pem") ||
-        !join_path(f.key, sizeof f.key, folder, "key.pem") ||
-        !join_path(f.authority, sizeof f.authority, folder, "ca.pem")) {
+    if (!join_path_of_folder_and_name(f.certificate, sizeof f.certificate, folder, "cert.pem") ||
+        !join_path_of_folder_and_name(f.key, sizeof f.key, folder, "key.pem") ||
+        !join_path_of_folder_and_name(f.authority, sizeof f.authority, folder, "ca.pem")) {
         log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }

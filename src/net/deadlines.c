@@ -35,7 +35,7 @@ static uint64_t minimum_timer_delay(const struct deadline_list *ds)
     return ds->movable || ds->duration >= TICK_MS ? TICK_MS : (uint64_t)ds->duration / 4 + 1;
 }
 
-static void set_deadline_timer(struct loop *l, uint64_t at, uint64_t tick)
+static void set_timer_to_earliest_deadline(struct loop *l, uint64_t at, uint64_t tick)
 {
     uint64_t now = uv_now(&l->uv);
 
@@ -54,7 +54,8 @@ static void schedule_earliest_deadline(struct deadline_list *ds)
         return;
 
     struct deadline *first = container_of(ds->list.next, struct deadline, link);
-    set_deadline_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, minimum_timer_delay(ds));
+    set_timer_to_earliest_deadline(ds->loop, ds->movable ? 0 : (uint64_t)first->at,
+                                   minimum_timer_delay(ds));
 }
 
 /* Calls `expired` for deadlines that are over. Returns false if the time limit ended first. */
@@ -76,7 +77,7 @@ static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 }
 
 /* Uses a timer of 1 ms, because a timer of 0 ms might fire in the same loop iteration. */
-static void check_again_next_iteration(struct loop *l)
+static void check_deadlines_in_next_iteration(struct loop *l)
 {
     l->timer_at = uv_now(&l->uv) + 1;
     uv_timer_start(&l->timer, on_deadline_timer, 1, 0);
@@ -91,7 +92,7 @@ static void check_deadlines_until_time_limit(struct loop *l, int64_t until)
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists && all; at = at->next)
         all = expire_deadlines(container_of(at, struct deadline_list, link), until);
     if (!all) {
-        check_again_next_iteration(l);
+        check_deadlines_in_next_iteration(l);
         return;
     }
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)

@@ -23,7 +23,7 @@ static _Thread_local struct loop *current;
 
 /* --- messages -------------------------------------------------------------------------- */
 
-void loop_post(struct loop *l, struct loop_message *p)
+void loop_post_message(struct loop *l, struct loop_message *p)
 {
     struct loop_message *newest = atomic_load_explicit(&l->messages, memory_order_relaxed);
 
@@ -95,7 +95,7 @@ struct blocking_call {
     sem_t done;
 };
 
-static void run_blocking_call(struct loop_message *p)
+static void run_call_of_waiting_thread(struct loop_message *p)
 {
     struct blocking_call *c = container_of(p, struct blocking_call, post);
 
@@ -105,10 +105,12 @@ static void run_blocking_call(struct loop_message *p)
 
 void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
 {
-    struct blocking_call c = { .post.run = run_blocking_call, .loop = l, .fn = fn, .arg = arg };
+    struct blocking_call c = {
+        .post.run = run_call_of_waiting_thread, .loop = l, .fn = fn, .arg = arg
+    };
 
     sem_init(&c.done, 0, 0);
-    loop_post(l, &c.post);
+    loop_post_message(l, &c.post);
     while (sem_wait(&c.done) != 0)
         ; /* repeat if a signal interrupted the read */
     sem_destroy(&c.done);
@@ -135,7 +137,7 @@ static void on_object_freed_on_pool(uv_work_t *w, int status)
     mem_free(container_of(w, struct pool_free, work));
 }
 
-void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what))
+void loop_free_block_on_thread_pool(struct loop *l, void *what, void (*give_back)(void *what))
 {
     struct pool_free *d = mem_new(sizeof *d);
 
@@ -147,7 +149,7 @@ void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what)
 void loop_free_buf(struct loop *l, struct buf *b)
 {
     if (b->cap >= LOOP_POOL_FREE_MIN_BYTES) {
-        loop_free_on_pool(l, b->p, mem_free);
+        loop_free_block_on_thread_pool(l, b->p, mem_free);
         buf_init(b, b->max);
     }
     buf_clear(b);
@@ -203,7 +205,7 @@ static void run_loop_end_callbacks(struct loop *l)
 /* --- starting and stopping ------------------------------------------------------------ */
 
 /* Unreferences the loop's own handles, so that the loop ends when its users have closed theirs. */
-static void on_stop_message(struct loop_message *p)
+static void on_loop_stop_message(struct loop_message *p)
 {
     struct loop *l = container_of(p, struct loop, stop);
 
@@ -241,7 +243,7 @@ static void start_loop_thread(struct loop *l, struct loops *all, unsigned index)
 {
     l->all = all;
     l->index = index;
-    l->stop.run = on_stop_message;
+    l->stop.run = on_loop_stop_message;
     l->meter.kind = "turn";
     links_init(&l->iteration_ends);
     links_init(&l->ends);
@@ -274,7 +276,7 @@ void loops_stop(struct loops *ls)
     if (!ls)
         return;
     for (unsigned i = 0; i < ls->count; i++)
-        loop_post(&ls->loop[i], &ls->loop[i].stop);
+        loop_post_message(&ls->loop[i], &ls->loop[i].stop);
     for (unsigned i = 0; i < ls->count; i++)
         pthread_join(ls->loop[i].thread, NULL);
     mem_free(ls->loop);
@@ -286,7 +288,7 @@ unsigned loops_count(const struct loops *ls)
     return ls->count;
 }
 
-struct loop *loops_get(const struct loops *ls, unsigned i)
+struct loop *loops_get_loop_at(const struct loops *ls, unsigned i)
 {
     return &ls->loop[i];
 }
@@ -301,7 +303,7 @@ uv_loop_t *loop_get_uv_loop(struct loop *l)
     return &l->uv;
 }
 
-struct loop *loop_current(void)
+struct loop *loop_get_current(void)
 {
     return current;
 }

@@ -1,7 +1,7 @@
 /* loop.h - event loops: threads that own sockets, messages between them, and timeouts.
  *
  * A loop is one thread with a libuv event loop. Only its thread may use the objects that belong to
- * it; other threads use loop_post. Long work never runs on a loop.
+ * it; other threads use loop_post_message. Long work never runs on a loop.
  *
  * src/net owns loops (this file), TLS (tls.h), client addresses (address.h, proxies.h,
  * local_requests.h), the HTTP server (http/), WebSocket frames (websocket/) and outgoing requests
@@ -26,11 +26,11 @@ struct loops *loops_start(unsigned count, void (*iteration_end_callback)(struct 
 void loops_stop(struct loops *ls);
 
 unsigned loops_count(const struct loops *ls);
-struct loop *loops_get(const struct loops *ls, unsigned i);
+struct loop *loops_get_loop_at(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
 uv_loop_t *loop_get_uv_loop(struct loop *l);
-struct loop *loop_current(void);
+struct loop *loop_get_current(void);
 
 /* Attributes the loop's time from now on to the part `name` (a string literal) of the work, for
  * /metrics. Has no effect on other threads. */
@@ -43,12 +43,12 @@ struct loop_message {
     void (*run)(struct loop_message *p);
     struct loop_message *next;
 };
-void loop_post(struct loop *l, struct loop_message *p);
+void loop_post_message(struct loop *l, struct loop_message *p);
 
-/* loop_free_on_pool frees memory on the thread pool, because the kernel needs milliseconds to unmap
- * a large block. Call it on the loop's thread. */
+/* loop_free_block_on_thread_pool frees memory on the thread pool, because the kernel needs
+ * milliseconds to unmap a large block. Call it on the loop's thread. */
 enum { LOOP_POOL_FREE_MIN_BYTES = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
-void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what));
+void loop_free_block_on_thread_pool(struct loop *l, void *what, void (*give_back)(void *what));
 /* Frees a buffer's memory, on the thread pool if it is large. The buffer can be used again. */
 struct buf;
 void loop_free_buf(struct loop *l, struct buf *b);

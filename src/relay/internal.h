@@ -151,16 +151,16 @@ struct relay {
     struct relay_counters count;
 };
 
-/* relay_worker_of_room returns the worker that owns a room; relay_worker_of_ssrc returns the index
- * of the worker that assigned an SSRC. */
-struct relay_worker *relay_worker_of_room(const struct relay *r, snowflake room_id);
-unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc);
+/* relay_get_worker_of_room returns the worker that owns a room; relay_get_worker_of_ssrc returns
+ * the index of the worker that assigned an SSRC. */
+struct relay_worker *relay_get_worker_of_room(const struct relay *r, snowflake room_id);
+unsigned relay_get_worker_of_ssrc(const struct relay *r, uint32_t ssrc);
 
 /* Returns whether clients may select this encryption mode. */
 static inline bool relay_offers_encryption_mode(const struct relay *r,
                                                 const struct encryption_mode *mode)
 {
-    return !r->options.no_xsalsa20 || !encryption_mode_uses_header(mode);
+    return !r->options.no_xsalsa20 || !encryption_mode_uses_header_as_nonce(mode);
 }
 
 /* Stores a pending IDENTIFY by its socket number. */
@@ -309,11 +309,11 @@ void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uin
                                   enum peer_message_kind kind, const struct voice_state_key *key);
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
-/* Sends one message to many sockets: call broadcast_add_receiver for each, then broadcast_send.
- * Runs on the relay's thread; send nothing else in between. */
+/* Sends one message to many sockets: call broadcast_add_receiver for each, then
+ * broadcast_send_to_receivers. Runs on the relay's thread; send nothing else in between. */
 void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
-void broadcast_send(struct relay_worker *w, struct serialized_message *text);
+void broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text);
 struct broadcast_queue *broadcast_queues_new(const struct relay *r);
 
 /* --- peers.c, opcodes.c: WebSockets, on their loops ----------------------------------- */
@@ -472,8 +472,9 @@ struct relay_participants *participants_new(struct relay_worker *w);
 void participants_free(struct relay_participants *all);
 /* Handles a message of any kind; the caller still owns it. */
 void participants_handle_message(struct relay_participants *all, struct relay_message *n);
-/* Iterates over all participants, as map_next does. */
-const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at);
+/* Iterates over all participants, as map_next_value does. */
+const struct relay_participant *get_next_participant(const struct relay_participants *all,
+                                                     size_t *at);
 uint64_t media_address_key(const union media_address *a);
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc);
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
@@ -528,23 +529,23 @@ bool participant_receives_video(const struct relay_participant *to,
 struct dave_rooms *dave_rooms_new(struct relay_worker *w);
 void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
 /* Creates the DAVE group of a new room; `first` is the voice state of its first participant. */
-void room_create_dave_group(struct relay_room *room, const struct relay_voice_state *first);
-void room_free_dave_group(struct relay_room *room);
+void room_begin_dave_encryption(struct relay_room *room, const struct relay_voice_state *first);
+void room_free_dave_encryption(struct relay_room *room);
 /* If encryption is required, returns why the participant may not send and receive media:
  * RELAY_DAVE_REQUIRED if its client does not support encryption, RELAY_RATE_LIMITED if the room has
  * as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
 bool participant_media_is_refused(const struct relay_participant *s);
-/* Adds the participant to the group if its address is known; a member leaves first. Returns the
- * version for the session description, which must be sent before participant_on_description_sent.
- */
+/* Adds the participant to the group if its address is known; a member leaves first, also if its
+ * address is no longer known. Returns the version for the session description, which must be sent
+ * before participant_on_description_sent. */
 unsigned participant_join_dave_group(struct relay_participant *s);
 void participant_on_description_sent(struct relay_participant *s, unsigned version);
 /* Adds a participant that has its session description to the group when its address is known. */
 void participant_join_dave_group_late(struct relay_participant *s);
 /* Adds a resumed participant again if its messages are not stored (old gateway versions). */
 void participant_rejoin_dave_group(struct relay_participant *s);
-/* Removes a participant from the group. It must no longer be in the room's list. */
+/* Removes a participant from the group. */
 void participant_leave_dave_group(struct relay_participant *s);
 void participant_handle_dave_message(struct relay_participant *s, const struct relay_message *n);
 /* Returns the version of DAVE that the participant uses. */
@@ -554,7 +555,7 @@ unsigned participant_dave_version(const struct relay_participant *s);
 
 /* Sends a message; numbers and stores it if the gateway version requires it. The caller keeps its
  * reference. outbox_add_to_broadcast adds the participant to a broadcast instead. */
-void outbox_send(struct relay_participant *s, struct serialized_message *t);
+void outbox_send_message(struct relay_participant *s, struct serialized_message *t);
 void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void outbox_send_resumed(struct relay_participant *s);
 /* outbox_can_replay_after returns whether all messages after seq_ack are still stored.

@@ -280,7 +280,7 @@ static void handle_voice_version(struct voice_peer *p, struct str raw)
 }
 
 /* The client reports that its media does not arrive; log it once per socket for the operator. */
-static void handle_voice_no_route(struct voice_peer *p, struct str raw)
+static void handle_voice_media_unreachable_report(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     if (!p->lost_route)
@@ -373,7 +373,7 @@ const struct voice_op_row voice_op_rows[] = {
       handle_voice_transition_ready, NULL },
     { VOICE_INVALID_COMMIT, "voice_invalid_commit", false, &type_voice_transition,
       handle_voice_invalid_commit, NULL },
-    { VOICE_NO_ROUTE, "voice_no_route", false, NULL, NULL, handle_voice_no_route },
+    { VOICE_NO_ROUTE, "voice_no_route", false, NULL, NULL, handle_voice_media_unreachable_report },
     { 0 },
 };
 
@@ -391,7 +391,7 @@ static bool socket_is_within_rate_limit(struct voice_peer *p)
 
     if (now - p->window_ms >= RATE_WINDOW_MS) {
         p->window_ms = now;
-        p->messages = p->videos = p->selects = 0;
+        p->messages = p->videos = p->selects = p->codec_lists = 0;
     }
     return ++p->messages <= RATE_MESSAGES;
 }

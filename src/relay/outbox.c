@@ -60,13 +60,13 @@ void serialized_message_write(const struct serialized_message *t, unsigned seq, 
 
 struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d)
 {
-    struct serialized_message *t = serialized_message_new(op, buf_str(d));
+    struct serialized_message *t = serialized_message_new(op, buf_as_str(d));
 
     buf_clear(d);
     return t;
 }
 
-static struct json_writer begin_payload_json(struct buf *out)
+static struct json_writer begin_json_payload_of_message(struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
 
@@ -80,7 +80,7 @@ static struct serialized_message *create_clients_connect_message(
     const struct relay_participant *except)
 {
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     json_write_name(&j, "user_ids");
     json_begin_array(&j);
@@ -194,7 +194,7 @@ static void send_and_store_message(struct relay_participant *s, struct serialize
     send_message_to_socket(s, t, assign_sequence_number(s, stored));
 }
 
-void outbox_send(struct relay_participant *s, struct serialized_message *t)
+void outbox_send_message(struct relay_participant *s, struct serialized_message *t)
 {
     send_and_store_message(s, t, t);
 }
@@ -274,7 +274,7 @@ static void send_payload_to_participant(struct relay_participant *to, enum voice
 {
     struct serialized_message *t = serialized_message_from_buf(op, d);
 
-    outbox_send(to, t);
+    outbox_send_message(to, t);
     serialized_message_unref(t);
 }
 
@@ -301,7 +301,7 @@ void outbox_send_ready(struct relay_participant *s)
 {
     const struct relay *r = s->relay;
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     json_write_name(&j, "ssrc");
     json_write_int(&j, s->media.ssrc);
@@ -334,7 +334,7 @@ void outbox_send_voice_version(struct relay_participant *s)
     struct serialized_message *t = serialized_message_new(
         VOICE_VERSION, STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
 
-    outbox_send(s, t);
+    outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 
@@ -356,14 +356,14 @@ static void write_sdp_json(struct json_writer *j, const struct relay_participant
     buf_init(&sdp, SIZE_MAX);
     webrtc_write_sdp_answer(s->media.webrtc, &sdp);
     json_write_name(j, "sdp");
-    json_write_text(j, buf_str(&sdp));
+    json_write_text(j, buf_as_str(&sdp));
     buf_clear(&sdp);
 }
 
 void outbox_send_session_description(struct relay_participant *s, unsigned dave_version)
 {
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     if (s->media.webrtc)
         write_sdp_json(&j, s);
@@ -385,7 +385,7 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
 struct serialized_message *create_speaking_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     json_write_name(&j, "speaking");
     json_write_int(&j, participant_visible_speaking_bits(about));
@@ -400,7 +400,7 @@ struct serialized_message *create_speaking_message(const struct relay_participan
 struct serialized_message *create_video_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     json_write_name(&j, "user_id");
     json_write_id(&j, about->voice_state.user_id);
@@ -423,7 +423,7 @@ struct serialized_message *create_want_all_video_message(void)
 struct serialized_message *create_video_codec_message(enum video_codec codec)
 {
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     json_write_name(&j, "video_codec");
     json_write_text(&j, str_of(video_codec_name(codec)));
@@ -434,7 +434,7 @@ struct serialized_message *create_video_codec_message(enum video_codec codec)
 struct serialized_message *create_client_disconnect_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json_writer j = begin_payload_json(&out);
+    struct json_writer j = begin_json_payload_of_message(&out);
 
     json_write_name(&j, "user_id");
     json_write_id(&j, about->voice_state.user_id);

@@ -75,8 +75,8 @@ static void append_participants_of_worker(struct loop *loop, void *arg)
     const struct relay_participant *s = NULL;
 
     (void)loop;
-    for (int i = 0;
-         i < PARTICIPANTS_PER_ITERATION && (s = participants_next(c->worker->participants, &c->at));
+    for (int i = 0; i < PARTICIPANTS_PER_ITERATION &&
+                    (s = get_next_participant(c->worker->participants, &c->at));
          i++)
         append_participant_json(s, c->out);
     c->more = s;

@@ -48,7 +48,7 @@ void on_delayed_speaking_due(struct deadline *d)
         send_speaking_or_delay(s);
 }
 
-static void send_messages_of_arrival(struct relay_participant *s)
+static void send_messages_about_new_participant(struct relay_participant *s)
 {
     outbox_send_ready(s);
     if (s->room->count > 1)
@@ -59,7 +59,7 @@ static void send_messages_of_arrival(struct relay_participant *s)
 
 static bool relay_room_is_full(const struct relay_participants *all, snowflake room_id)
 {
-    const struct relay_room *room = map_get(&all->rooms, room_id);
+    const struct relay_room *room = map_find_value(&all->rooms, room_id);
     size_t most = all->relay->options.room_max;
 
     return most && room && room->count >= most;
@@ -90,7 +90,7 @@ static void add_participant(struct relay_participants *all, const struct relay_v
         participant_remove(before);
     }
     if (relay_room_is_full(all, f->room_id)) {
-        struct voice_state_key location = voice_state_key_from(f);
+        struct voice_state_key location = voice_state_key_of(f);
 
         refuse_identify_of_full_room(all->worker, c, &location);
         return;
@@ -99,14 +99,14 @@ static void add_participant(struct relay_participants *all, const struct relay_v
     mem_free(c);
     peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_IDENTIFIED,
                                  &s->voice_state);
-    send_messages_of_arrival(s);
+    send_messages_about_new_participant(s);
 }
 
 /* Every worker gets each change; only the worker of the room adds a participant. */
 static void apply_state_change(struct relay_participants *all, const struct relay_voice_state *f)
 {
     struct relay_participant *s = find_participant_by_user(all, f->guild_id, f->user_id);
-    bool owner = relay_worker_of_room(all->relay, f->room_id) == all->worker;
+    bool owner = relay_get_worker_of_room(all->relay, f->room_id) == all->worker;
     struct pending_identify *c =
         f->claim && owner ? pending_identify_remove(all->relay, f->claim) : NULL;
     unsigned visible_before = s ? participant_visible_speaking_bits(s) : 0;
@@ -157,7 +157,7 @@ static void handle_speaking_message(struct relay_participant *s, const struct re
 
 static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
 {
-    outbox_send(s, t);
+    outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 
@@ -218,6 +218,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
         participant_disconnect(s, refusal);
         return;
     }
+    s->described = false; /* until the new op 4 is sent */
     if (!(browser ? start_webrtc_transport(s, n) : start_udp_transport(s, n->select.mode))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;
@@ -246,8 +247,8 @@ static struct relay_participant *find_participant_to_resume(const struct relay_p
 
 /* The worker of the participant is unknown, so each worker passes a RESUME on to the next worker
  * until one has the participant. Returns whether the RESUME was passed on. */
-static bool pass_resume_to_next_worker(const struct relay_participants *all,
-                                       const struct relay_message *n)
+static bool forward_resume_to_next_worker(const struct relay_participants *all,
+                                          const struct relay_message *n)
 {
     if (find_participant_by_token(all, n->resume.token) ||
         all->worker->index + 1 == all->relay->worker_count)
@@ -264,7 +265,7 @@ static void resume_participant(struct relay_participants *all, const struct rela
 {
     struct relay_participant *s = find_participant_to_resume(all, n);
 
-    if (!s && pass_resume_to_next_worker(all, n))
+    if (!s && forward_resume_to_next_worker(all, n))
         return;
     if (!s || !outbox_can_replay_after(s, n->resume.seq_ack)) {
         peer_message_send(all->relay, n->loop, n->peer, PEER_MESSAGE_CLOSE, RELAY_INVALID_SESSION);
@@ -275,7 +276,7 @@ static void resume_participant(struct relay_participants *all, const struct rela
     s->loop = n->loop;
     s->peer = n->peer;
     s->version = n->version;
-    map_put(&all->by_peer, s->peer, s);
+    map_set_value(&all->by_peer, s->peer, s);
     peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_RESUMED,
                                  &s->voice_state);
     outbox_send_resumed(s);
@@ -293,7 +294,7 @@ static void start_resume_timeout(struct relay_participant *s)
 void participants_handle_message(struct relay_participants *all, struct relay_message *n)
 {
     struct relay_participant *s =
-        n->kind == RELAY_MESSAGE_STATE_CHANGE ? NULL : map_get(&all->by_peer, n->peer);
+        n->kind == RELAY_MESSAGE_STATE_CHANGE ? NULL : map_find_value(&all->by_peer, n->peer);
 
     if (n->kind == RELAY_MESSAGE_STATE_CHANGE)
         apply_state_change(all, &n->state_change);

@@ -23,7 +23,7 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
     struct serialized_message *t = create_video_codec_message(best);
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != except && room->participants[i]->offer.decodes.given)
-            outbox_send(room->participants[i], t);
+            outbox_send_message(room->participants[i], t);
     serialized_message_unref(t);
 }
 
@@ -31,8 +31,10 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer)
 {
     bool counts = s->offer.decodes.given || offer->decodes.given;
+    unsigned char opus = offer->numbers.opus ? offer->numbers.opus : s->offer.numbers.opus;
 
     s->offer = *offer;
+    s->offer.numbers.opus = opus; /* op 14 may list only the codecs of video */
     if (counts)
         room_choose_codec(s->room, s->described ? NULL : s);
 }
@@ -129,7 +131,7 @@ void participant_handle_video_offer(struct relay_participant *s, struct relay_me
     buf_init(&translated, SIZE_MAX);
     if (s->media.webrtc) {
         translate_announced_ssrcs(s, n, &translated);
-        streams = buf_str(&translated);
+        streams = buf_as_str(&translated);
     }
     bool own = video_ssrcs_are_in_sender_block(s, n);
     if (own)
@@ -144,7 +146,7 @@ void participant_handle_video_offer(struct relay_participant *s, struct relay_me
     if (active) {
         struct serialized_message *t = create_want_all_video_message();
 
-        outbox_send(s, t);
+        outbox_send_message(s, t);
         serialized_message_unref(t);
     }
 }

@@ -37,18 +37,19 @@ uint64_t media_address_key(const union media_address *a)
 
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc)
 {
-    return map_get(&all->by_ssrc, ssrc / SSRCS_PER_PARTICIPANT);
+    return map_find_value(&all->by_ssrc, ssrc / SSRCS_PER_PARTICIPANT);
 }
 
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
                                                       const union media_address *a)
 {
-    return map_get(&all->by_address, media_address_key(a));
+    return map_find_value(&all->by_address, media_address_key(a));
 }
 
-const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at)
+const struct relay_participant *get_next_participant(const struct relay_participants *all,
+                                                     size_t *at)
 {
-    return map_next(&all->by_ssrc, at);
+    return map_next_value(&all->by_ssrc, at);
 }
 
 struct relay_participants *participants_of_same_worker(const struct relay_participant *s)
@@ -58,14 +59,14 @@ struct relay_participants *participants_of_same_worker(const struct relay_partic
 
 void remove_participant_from_map(struct map *map, uint64_t key, const struct relay_participant *s)
 {
-    if (map_get(map, key) == s)
-        map_remove(map, key);
+    if (map_find_value(map, key) == s)
+        map_remove_value(map, key);
 }
 
 struct relay_participant *find_browser_by_address(struct relay_participants *all,
                                                   const union media_address *a)
 {
-    return map_get(&all->browsers_by_address, media_address_key(a));
+    return map_find_value(&all->browsers_by_address, media_address_key(a));
 }
 
 /* Addresses of browsers are in a map of their own, because the addresses of other clients may come
@@ -86,8 +87,8 @@ void participant_clear_address(struct relay_participant *s)
 {
     uint64_t key = s->media.has_address ? media_address_key(&s->media.address) : 0;
 
-    if (s->media.has_address && map_get(address_map_of_participant(s), key) == s) {
-        map_remove(address_map_of_participant(s), key);
+    if (s->media.has_address && map_find_value(address_map_of_participant(s), key) == s) {
+        map_remove_value(address_map_of_participant(s), key);
         address_route_clear(s->relay->routes, address_kind_of_participant(s), key,
                             s->worker->index);
     }
@@ -99,7 +100,7 @@ void participant_set_address(struct relay_participant *s, const union media_addr
     participant_clear_address(s);
     s->media.address = *a;
     s->media.has_address = true;
-    map_put(address_map_of_participant(s), media_address_key(a), s);
+    map_set_value(address_map_of_participant(s), media_address_key(a), s);
     address_route_set(s->relay->routes, address_kind_of_participant(s), media_address_key(a),
                       s->worker->index, clock_monotonic_ns() / 1000000);
     participant_join_dave_group_late(s);
@@ -112,7 +113,7 @@ bool participant_is_reachable(const struct relay_participant *s)
 
 bool participant_transport_carries_video(const struct relay_participant *s)
 {
-    return !s->media.cipher || !media_cipher_uses_header(s->media.cipher);
+    return !s->media.cipher || !media_cipher_uses_header_as_nonce(s->media.cipher);
 }
 
 /* --- rooms ---------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ bool participant_transport_carries_video(const struct relay_participant *s)
 static void room_add_participant(struct relay_participants *all, const struct relay_voice_state *f,
                                  struct relay_participant *s)
 {
-    struct relay_room *room = map_get(&all->rooms, f->room_id);
+    struct relay_room *room = map_find_value(&all->rooms, f->room_id);
 
     if (!room) {
         room = mem_new(sizeof *room);
@@ -129,9 +130,9 @@ static void room_add_participant(struct relay_participants *all, const struct re
         room->relay = all->relay;
         room->worker = all->worker;
         media_queue_room_init(&room->share);
-        map_put(&all->rooms, room->id, room);
+        map_set_value(&all->rooms, room->id, room);
         atomic_fetch_add(&all->relay->count.rooms, 1);
-        room_create_dave_group(room, f);
+        room_begin_dave_encryption(room, f);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -156,9 +157,9 @@ static void room_remove_participant(struct relay_participants *all, struct relay
         room_choose_codec(room, s);
     if (room->count)
         return;
-    room_free_dave_group(room);
+    room_free_dave_encryption(room);
     media_queue_remove_room(&room->worker->queue, &room->share);
-    map_remove(&all->rooms, room->id);
+    map_remove_value(&all->rooms, room->id);
     atomic_fetch_sub(&all->relay->count.rooms, 1);
     mem_free(room->participants);
     mem_free(room);
@@ -166,20 +167,19 @@ static void room_remove_participant(struct relay_participants *all, struct relay
 
 /* --- participants --------------------------------------------------------------------- */
 
-/* Chooses a block of SSRCs that is unused and cannot be guessed, and that contains the worker's
- * number. */
-static uint32_t choose_ssrc_block(const struct relay_participants *all)
+/* Chooses an unused block of SSRCs that contains the worker's number; returns its first SSRC. */
+static uint32_t choose_ssrc_block(struct relay_participants *all)
 {
-    uint32_t block;
+    uint32_t ssrc;
 
     do
-        block = 1 + randombytes_uniform(UINT32_MAX / SSRCS_PER_PARTICIPANT - 1);
-    while (map_get(&all->by_ssrc, block) || !ssrc_block_is_allowed(block * SSRCS_PER_PARTICIPANT) ||
-           relay_worker_of_ssrc(all->relay, block * SSRCS_PER_PARTICIPANT) != all->worker->index);
-    return block * SSRCS_PER_PARTICIPANT;
+        ssrc = ssrc_blocks_take(&all->ssrc_blocks);
+    while (map_find_value(&all->by_ssrc, ssrc / SSRCS_PER_PARTICIPANT) ||
+           relay_get_worker_of_ssrc(all->relay, ssrc) != all->worker->index);
+    return ssrc;
 }
 
-struct voice_state_key voice_state_key_from(const struct relay_voice_state *f)
+struct voice_state_key voice_state_key_of(const struct relay_voice_state *f)
 {
     struct voice_state_key p = { .guild_id = f->guild_id, .user_id = f->user_id };
 
@@ -195,7 +195,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
 
     s->relay = all->relay;
     s->worker = all->worker;
-    s->voice_state = voice_state_key_from(f);
+    s->voice_state = voice_state_key_of(f);
     s->server_id = c->server_id;
     s->channel_id = f->channel_id;
     memcpy(s->session_id, c->session_id, sizeof s->session_id);
@@ -213,10 +213,10 @@ struct relay_participant *participant_new(struct relay_participants *all,
     s->camera.layer_count = c->layer_count;
     memcpy(s->camera.layers, c->layers, sizeof s->camera.layers);
     s->media.ssrc = choose_ssrc_block(all);
-    map_put(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
-    map_put(&all->by_user, user_key(f->guild_id, f->user_id), s);
-    map_put(&all->by_token, token_map_key(s->token), s);
-    map_put(&all->by_peer, s->peer, s);
+    map_set_value(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
+    map_set_value(&all->by_user, user_key(f->guild_id, f->user_id), s);
+    map_set_value(&all->by_token, token_map_key(s->token), s);
+    map_set_value(&all->by_peer, s->peer, s);
     room_add_participant(all, f, s);
     atomic_fetch_add(&all->relay->count.participants, 1);
     return s;
@@ -265,12 +265,28 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != s)
             outbox_add_to_broadcast(room->participants[i], t);
-    broadcast_send(s->worker, t);
+    broadcast_send_to_receivers(s->worker, t);
     serialized_message_unref(t);
+}
+
+/* Frees what the browsers of the room store about each participant from which they got media.
+ * Otherwise the memory would grow as long as participants come and go. */
+static void room_forget_streams_of_participant(const struct relay_participant *s)
+{
+    const struct relay_room *room = s->room;
+    unsigned count = s->media.video ? MEDIA_SSRCS : 1;
+
+    for (size_t i = 0; i < room->count; i++) {
+        const struct webrtc_transport *t = room->participants[i]->media.webrtc;
+
+        if (t && t->srtp)
+            srtp_forget_sent_streams(t->srtp, s->media.ssrc, count);
+    }
 }
 
 void participant_remove(struct relay_participant *s)
 {
+    room_forget_streams_of_participant(s);
     send_to_other_participants(s, create_client_disconnect_message(s));
     participant_free(s);
 }
@@ -283,10 +299,10 @@ void participant_disconnect(struct relay_participant *s, enum relay_close_code c
 
 void room_disconnect_all_participants(struct relay_participants *all, snowflake id)
 {
-    for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
+    for (struct relay_room *room; (room = map_find_value(&all->rooms, id));) {
         struct relay_participant *s = room->participants[room->count - 1];
 
-        room_free_dave_group(room);
+        room_free_dave_encryption(room);
         s->offer.decodes.given = false; /* so that no new codec is chosen for the others */
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
@@ -296,7 +312,7 @@ void room_disconnect_all_participants(struct relay_participants *all, snowflake 
 struct relay_participant *find_participant_by_token(const struct relay_participants *all,
                                                     const unsigned char token[RELAY_TOKEN_SIZE])
 {
-    struct relay_participant *s = map_get(&all->by_token, token_map_key(token));
+    struct relay_participant *s = map_find_value(&all->by_token, token_map_key(token));
 
     return s && sodium_memcmp(s->token, token, sizeof s->token) == 0 ? s : NULL;
 }
@@ -304,7 +320,7 @@ struct relay_participant *find_participant_by_token(const struct relay_participa
 struct relay_participant *find_participant_by_user(const struct relay_participants *all,
                                                    snowflake guild_id, snowflake user_id)
 {
-    struct relay_participant *s = map_get(&all->by_user, user_key(guild_id, user_id));
+    struct relay_participant *s = map_find_value(&all->by_user, user_key(guild_id, user_id));
 
     return s && s->voice_state.guild_id == guild_id && s->voice_state.user_id == user_id ? s : NULL;
 }
@@ -329,6 +345,7 @@ struct relay_participants *participants_new(struct relay_worker *w)
     map_init(&all->by_peer);
     map_init(&all->by_address);
     all->dave = dave_rooms_new(w);
+    ssrc_blocks_init(&all->ssrc_blocks);
     map_init(&all->browsers_by_address);
     map_init(&all->by_ufrag);
     all->resume_deadlines =
@@ -348,8 +365,8 @@ void participants_free(struct relay_participants *all)
 
     if (!all)
         return;
-    while ((s = map_next(&all->by_ssrc, &at))) {
-        room_free_dave_group(s->room);
+    while ((s = map_next_value(&all->by_ssrc, &at))) {
+        room_free_dave_encryption(s->room);
         participant_free((struct relay_participant *)(uintptr_t)s);
         at = 0;
     }

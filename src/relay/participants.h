@@ -7,6 +7,7 @@
 #define RELAY_PARTICIPANTS_H
 
 #include "relay/internal.h"
+#include "relay/ssrc_blocks.h"
 
 struct relay_participants {
     struct relay *relay;
@@ -20,6 +21,7 @@ struct relay_participants {
     struct map browsers_by_address; /* browsers only, by the address of a valid STUN request */
     struct map by_ufrag;            /* browsers only, by the ICE user name fragment */
     struct dave_rooms *dave;
+    struct ssrc_blocks ssrc_blocks;
     struct deadline_list *resume_deadlines;
     struct deadline_list
         *speaking_deadlines; /* deadlines to send op 5 again after too many changes */
@@ -36,7 +38,7 @@ struct relay_participant *find_participant_by_token(const struct relay_participa
 void participant_clear_address(struct relay_participant *s);
 void remove_participant_from_map(struct map *map, uint64_t key, const struct relay_participant *s);
 
-struct voice_state_key voice_state_key_from(const struct relay_voice_state *f);
+struct voice_state_key voice_state_key_of(const struct relay_voice_state *f);
 struct relay_participant *participant_new(struct relay_participants *all,
                                           const struct pending_identify *c,
                                           const struct relay_voice_state *f);

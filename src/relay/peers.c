@@ -9,7 +9,7 @@ void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
 
     buf_reset(out);
     buf_printf(out, "{\"op\":%d,\"d\":%.*s}", op, STR_ARGS(d));
-    websocket_send(p->ws, WS_TEXT, buf_str(out));
+    websocket_send(p->ws, WS_TEXT, buf_as_str(out));
 }
 
 /* Marks the stored voice state as disconnected, before the client can identify again. */
@@ -57,7 +57,7 @@ void on_voice_socket_open(struct websocket *ws, void *arg)
     p->version = gateway_version->version;
     p->seq_ack = -1;
     websocket_set_data(ws, p);
-    map_put(&p->loop_state->peers, p->number, p);
+    map_set_value(&p->loop_state->peers, p->number, p);
     atomic_fetch_add(&r->count.sockets, 1);
     if (!gateway_version->version) {
         voice_peer_close(p, RELAY_BAD_REQUEST, "unsupported gateway version");
@@ -92,7 +92,7 @@ void on_voice_socket_closed(struct websocket *ws, int code)
     mark_voice_state_disconnected(p);
     deadline_cancel(&p->deadline);
     relay_message_send(voice_peer_new_message(p, RELAY_MESSAGE_SOCKET_CLOSED, 0));
-    map_remove(&p->loop_state->peers, p->number);
+    map_remove_value(&p->loop_state->peers, p->number);
     atomic_fetch_sub(&p->loop_state->relay->count.sockets, 1);
     mem_free(p);
 }
@@ -181,7 +181,7 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
     struct buf *out = &p->loop_state->out;
     buf_reset(out);
     serialized_message_write(l->text, l->seq, out);
-    websocket_send(p->ws, l->text->binary ? WS_BINARY : WS_TEXT, buf_str(out));
+    websocket_send(p->ws, l->text->binary ? WS_BINARY : WS_TEXT, buf_as_str(out));
 }
 
 /* The socket was closed while its IDENTIFY was checked: marks the stored voice state as
@@ -201,7 +201,7 @@ static void mark_closed_socket_disconnected(struct voice_loop *h,
 
 void voice_loop_deliver_peer_message(struct voice_loop *h, const struct relay_peer_message *l)
 {
-    struct voice_peer *p = map_get(&h->peers, l->peer);
+    struct voice_peer *p = map_find_value(&h->peers, l->peer);
 
     if (p && !p->closing)
         handle_peer_message(p, l);

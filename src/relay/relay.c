@@ -35,7 +35,7 @@ void peer_message_send(struct relay *r, struct loop *loop, uint64_t peer,
     struct relay_peer_message *l = peer_message_new(r, loop, peer, kind);
 
     l->code = code;
-    loop_post(loop, &l->post);
+    loop_post_message(loop, &l->post);
 }
 
 void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uint64_t peer,
@@ -45,7 +45,7 @@ void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uin
 
     l->worker = w->index;
     l->voice_state = *key;
-    loop_post(loop, &l->post);
+    loop_post_message(loop, &l->post);
 }
 
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
@@ -55,7 +55,7 @@ void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
 
     l->text = serialized_message_ref(text);
     l->seq = seq;
-    loop_post(loop, &l->post);
+    loop_post_message(loop, &l->post);
 }
 
 /* --- broadcasts ----------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static void post_broadcast(struct relay *r, struct broadcast_queue *lot,
                                    .count = lot->count };
     memcpy(b->to, lot->to, bytes);
     lot->count = 0;
-    loop_post(b->loop, &b->post);
+    loop_post_message(b->loop, &b->post);
 }
 
 void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
@@ -131,7 +131,7 @@ void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t 
         post_broadcast(w->relay, lot, text);
 }
 
-void broadcast_send(struct relay_worker *w, struct serialized_message *text)
+void broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text)
 {
     for (unsigned i = 0; i < loops_count(w->relay->loops); i++)
         if (w->broadcast_queues[i].count)
@@ -159,16 +159,16 @@ void pending_identify_add(struct pending_identify *c)
     struct relay *r = c->relay;
 
     pthread_mutex_lock(&r->lock);
-    map_put(&r->pending_identifies, c->number, c);
+    map_set_value(&r->pending_identifies, c->number, c);
     pthread_mutex_unlock(&r->lock);
 }
 
 struct pending_identify *pending_identify_remove(struct relay *r, uint64_t number)
 {
     pthread_mutex_lock(&r->lock);
-    struct pending_identify *c = map_get(&r->pending_identifies, number);
+    struct pending_identify *c = map_find_value(&r->pending_identifies, number);
     if (c)
-        map_remove(&r->pending_identifies, number);
+        map_remove_value(&r->pending_identifies, number);
     pthread_mutex_unlock(&r->lock);
     return c;
 }
@@ -186,7 +186,7 @@ static void pending_identifies_free(struct relay *r)
 {
     size_t at = 0;
 
-    for (struct pending_identify *c; (c = map_next(&r->pending_identifies, &at));)
+    for (struct pending_identify *c; (c = map_next_value(&r->pending_identifies, &at));)
         mem_free(c);
     map_clear(&r->pending_identifies);
 }
@@ -243,10 +243,10 @@ enum { UNAUTHENTICATED_PER_ADDRESS = 64 };
 bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address)
 {
     pthread_mutex_lock(&r->lock);
-    uintptr_t count = (uintptr_t)map_get(&r->unauthenticated, address);
+    uintptr_t count = (uintptr_t)map_find_value(&r->unauthenticated, address);
     bool ok = count < UNAUTHENTICATED_PER_ADDRESS;
     if (ok)
-        map_put(&r->unauthenticated, address, (void *)(count + 1));
+        map_set_value(&r->unauthenticated, address, (void *)(count + 1));
     pthread_mutex_unlock(&r->lock);
     return ok;
 }
@@ -254,11 +254,11 @@ bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address)
 void relay_uncount_unauthenticated_socket(struct relay *r, uint64_t address)
 {
     pthread_mutex_lock(&r->lock);
-    uintptr_t count = (uintptr_t)map_get(&r->unauthenticated, address);
+    uintptr_t count = (uintptr_t)map_find_value(&r->unauthenticated, address);
     if (count > 1)
-        map_put(&r->unauthenticated, address, (void *)(count - 1));
+        map_set_value(&r->unauthenticated, address, (void *)(count - 1));
     else
-        map_remove(&r->unauthenticated, address);
+        map_remove_value(&r->unauthenticated, address);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -284,7 +284,7 @@ struct media_open_request {
 /* A single worker receives datagrams on its own loop, which saves passing them between threads. */
 static struct loop *get_receiver_loop(const struct relay *r)
 {
-    return r->receiver_loops ? loops_get(r->receiver_loops, 0) : r->workers[0].loop;
+    return r->receiver_loops ? loops_get_loop_at(r->receiver_loops, 0) : r->workers[0].loop;
 }
 
 static void open_media_socket(struct loop *loop, void *arg)
@@ -329,7 +329,7 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
     r->loop_states = mem_new(loops_count(loops) * sizeof *r->loop_states);
     r->routes = address_routes_new();
     for (unsigned i = 0; i < loops_count(loops); i++)
-        loop_call_and_wait(loops_get(loops, i), create_voice_loop, r);
+        loop_call_and_wait(loops_get_loop_at(loops, i), create_voice_loop, r);
     relay_workers_start(r);
     loop_call_and_wait(get_receiver_loop(r), open_media_socket, &opening);
     if (opening.result) {
@@ -350,7 +350,7 @@ void relay_stop(struct relay *r)
     relay_workers_clear(r);
     /* Messages that were already posted to a loop run before its voice sockets are freed. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
-        loop_call_and_wait(loops_get(r->loops, i), free_voice_loop, r);
+        loop_call_and_wait(loops_get_loop_at(r->loops, i), free_voice_loop, r);
     if (r->receiver_loops)
         loops_stop(r->receiver_loops);
     relay_workers_stop(r);

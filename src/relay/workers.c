@@ -17,20 +17,20 @@ enum {
     WORKERS_MAX = 16,
 };
 
-struct relay_worker *relay_worker_of_room(const struct relay *r, snowflake room_id)
+struct relay_worker *relay_get_worker_of_room(const struct relay *r, snowflake room_id)
 {
     return &r->workers[hash_u64(room_id) % r->worker_count];
 }
 
-unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc)
+unsigned relay_get_worker_of_ssrc(const struct relay *r, uint32_t ssrc)
 {
     return ssrc / SSRCS_PER_PARTICIPANT % r->worker_count;
 }
 
-static void wake_relay_worker(struct relay_worker *w)
+static void wake_thread_of_relay_worker(struct relay_worker *w)
 {
     if (!atomic_exchange(&w->woken, true))
-        loop_post(w->loop, &w->wake);
+        loop_post_message(w->loop, &w->wake);
 }
 
 /* --- messages --------------------------------------------------------------------------- */
@@ -45,8 +45,8 @@ struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind
     return n;
 }
 
-/* Wakes the thread once instead of calling loop_post for each message, because posts wait while
- * packets are handled. */
+/* Wakes the thread once instead of calling loop_post_message for each message, because posts wait
+ * while packets are handled. */
 void relay_message_send(struct relay_message *n)
 {
     struct relay_worker *w = &n->relay->workers[n->worker];
@@ -54,7 +54,7 @@ void relay_message_send(struct relay_message *n)
     n->next = atomic_load(&w->messages);
     while (!atomic_compare_exchange_weak(&w->messages, &n->next, n))
         ;
-    wake_relay_worker(w);
+    wake_thread_of_relay_worker(w);
 }
 
 static void message_queue_append(struct relay_message_queue *l, struct relay_message *n)
@@ -186,7 +186,7 @@ static void run_worker_iteration(struct relay_worker *w)
         ready = apply_changes_and_dispatch_datagrams(w);
     media_send_queued_datagrams(w->work);
     if (!ready || w->queue.count || w->client_messages.first)
-        wake_relay_worker(w);
+        wake_thread_of_relay_worker(w);
 }
 
 /* Nothing here may remove a participant of the room that is being served: neither committed changes
@@ -229,10 +229,10 @@ void relay_worker_add_datagrams(struct relay_worker *w, struct datagram_list *li
     atomic_fetch_add(&w->relay->count.packets_in, list->count);
     atomic_fetch_add(&w->relay->count.dropped, list->count);
     free_datagram_list(list);
-    if (loop_current() == w->loop)
+    if (loop_get_current() == w->loop)
         run_worker_iteration(w);
     else
-        wake_relay_worker(w);
+        wake_thread_of_relay_worker(w);
 }
 
 /* --- start and end ---------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ void relay_workers_start(struct relay *r)
 
         w->relay = r;
         w->index = i;
-        w->loop = loops_get(r->worker_loops, i);
+        w->loop = loops_get_loop_at(r->worker_loops, i);
         w->wake.run = on_worker_woken;
         w->broadcast_queues = broadcast_queues_new(r);
         pthread_mutex_init(&w->lock, NULL);

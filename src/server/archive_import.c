@@ -18,7 +18,7 @@ static void write_import_result(enum err e, const struct world_file_import_repor
         buf_printf(out, "failed\nerror %d of the store\n", (int)e);
 }
 
-void reply_import_archive(void *arg, unsigned uid, struct str folder, struct buf *out)
+void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder, struct buf *out)
 {
     const struct guildhall *g = arg;
     struct arena *arena = arena_new();
@@ -35,11 +35,11 @@ void reply_import_archive(void *arg, unsigned uid, struct str folder, struct buf
 
     (void)uid;
     snprintf(name, sizeof name, "%s/import.json", path);
-    if (world_file_map(name, &text)) {
+    if (map_world_file_into_memory(name, &text)) {
         enum err e = world_file_import(g->store, &options, text, arena, &report);
 
         write_import_result(e, &report, out);
-        world_file_unmap(text);
+        unmap_world_file(text);
     } else {
         buf_printf(out, "failed\nthe server may not read '%s'\n", name);
     }
@@ -55,11 +55,11 @@ static enum err create_claim_code(struct tx *tx, void *arg)
 {
     struct requested_claim_code *r = arg;
 
-    return placeholder_create_claim_code(tx, r->user_id, &r->code);
+    return placeholder_account_create_claim_code(tx, r->user_id, &r->code);
 }
 
 /* Writes a new claim code of a placeholder account; nothing if the account cannot be claimed. */
-void reply_claim_code(void *arg, unsigned uid, struct str id, struct buf *out)
+void control_reply_with_claim_code(void *arg, unsigned uid, struct str id, struct buf *out)
 {
     const struct guildhall *g = arg;
     struct requested_claim_code r = { 0 };
@@ -67,7 +67,7 @@ void reply_claim_code(void *arg, unsigned uid, struct str id, struct buf *out)
 
     (void)uid;
     if (snowflake_parse(id, &r.user_id) &&
-        store_run(g->store, STORE_WRITE, arena, create_claim_code, &r) == OK)
+        store_run_transaction_and_wait(g->store, STORE_WRITE, arena, create_claim_code, &r) == OK)
         buf_add_str(out, r.code);
     arena_free(arena);
 }

@@ -70,9 +70,9 @@ static void on_remote_revocation(void *arg, const struct revocation_record *f)
     api_apply_revocation(((struct guildhall *)arg)->api, f);
 }
 
-static void on_session_move(void *arg, const struct session_move *m)
+static void on_session_move(void *arg, const struct session_move_message *m)
 {
-    gateway_on_session_move(((struct guildhall *)arg)->gateway, m);
+    gateway_on_session_move_message(((struct guildhall *)arg)->gateway, m);
 }
 
 static void on_remote_voice_state(void *arg, const struct relay_voice_state *state)
@@ -85,7 +85,7 @@ static void on_cluster_message(void *arg, enum cluster_topic topic, struct str m
     struct guildhall *g = arg;
 
     if (topic == CLUSTER_SESSIONS)
-        gateway_on_directory_message(g->gateway, message);
+        gateway_on_session_directory_message(g->gateway, message);
     else if (topic == CLUSTER_COUNTS)
         api_receive_rate_limit_counts(g->api, message);
     else if (topic == CLUSTER_LEDGERS)
@@ -97,7 +97,7 @@ static void on_rate_limit_counts_due(void *arg)
     api_publish_rate_limit_counts(((struct guildhall *)arg)->api);
 }
 
-static void on_log_caught_up(void *arg)
+static void on_event_log_read_to_end(void *arg)
 {
     gateway_on_nats_connected(((struct guildhall *)arg)->gateway);
 }
@@ -112,7 +112,7 @@ static void on_live_nodes_changed(void *arg, const uint32_t *identities, size_t 
 
 static void on_credential_cache_valid_until(void *arg, int64_t until)
 {
-    auth_set_cache_valid_until(((struct guildhall *)arg)->auth, until);
+    auth_set_token_cache_valid_until(((struct guildhall *)arg)->auth, until);
 }
 
 static uint64_t count_gateway_sessions(void *arg)
@@ -125,7 +125,7 @@ static uint64_t count_gateway_sessions(void *arg)
 
 /* Stops the process, because this node has missed events, so its sessions cannot continue. Clients
  * identify again on another node. */
-static void on_events_lost(void *arg)
+static void on_committed_log_entries_lost(void *arg)
 {
     (void)arg;
     kill(getpid(), SIGTERM);
@@ -173,11 +173,11 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
         .voice = on_remote_voice_state,
         .message = on_cluster_message,
         .send_counts = on_rate_limit_counts_due,
-        .connected = on_log_caught_up,
+        .connected = on_event_log_read_to_end,
         .living = on_live_nodes_changed,
         .credentials_valid_until = on_credential_cache_valid_until,
         .sessions = count_gateway_sessions,
-        .lost = on_events_lost,
+        .lost = on_committed_log_entries_lost,
     };
     enum err e = OK;
 
@@ -214,7 +214,7 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
 
     if (!g->cluster)
         return;
-    cluster_stats(g->cluster, &s);
+    cluster_read_stats(g->cluster, &s);
     api_append_metric(out, "guildhall_cluster_nodes", "gauge", "Nodes that use the database.",
                       s.nodes);
     api_append_metric(out, "guildhall_log_position", "gauge",

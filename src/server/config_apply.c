@@ -7,6 +7,7 @@
 #include "platform/automod/automod.h"
 #include "platform/reactions/reactions.h"
 #include "platform/search/search.h"
+#include "platform/web_push/web_push.h"
 #include "voice/voice.h"
 
 static bool apply_gif_options(const struct config *c)
@@ -60,13 +61,17 @@ bool config_apply_to_domains(const struct config *c)
         log_error("public-url must start with http:// or https://");
         return false;
     }
+    if (!web_push_configure(c->web_push_contact, &problem)) {
+        log_error("web-push-contact %s", problem);
+        return false;
+    }
     if (!automod_presets_read_file(c->automod_words, &problem)) {
         log_error("invalid option: %s", problem);
         return false;
     }
     voice_keys_configure(c->voice_second_label);
     voice_effects_configure(c->everybody_is_premium);
-    reactions_set_burst_for_all(c->everybody_is_premium);
-    search_reset_indexing_schedule();
+    burst_reactions_set_allowed_for_all(c->everybody_is_premium);
+    reset_message_indexing_schedule();
     return apply_gif_options(c);
 }

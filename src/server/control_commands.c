@@ -8,14 +8,14 @@
 #include "admin/console/workbench.h"
 
 /* Writes a token for the account with this name to out; nothing if there is no such account. */
-static void reply_token(void *arg, unsigned uid, struct str name, struct buf *out)
+static void control_reply_with_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
     struct arena *arena = arena_new();
     struct str token;
 
     (void)uid;
-    if (operator_issue_token(g->store, g->auth, name, arena, &token) == OK)
+    if (issue_token_for_operator(g->store, g->auth, name, arena, &token) == OK)
         buf_add_str(out, token);
     arena_free(arena);
 }
@@ -24,29 +24,31 @@ static void run_operator_command(const struct guildhall *g, unsigned uid, struct
                                  bool as_json, struct buf *out)
 {
     operator_command_run(
-        &(struct operator_command_server){ g->api, loops_get(g->loops, 0), g->relay }, uid, request,
-        as_json, out);
+        &(struct operator_command_server){ g->api, loops_get_loop_at(g->loops, 0), g->relay }, uid,
+        request, as_json, out);
 }
 
-static void reply_operator_command(void *arg, unsigned uid, struct str request, struct buf *out)
+static void control_reply_to_operator_command(void *arg, unsigned uid, struct str request,
+                                              struct buf *out)
 {
     run_operator_command(arg, uid, request, false, out);
 }
 
-static void reply_operator_command_json(void *arg, unsigned uid, struct str request,
-                                        struct buf *out)
+static void control_reply_to_operator_command_json(void *arg, unsigned uid, struct str request,
+                                                   struct buf *out)
 {
     run_operator_command(arg, uid, request, true, out);
 }
 
-static void reply_console_key(void *arg, unsigned uid, struct str rest, struct buf *out)
+static void control_reply_with_console_key(void *arg, unsigned uid, struct str rest,
+                                           struct buf *out)
 {
     (void)uid, (void)rest;
-    buf_add_str(out, str_of(workbench_console_key(((struct guildhall *)arg)->workbench)));
+    buf_add_str(out, str_of(workbench_get_console_key(((struct guildhall *)arg)->workbench)));
 }
 
 /* Writes the URL at which tools on this machine can connect to the server. */
-static void reply_server_url(void *arg, unsigned uid, struct str rest, struct buf *out)
+static void control_reply_with_server_url(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
     bool any = strcmp(g->host, "0.0.0.0") == 0, any6 = strcmp(g->host, "::") == 0;
@@ -58,7 +60,8 @@ static void reply_server_url(void *arg, unsigned uid, struct str rest, struct bu
 }
 
 /* Writes the fingerprint of the server's TLS certificate, which tools on this machine expect. */
-static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str rest, struct buf *out)
+static void control_reply_with_fingerprint(void *arg, unsigned uid, struct str rest,
+                                           struct buf *out)
 {
     const struct guildhall *g = arg;
     char text[TLS_FINGERPRINT_TEXT];
@@ -69,7 +72,7 @@ static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str re
 }
 
 /* Reloads the configuration; writes nothing on success, otherwise the reason. */
-static void reply_reload(void *arg, unsigned uid, struct str rest, struct buf *out)
+static void control_reply_to_reload(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     struct guildhall *g = arg;
 
@@ -81,15 +84,15 @@ static void reply_reload(void *arg, unsigned uid, struct str rest, struct buf *o
         g->hooks.reload(g->hooks.reload_arg, g, out);
 }
 
-const struct control_command control_socket_commands[] = {
-    { "reload", reply_reload },
-    { "console-key", reply_console_key },
-    { "address", reply_server_url },
-    { "certificate", reply_certificate_fingerprint },
-    { "token", reply_token },
-    { "import-archive", reply_import_archive },
-    { "claim-code", reply_claim_code },
-    { "operate", reply_operator_command },
-    { "operate-json", reply_operator_command_json },
+const struct control_socket_command control_socket_commands[] = {
+    { "reload", control_reply_to_reload },
+    { "console-key", control_reply_with_console_key },
+    { "address", control_reply_with_server_url },
+    { "certificate", control_reply_with_fingerprint },
+    { "token", control_reply_with_token },
+    { "import-archive", control_reply_to_archive_import },
+    { "claim-code", control_reply_with_claim_code },
+    { "operate", control_reply_to_operator_command },
+    { "operate-json", control_reply_to_operator_command_json },
     { 0 },
 };

@@ -33,7 +33,7 @@ static struct store_options store_options_from_config(const struct config *confi
 
 /* Uploads to object storage wait for the network on the threads of libuv's pool. The pool reads the
  * number when it is first used. */
-static void enlarge_thread_pool(void)
+static void set_size_of_libuv_thread_pool(void)
 {
     setenv("UV_THREADPOOL_SIZE", "16", 0);
 }
@@ -46,7 +46,7 @@ static enum err open_store(const struct config *config, struct store_options *op
 
     if (config_blob_options(config, config->blobs, arena, options)) {
         if (options->objects && options->serves)
-            enlarge_thread_pool();
+            set_size_of_libuv_thread_pool();
         e = store_open(options, ret);
     }
     arena_free(arena);
@@ -110,7 +110,7 @@ static void on_voice_state_changed(void *arg, const struct relay_voice_state *st
 }
 
 /* Returns whether the server listens only on loopback, and has neither a public URL nor a proxy. */
-static bool is_reachable_only_locally(const struct guildhall *g)
+static bool server_listens_only_on_loopback(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
 
@@ -127,7 +127,7 @@ static bool private_endpoints_option_is_auto(const struct guildhall *g)
 /* With "auto", only a locally reachable server may send requests to private addresses. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
-    return private_endpoints_option_is_auto(g) ? is_reachable_only_locally(g)
+    return private_endpoints_option_is_auto(g) ? server_listens_only_on_loopback(g)
                                                : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
@@ -144,7 +144,7 @@ static enum registration_mode registration_mode_from_config(const struct guildha
     for (int i = 0; i < (int)COUNT_OF(words); i++)
         if (strcmp(g->config->registration, words[i]) == 0)
             return (enum registration_mode)i;
-    return is_reachable_only_locally(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
+    return server_listens_only_on_loopback(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
 /* Mail requires public-url: links must not use the Host header, which callers can forge. */
@@ -196,7 +196,7 @@ static struct api *create_api(struct guildhall *g)
         .gateway = g->gateway,
         .page = strcmp(c->web, "off") ? web_reply_with_page : NULL,
         .page_arg = &g->web,
-        .traffic = workbench_traffic_records(g->workbench),
+        .traffic = workbench_get_traffic_ring(g->workbench),
         .workbench = g->workbench,
         .private_endpoints = may_fetch_private_addresses(g),
         .private_for_local = private_endpoints_option_is_auto(g),
@@ -220,7 +220,7 @@ static struct workbench *create_workbench(const struct guildhall *g)
     struct workbench_options options = {
         /* With workbench=on the default is 1 MiB, to show why a request failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
-        .open = on && is_reachable_only_locally(g),
+        .open = on && server_listens_only_on_loopback(g),
         .controls = on,
         .log = strcmp(c->call_log, "on") == 0,
     };
@@ -228,24 +228,25 @@ static struct workbench *create_workbench(const struct guildhall *g)
     return workbench_new(&options);
 }
 
-static bool on_voice_opcode(void *arg, const struct gateway_caller *caller, int op, struct str d)
+static bool on_voice_opcode(void *arg, const struct gateway_hook_session *caller, int op,
+                            struct str d)
 {
     return voice_handle_opcode(((struct guildhall *)arg)->voice, caller, op, d);
 }
 
-static bool on_last_messages_opcode(void *arg, const struct gateway_caller *caller, int op,
+static bool on_last_messages_opcode(void *arg, const struct gateway_hook_session *caller, int op,
                                     struct str d)
 {
     (void)op;
     return handle_last_messages_opcode(((struct guildhall *)arg)->api, caller, d);
 }
 
-static void on_session_ended(void *arg, const struct gateway_caller *caller)
+static void on_session_ended(void *arg, const struct gateway_hook_session *caller)
 {
     voice_on_session_end(((struct guildhall *)arg)->voice, caller);
 }
 
-static void on_session_resumed(void *arg, const struct gateway_caller *caller)
+static void on_session_resumed(void *arg, const struct gateway_hook_session *caller)
 {
     voice_on_session_resumed(((struct guildhall *)arg)->voice, caller);
 }
@@ -255,7 +256,8 @@ static void on_resume_refused(void *arg, snowflake user_id)
     voice_on_resume_refused(((struct guildhall *)arg)->voice, user_id);
 }
 
-static void on_guild_joined(void *arg, const struct gateway_caller *caller, snowflake guild_id)
+static void on_guild_joined(void *arg, const struct gateway_hook_session *caller,
+                            snowflake guild_id)
 {
     voice_on_guild_received(((struct guildhall *)arg)->voice, caller, guild_id);
 }
@@ -276,7 +278,7 @@ static struct gateway *create_gateway(struct guildhall *g)
         .replicates = c->keeper,
         .suspends = true,
         .no_limits = !c->rate_limits,
-        .traffic = workbench_traffic_records(g->workbench),
+        .traffic = workbench_get_traffic_ring(g->workbench),
     };
 
     return gateway_new(&options);

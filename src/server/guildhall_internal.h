@@ -106,9 +106,9 @@ void check_clock_against_store(struct guildhall *g);
 void append_server_metrics(void *arg, struct buf *out);
 
 /* archive_import.c: commands with which copy-guild imports an archive into a running server. */
-void reply_import_archive(void *arg, unsigned uid, struct str folder, struct buf *out);
-void reply_claim_code(void *arg, unsigned uid, struct str id, struct buf *out);
+void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder, struct buf *out);
+void control_reply_with_claim_code(void *arg, unsigned uid, struct str id, struct buf *out);
 
-extern const struct control_command control_socket_commands[];
+extern const struct control_socket_command control_socket_commands[];
 
 #endif

@@ -113,7 +113,7 @@ static void respond_service_unavailable(const struct guildhall *g, struct http_e
 
     buf_init(&body, SIZE_MAX);
     g->api_app.refusal(g->api_app.arg, 503, &body);
-    http_respond(x, &head, buf_str(&body));
+    http_respond(x, &head, buf_as_str(&body));
     buf_clear(&body);
 }
 
@@ -121,7 +121,7 @@ static void on_http_request(void *arg, struct http_exchange *x)
 {
     const struct guildhall *g = arg;
 
-    if (gateway_refuses_upgrade(g->gateway, x->request))
+    if (gateway_must_refuse_upgrade(g->gateway, x->request))
         respond_service_unavailable(g, x);
     else
         g->api_app.request(g->api_app.arg, x);

@@ -46,12 +46,12 @@ static void on_metrics_request(void *arg, struct http_exchange *x)
     } else if (str_is(path, "/metrics")) {
         buf_init(&out, SIZE_MAX);
         api_write_metrics(g->api, &out);
-        metrics_respond(x, 200, STR(API_METRICS_TYPE), buf_str(&out));
+        metrics_respond(x, 200, STR(API_METRICS_TYPE), buf_as_str(&out));
         buf_clear(&out);
     } else if (str_is(path, "/healthz")) {
         metrics_respond_status(x, 200, api_is_draining(g->api) ? "draining" : "ok", NULL);
     } else if (str_is(path, "/readyz")) {
-        const char *trouble = api_not_ready_reason(g->api);
+        const char *trouble = api_get_not_ready_reason(g->api);
 
         metrics_respond_status(x, trouble ? 503 : 200, trouble ? trouble : "ok",
                                clock_watch_warning());

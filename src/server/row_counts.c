@@ -65,7 +65,8 @@ static enum err read_newest_id(struct tx *tx, void *arg)
 void check_clock_against_store(struct guildhall *g)
 {
     int64_t newest = 0;
-    enum err e = store_run(g->store, STORE_READ, NULL, read_newest_id, &newest);
+    enum err e =
+        store_run_transaction_and_wait(g->store, STORE_READ, NULL, read_newest_id, &newest);
 
     /* A damaged table must not prevent the server's start; the store has logged the error. */
     if (e)
@@ -98,8 +99,9 @@ static enum err read_vacuum_state(struct tx *tx, int64_t ret[VACUUM_NUMBERS])
 static enum err read_row_counts(struct call *call)
 {
     static const char SIZE[] = "select pg_database_size(current_database())";
-    struct inventory_count *c = call_passed_data(call, "inventory_count");
-    bool postgres = str_is(str_of(store_engine_name(api_options(call->api)->store)), "postgres");
+    struct inventory_count *c = call_get_stage_data(call, "inventory_count");
+    bool postgres =
+        str_is(str_of(store_engine_name(api_get_options(call->api)->store)), "postgres");
     enum err e = OK;
 
     for (int i = 0; !e && i < INVENTORY_TABLES; i++)
@@ -111,7 +113,7 @@ static enum err read_row_counts(struct call *call)
 
 static void on_row_counts_done(struct call *call, enum err e, void *arg)
 {
-    const struct inventory_count *c = call_passed_data(call, "inventory_count");
+    const struct inventory_count *c = call_get_stage_data(call, "inventory_count");
     struct server_row_counts *v = arg;
     int64_t now = clock_monotonic_ns(), took = now - v->began;
     int64_t pause = took * PAUSE_PER_COUNT_TIME, least = MIN_PAUSE_S * INT64_C(1000000000);
@@ -158,9 +160,9 @@ static void refresh_row_counts_if_old(struct guildhall *g)
         atomic_exchange(&v->counting, true))
         return;
     v->api = g->api;
-    v->loop = loops_get(g->loops, 0);
+    v->loop = loops_get_loop_at(g->loops, 0);
     v->post.run = start_row_counts;
-    loop_post(v->loop, &v->post);
+    loop_post_message(v->loop, &v->post);
 }
 
 static void append_postgres_metrics(const struct server_row_counts *v, struct buf *out)

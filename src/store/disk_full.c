@@ -33,7 +33,7 @@ static bool disk_has_free_space(const struct store *s)
            (uint64_t)disk.f_bavail * disk.f_frsize >= MIN_FREE_BYTES;
 }
 
-void disk_full_set(struct store *s)
+void set_disk_is_full(struct store *s)
 {
     if (!atomic_exchange(&s->full_since, clock_monotonic_ns()))
         log_error("store: the disk of '%s' or of the database is full: writes fail with "
@@ -41,7 +41,7 @@ void disk_full_set(struct store *s)
                   s->folder);
 }
 
-void disk_full_clear(struct store *s)
+void clear_disk_is_full(struct store *s)
 {
     if (s->full_since && disk_has_free_space(s) && atomic_exchange(&s->full_since, 0))
         log_info("store: the disk has free space again; writes are accepted");

@@ -17,7 +17,7 @@ void fair_queue_init(struct fair_queue *l)
 {
     *l = (struct fair_queue){ 0 };
     pthread_mutex_init(&l->lock, NULL);
-    condition_init_monotonic(&l->filled);
+    init_condition_with_monotonic_clock(&l->filled);
     for (int i = 0; i < READ_PRIORITY_COUNT; i++) {
         links_init(&l->by_priority[i].round_robin);
         map_init(&l->by_priority[i].by_owner);
@@ -35,7 +35,7 @@ void fair_queue_clear(struct fair_queue *l)
 /* Returns the queue of an owner. Owner 0 (the server itself) gets a new queue for each read. */
 static struct owner_queue *owner_queue_get_or_create(struct fair_queue_priority *k, uint64_t owner)
 {
-    struct owner_queue *worker = owner ? map_get(&k->by_owner, owner) : NULL;
+    struct owner_queue *worker = owner ? map_find_value(&k->by_owner, owner) : NULL;
 
     if (worker)
         return worker;
@@ -44,7 +44,7 @@ static struct owner_queue *owner_queue_get_or_create(struct fair_queue_priority 
     worker->last = &worker->first;
     links_append(&k->round_robin, &worker->round_robin);
     if (owner)
-        map_put(&k->by_owner, owner, worker);
+        map_set_value(&k->by_owner, owner, worker);
     return worker;
 }
 
@@ -73,7 +73,7 @@ static struct work_item *pop_read_of_next_owner(struct fair_queue_priority *k)
         return w;
     }
     if (worker->owner)
-        map_remove(&k->by_owner, worker->owner);
+        map_remove_value(&k->by_owner, worker->owner);
     mem_free(worker);
     return w;
 }
@@ -112,7 +112,7 @@ static struct work_item *pop_read_by_priority(struct fair_queue *l, bool runs_lo
 
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms)
 {
-    struct timespec until = deadline_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
+    struct timespec until = timespec_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     struct work_item *w;
     int timed_out = 0;
 

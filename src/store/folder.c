@@ -16,7 +16,7 @@
 #include "store/backup/write_pacing.h"
 #include "store/internal.h"
 
-bool folder_sync(const char *path)
+bool sync_folder_to_disk(const char *path)
 {
     if (copies_skip_pauses_and_syncs())
         return true;
@@ -33,7 +33,7 @@ bool folder_sync(const char *path)
 static bool create_folder(const char *path, const char *parent)
 {
     if (mkdir(path, 0700) == 0)
-        return folder_sync(parent);
+        return sync_folder_to_disk(parent);
     return errno == EEXIST;
 }
 
@@ -75,7 +75,7 @@ enum err folder_create(const char *path)
     return OK;
 }
 
-enum err folder_lock(const char *path, int *ret)
+enum err lock_data_folder(const char *path, int *ret)
 {
     char file[PATH_MAX];
 

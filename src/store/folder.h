@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Calls fsync for a directory, so that files created or renamed in it survive a power cut. */
-bool folder_sync(const char *path);
+bool sync_folder_to_disk(const char *path);
 
 /* Deletes a folder with everything in it; true if it does not exist. */
 bool folder_remove(const char *path);

@@ -46,12 +46,13 @@ struct store_engine {
     /* See tx_exec_deferred. NULL if queries need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
-    /* Called by tx_order_id. NULL if the engine has one writer. */
+    /* Called by tx_make_ids_visible_in_order. NULL if the engine has one writer. */
     void (*order_id)(struct tx *tx, uint64_t stream, uint64_t id);
-    unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL means always 0 */
+    unsigned (*counter_shard)(
+        const struct tx *tx); /* see tx_get_counter_shard; NULL means always 0 */
     bool (*move_to_background)(
-        struct tx *tx); /* see tx_require_background; NULL if no reads run on loops */
-    /* See tx_snapshot_version. NULL if results cannot be cached. */
+        struct tx *tx); /* see tx_require_background_thread; NULL if no reads run on loops */
+    /* See tx_get_snapshot_version. NULL if results cannot be cached. */
     bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
     bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
                             const uint16_t *slots, size_t count);
@@ -103,7 +104,7 @@ struct tx {
     struct tx_dependencies *reads; /* collects the columns that queries read, or NULL */
 };
 
-/* An id of tx_order_id. */
+/* An id of tx_make_ids_visible_in_order. */
 struct ordered_id {
     struct ordered_id *next;
     uint64_t stream, id;
@@ -123,22 +124,23 @@ void tx_add_cursor(struct tx *tx, struct row_cursor *c, int columns);
 void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 
 /* Marks the transaction as failed with error e, unless it has failed already. Returns e. */
-enum err tx_mark_failed(struct tx *tx, enum err e);
+enum err tx_mark_transaction_failed(struct tx *tx, enum err e);
 
 /* Aborts the process, because a read transaction that tries to write is a bug. */
-enum err tx_refuse_write(const char *sql);
+enum err tx_abort_because_read_writes(const char *sql);
 
 /* Calls committed and done (done on the work item's loop), which may free the work item. */
-void work_item_finish(struct store *s, struct work_item *w, enum err result);
+void work_item_call_callbacks(struct store *s, struct work_item *w, enum err result);
 
-/* Call disk_full_set after a write found the disk full, disk_full_clear after a commit. */
-void disk_full_set(struct store *s);
-void disk_full_clear(struct store *s);
+/* Call set_disk_is_full after a write found the disk full, clear_disk_is_full after a commit. */
+void set_disk_is_full(struct store *s);
+void clear_disk_is_full(struct store *s);
 /* Returns whether a message about a full disk may be logged: at most one per 10 s. */
 bool disk_full_log_is_due(void);
 
 /* Copies n bytes into the arena and appends a NUL byte. The copy's pointer is never NULL. */
-struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);
+struct value copy_column_value_to_arena(struct arena *a, enum value_kind kind, const void *p,
+                                        size_t n);
 
 /* --- FIFO queue of work items, queue.c ------------------------------------------------ */
 
@@ -160,14 +162,14 @@ void work_queue_push_front(struct work_queue *q, struct work_item *first, struct
 struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
 /* Removes the oldest work item and those directly behind it that can share its transaction:
  * STORE_APPEND items that may share (may_share), all of different owners. */
-struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max,
-                                              int64_t timeout_ms);
+struct work_item *work_queue_pop_items_of_one_commit(struct work_queue *q, unsigned max,
+                                                     int64_t timeout_ms);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
 void work_queue_close(struct work_queue *q);
 bool work_queue_is_closed(struct work_queue *q);
 
-void condition_init_monotonic(pthread_cond_t *c);
-struct timespec deadline_after_ms(int64_t ms);
+void init_condition_with_monotonic_clock(pthread_cond_t *c);
+struct timespec timespec_after_ms(int64_t ms);
 
 /* --- round-robin queues of long reads, fair_queue.c ----------------------------------- */
 
@@ -222,7 +224,7 @@ enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run);
 /* Creates the folder and its missing parents. Logs failures. */
 enum err folder_create(const char *path);
 /* Locks the folder for this process. Logs an error if another process holds the lock. */
-enum err folder_lock(const char *path, int *ret);
+enum err lock_data_folder(const char *path, int *ret);
 
 /* Creates an unlinked file in TMPDIR, or in /var/tmp, for a copy of the database. The file
  * disappears when the process ends. Returns -1 and logs the reason on failure. */
@@ -284,8 +286,8 @@ enum err blobs_refuse_location(const char *address, struct str stored);
 struct blob_connections *blob_connections_new(void);
 void blob_connections_free(struct blob_connections *all); /* accepts NULL */
 /* Runs a transaction on a connection of its own, so that it does not queue behind requests. */
-enum err run_on_blob_connection(struct store *s, enum store_mode mode,
-                                enum err (*run)(struct tx *tx, void *arg), void *arg);
+enum err run_transaction_on_blob_connection(struct store *s, enum store_mode mode,
+                                            enum err (*run)(struct tx *tx, void *arg), void *arg);
 /* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
  * is closed. */
 enum err postgres_lock_blob_deletion(struct store *s);
@@ -320,11 +322,11 @@ enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int6
 
 /* Callback for each file: fd is open for reading, and the caller of the callback closes it. */
 typedef enum err blob_visit_fn(void *arg, const char *name, int fd, time_t written);
-enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg);
-enum err blobs_walk_markers(struct store *s, blob_visit_fn *found, void *arg);
+enum err blobs_visit_all(struct store *s, blob_visit_fn *found, void *arg);
+enum err blob_markers_visit_all(struct store *s, blob_visit_fn *found, void *arg);
 /* Calls found for all files below a subfolder of the data folder, recursively. */
-enum err blobs_walk_folder(const struct store *s, const char *below, blob_visit_fn *found,
-                           void *arg);
+enum err blobs_visit_folder(const struct store *s, const char *below, blob_visit_fn *found,
+                            void *arg);
 
 /* Creates the blob folder. If this process has locked the data folder, also removes temporary files
  * that a crash left. */

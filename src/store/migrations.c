@@ -46,14 +46,14 @@ static size_t count_known_migrations(void)
 {
     size_t count = 0;
 
-    while (migrations_known()[count].number)
+    while (get_known_migrations()[count].number)
         count++;
     return count;
 }
 
 int64_t store_schema_number(void)
 {
-    return migrations_known()[count_known_migrations() - 1].number;
+    return get_known_migrations()[count_known_migrations() - 1].number;
 }
 
 static enum migration_phase parse_migration_phase(const struct migration *m)
@@ -93,7 +93,7 @@ static enum err check_newer_migration(struct tx *tx, int64_t number, struct str 
 static enum err check_applied_migration(struct tx *tx, const struct rows *r, bool *applied)
 {
     int64_t number = row_int(r, 0);
-    const struct migration *all = migrations_known(), *m = all;
+    const struct migration *all = get_known_migrations(), *m = all;
 
     while (m->number && m->number != number)
         m++;
@@ -184,7 +184,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
             (str_is(engine_name, "both") || str_is(engine_name, engine->name)))
             append_translated_line(engine, line, &b);
     }
-    char *translated = buf_is_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_str(&b));
+    char *translated = buf_is_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_as_str(&b));
     buf_clear(&b);
     return translated;
 }
@@ -248,7 +248,7 @@ static enum err refuse_missing_migration(const struct migration *m)
     return ERR_UNAVAILABLE;
 }
 
-static void sleep_ms(long ms)
+static void sleep_for_ms(long ms)
 {
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
@@ -264,12 +264,12 @@ static enum err apply_migration_with_retries(struct store *s, struct pending_mig
 
     for (int tries = 1; tries < LOCK_RETRIES && e == ERR_UNAVAILABLE && s->engine->has_older;
          tries++) {
-        sleep_ms(LOCK_RETRY_MS);
+        sleep_for_ms(LOCK_RETRY_MS);
         e = run(s, &step->work);
     }
     for (int waited = 0; !e && step->waits && !contracts && waited < STOPPING_SERVER_WAIT_MS;
          waited += STOPPING_SERVER_POLL_MS) {
-        sleep_ms(STOPPING_SERVER_POLL_MS);
+        sleep_for_ms(STOPPING_SERVER_POLL_MS);
         e = run(s, &step->work);
     }
     return e;
@@ -309,7 +309,7 @@ static enum err apply_defer_or_refuse_migration(struct store *s, struct pending_
 
 enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
 {
-    const struct migration *all = migrations_known();
+    const struct migration *all = get_known_migrations();
     struct pending_migration step = {
         .work = { .mode = STORE_WRITE, .run = read_applied_migrations, .arena = arena_new() },
         .applied = mem_new(count_known_migrations() * sizeof *step.applied),
@@ -335,7 +335,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
 
 enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run)
 {
-    const struct migration *all = migrations_known();
+    const struct migration *all = get_known_migrations();
     struct pending_migration step = {
         .work = { .mode = STORE_WRITE, .run = read_applied_migrations, .arena = arena_new() },
         .applied = mem_new(count_known_migrations() * sizeof *step.applied),

@@ -26,9 +26,9 @@ enum migration_phase {
 /* Returns all migrations of this program. Test builds append the migrations in the folder
  * $GUILDHALL_TEST_MIGRATIONS, to simulate a later version (tests/inside/migrations_later.c). */
 #if TEST_BUILD
-const struct migration *migrations_known(void);
+const struct migration *get_known_migrations(void);
 #else
-static inline const struct migration *migrations_known(void)
+static inline const struct migration *get_known_migrations(void)
 {
     return migrations;
 }

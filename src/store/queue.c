@@ -3,7 +3,7 @@
 
 #include "store/internal.h"
 
-void condition_init_monotonic(pthread_cond_t *c)
+void init_condition_with_monotonic_clock(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
 
@@ -17,7 +17,7 @@ void work_queue_init(struct work_queue *q)
 {
     *q = (struct work_queue){ .last = &q->first };
     pthread_mutex_init(&q->lock, NULL);
-    condition_init_monotonic(&q->filled);
+    init_condition_with_monotonic_clock(&q->filled);
 }
 
 void work_queue_clear(struct work_queue *q)
@@ -57,7 +57,7 @@ void work_queue_push_front(struct work_queue *q, struct work_item *first, struct
     pthread_cond_broadcast(&q->filled);
 }
 
-struct timespec deadline_after_ms(int64_t ms)
+struct timespec timespec_after_ms(int64_t ms)
 {
     struct timespec t;
 
@@ -73,7 +73,7 @@ struct timespec deadline_after_ms(int64_t ms)
 
 static void wait_until_queue_has_items(struct work_queue *q, int64_t timeout_ms)
 {
-    struct timespec until = deadline_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
+    struct timespec until = timespec_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     int timed_out = 0;
 
     q->sleepers++;
@@ -124,8 +124,8 @@ static bool work_items_include_owner(const struct work_item *first, const struct
     return false;
 }
 
-struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max,
-                                              int64_t timeout_ms)
+struct work_item *work_queue_pop_items_of_one_commit(struct work_queue *q, unsigned max,
+                                                     int64_t timeout_ms)
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)

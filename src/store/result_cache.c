@@ -35,7 +35,8 @@ static bool cached_result_matches_lookup(const struct cache_entry *e, const void
 
     return k->key.what == asked->key->what &&
            memcmp(k->key.ids, asked->key->ids, sizeof k->key.ids) == 0 &&
-           (!asked->tx || tx_version_slots_unchanged(asked->tx, &k->seen, k->slots, k->count));
+           (!asked->tx ||
+            tx_row_version_slots_are_unchanged(asked->tx, &k->seen, k->slots, k->count));
 }
 
 static void cached_result_free(struct cache_entry *e)
@@ -95,18 +96,18 @@ static struct result_cache_entry *cached_result_new(const struct result_cache_ke
     return k;
 }
 
-struct result_cache_entry *result_cache_begin(struct tx *tx, const struct result_cache_key *key,
-                                              size_t rows)
+struct result_cache_entry *result_cache_begin_entry(struct tx *tx,
+                                                    const struct result_cache_key *key, size_t rows)
 {
     struct snapshot_version now;
 
-    return tx_snapshot_version(tx, &now) ? cached_result_new(key, &now, rows) : NULL;
+    return tx_get_snapshot_version(tx, &now) ? cached_result_new(key, &now, rows) : NULL;
 }
 
 struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
                                                             const struct result_cache_key *key)
 {
-    struct result_cache_entry *k = result_cache_begin(tx, key, 0);
+    struct result_cache_entry *k = result_cache_begin_entry(tx, key, 0);
 
     if (!k)
         return NULL;
@@ -116,7 +117,7 @@ struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
     return k;
 }
 
-struct arena *result_cache_arena(struct result_cache_entry *k)
+struct arena *result_cache_get_entry_arena(struct result_cache_entry *k)
 {
     return k->arena;
 }
@@ -134,11 +135,11 @@ static void cached_result_insert(struct result_cache_entry *k, const void *made,
     size_t size = arena_used_bytes(k->arena) + (k->text ? shared_text_get(k->text).n : 0);
 
     k->made = made;
-    cache_put(cache_get_for_thread(kind), hash_result_cache_key(&k->key), sizeof *k + size,
-              &k->entry);
+    cache_insert(cache_get_for_thread(kind), hash_result_cache_key(&k->key), sizeof *k + size,
+                 &k->entry);
 }
 
-void result_cache_end(struct result_cache_entry *k, const void *made)
+void result_cache_end_entry(struct result_cache_entry *k, const void *made)
 {
     if (made && arena_used_bytes(k->arena) <= MAX_RESULT_BYTES)
         cached_result_insert(k, made, &cached_results);
@@ -159,11 +160,11 @@ void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *ma
         cached_result_free(&k->entry);
 }
 
-void result_cache_end_text(struct result_cache_entry *k, struct str text)
+void result_cache_end_text_entry(struct result_cache_entry *k, struct str text)
 {
     if (text.n <= MAX_TEXT_BYTES)
         k->text = shared_text_new(text);
-    result_cache_end(k, k->text);
+    result_cache_end_entry(k, k->text);
 }
 
 struct shared_text *result_cache_find_constant_text(const struct result_cache_key *key)
@@ -178,5 +179,6 @@ struct shared_text *result_cache_find_constant_text(const struct result_cache_ke
 void result_cache_add_constant_text(const struct result_cache_key *key, struct str text)
 {
     if (text.n <= MAX_TEXT_BYTES)
-        result_cache_end_text(cached_result_new(key, &(struct snapshot_version){ 0 }, 0), text);
+        result_cache_end_text_entry(cached_result_new(key, &(struct snapshot_version){ 0 }, 0),
+                                    text);
 }

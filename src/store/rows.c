@@ -20,29 +20,29 @@ struct arena *tx_switch_arena(struct tx *tx, struct arena *a)
     return before;
 }
 
-unsigned tx_counter_shard(const struct tx *tx)
+unsigned tx_get_counter_shard(const struct tx *tx)
 {
     const struct store_engine *engine = tx->store->engine;
 
     return engine->counter_shard ? engine->counter_shard(tx) : 0;
 }
 
-enum err tx_require_background(struct tx *tx)
+enum err tx_require_background_thread(struct tx *tx)
 {
     const struct store_engine *engine = tx->store->engine;
 
     return engine->move_to_background && engine->move_to_background(tx) ? ERR_STORE_RETRY : OK;
 }
 
-bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret)
+bool tx_get_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     const struct store_engine *engine = tx->store->engine;
 
     return engine->snapshot_version && engine->snapshot_version(tx, ret);
 }
 
-bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                                const uint16_t *slots, size_t count)
+bool tx_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                        const uint16_t *slots, size_t count)
 {
     const struct store_engine *engine = tx->store->engine;
 
@@ -67,7 +67,7 @@ void tx_set_event_log_body(struct tx *tx, struct str body)
     tx->work->log = body;
 }
 
-void tx_order_id(struct tx *tx, uint64_t stream, uint64_t id)
+void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id)
 {
     struct ordered_id *o = arena_alloc(tx_arena(tx), sizeof *o);
 
@@ -77,14 +77,14 @@ void tx_order_id(struct tx *tx, uint64_t stream, uint64_t id)
         tx->store->engine->order_id(tx, stream, id);
 }
 
-enum err tx_mark_failed(struct tx *tx, enum err e)
+enum err tx_mark_transaction_failed(struct tx *tx, enum err e)
 {
     if (!tx->failed)
         tx->failed = e;
     return e;
 }
 
-enum err tx_refuse_write(const char *sql)
+enum err tx_abort_because_read_writes(const char *sql)
 {
     log_error("store: bug: a read transaction tried to write; statement: %s", sql);
     assert(false && "a read tried to write");
@@ -121,7 +121,8 @@ enum err tx_run_work_item(struct tx *tx)
     return e ? e : tx->failed;
 }
 
-struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n)
+struct value copy_column_value_to_arena(struct arena *a, enum value_kind kind, const void *p,
+                                        size_t n)
 {
     char *copy = arena_alloc_raw(a, n + 1);
 
@@ -147,7 +148,7 @@ static enum err start_query(struct tx *tx, struct sql sql, const struct value *v
     if (tx->failed)
         ret->error = tx->failed;
     else if (text_parameters_have_nul_byte(values, count))
-        ret->error = tx_mark_failed(tx, ERR_BAD_REQUEST);
+        ret->error = tx_mark_transaction_failed(tx, ERR_BAD_REQUEST);
     else
         ret->error = tx->store->engine->query(tx, *sql.text, values, count, ret);
     return ret->error;

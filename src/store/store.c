@@ -49,7 +49,7 @@ enum err store_open(const struct store_options *options, struct store **ret)
 
     /* A read-only tool may find an older schema without the table move_source. */
     if (!e && !options->moves && !options->read_only_tool)
-        e = store_run(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
+        e = store_run_transaction_and_wait(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
     if (!e && !options->moves && !options->read_only_tool)
         e = blobs_check_location(s, false);
     if (e)
@@ -141,26 +141,26 @@ static bool is_store_failure(enum err e)
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;
 }
 
-void work_item_finish(struct store *s, struct work_item *w, enum err result)
+void work_item_call_callbacks(struct store *s, struct work_item *w, enum err result)
 {
     if (is_store_failure(result))
         atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
     if (result == ERR_STORAGE_FULL)
-        disk_full_set(s);
+        set_disk_is_full(s);
     else if (!result && work_item_is_write(w))
-        disk_full_clear(s);
+        clear_disk_is_full(s);
     w->result = result;
     if (!result && w->committed && work_item_is_write(w))
         w->committed(w);
-    if (!w->loop || w->loop == loop_current()) {
+    if (!w->loop || w->loop == loop_get_current()) {
         w->done(w, result);
         return;
     }
     w->post.run = call_work_item_done;
-    loop_post(w->loop, &w->post);
+    loop_post_message(w->loop, &w->post);
 }
 
-void store_submit(struct store *s, struct work_item *w)
+void store_submit_work_item(struct store *s, struct work_item *w)
 {
     assert(w->mode != STORE_NONE);
     assert(w->arena);
@@ -187,7 +187,7 @@ static enum err run_blocking_work_item(struct work_item *w, struct tx *tx)
     return waiting->run(tx, waiting->arg);
 }
 
-static void wake_blocked_caller(struct work_item *w, enum err e)
+static void wake_caller_that_waits_for_store(struct work_item *w, enum err e)
 {
     struct blocking_work_item *waiting = container_of(w, struct blocking_work_item, work);
 
@@ -198,14 +198,14 @@ static void wake_blocked_caller(struct work_item *w, enum err e)
     pthread_mutex_unlock(&waiting->lock);
 }
 
-enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
-                   enum err (*run)(struct tx *tx, void *arg), void *arg)
+enum err store_run_transaction_and_wait(struct store *s, enum store_mode mode, struct arena *arena,
+                                        enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena *own = arena ? NULL : arena_new();
     struct blocking_work_item w = {
         .work = { .mode = mode,
                   .run = run_blocking_work_item,
-                  .done = wake_blocked_caller,
+                  .done = wake_caller_that_waits_for_store,
                   .arena = arena ? arena : own },
         .run = run,
         .arg = arg,
@@ -213,7 +213,7 @@ enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
 
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.finished, NULL);
-    store_submit(s, &w.work);
+    store_submit_work_item(s, &w.work);
     pthread_mutex_lock(&w.lock);
     while (!w.is_finished)
         pthread_cond_wait(&w.finished, &w.lock);

@@ -133,7 +133,7 @@ struct work_item {
     enum err result;
     struct str log;                 /* row of the event log, see tx_set_event_log_body */
     int64_t position;               /* position of that row in the event log */
-    struct ordered_id *ordered_ids; /* see tx_order_id; reset before each run */
+    struct ordered_id *ordered_ids; /* see tx_make_ids_visible_in_order; reset before each run */
     struct link commit_link;        /* PostgreSQL: link in the list of the commit order */
     bool in_commit_order;           /* PostgreSQL: whether commit_link is in the list */
     bool answered;                  /* PostgreSQL: whether the database has acknowledged COMMIT */
@@ -145,19 +145,20 @@ static inline bool work_item_is_write(const struct work_item *w)
 }
 
 /* Submits a work item; call it on w->loop. On SQLite, a read may call done before this returns. */
-void store_submit(struct store *s, struct work_item *w);
+void store_submit_work_item(struct store *s, struct work_item *w);
 
 /* For tools and tests without loops: runs a transaction and waits until it has ended. */
-enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
-                   enum err (*run)(struct tx *tx, void *arg), void *arg);
+enum err store_run_transaction_and_wait(struct store *s, enum store_mode mode, struct arena *arena,
+                                        enum err (*run)(struct tx *tx, void *arg), void *arg);
 
 /* A separate PostgreSQL connection for one thread, so that its work does not queue behind requests.
- * store_connection_run is store_run on this connection. Free it before the store is closed. */
+ * store_connection_run_transaction is store_run_transaction_and_wait on this connection. Free it
+ * before the store is closed. */
 struct store_connection;
 struct store_connection *store_connection_new(struct store *s);
-enum err store_connection_run(struct store_connection *side, enum store_mode mode,
-                              struct arena *arena, enum err (*run)(struct tx *tx, void *arg),
-                              void *arg);
+enum err store_connection_run_transaction(struct store_connection *side, enum store_mode mode,
+                                          struct arena *arena,
+                                          enum err (*run)(struct tx *tx, void *arg), void *arg);
 void store_connection_free(struct store_connection *side); /* accepts NULL */
 /* Returns the number of connects. After a reconnect the database may be a promoted replica. */
 unsigned store_connection_count_connects(const struct store_connection *side);
@@ -189,11 +190,11 @@ struct arena *tx_switch_arena(struct tx *tx, struct arena *a);
 /* Returns the number of a counter shard: 0 if the engine has a single writer, otherwise unique
  * among all running work items on all nodes. With one counter row per shard, concurrent
  * transactions do not update the same row. */
-unsigned tx_counter_shard(const struct tx *tx);
+unsigned tx_get_counter_shard(const struct tx *tx);
 
 /* Call it before a long computation without queries. On a loop it returns an error, which the work
  * item must return: the store then restarts the read in the background. Elsewhere it returns OK. */
-enum err tx_require_background(struct tx *tx);
+enum err tx_require_background_thread(struct tx *tx);
 
 /* Tables with row versions. On SQLite (one writing process) each column, each row of these tables
  * and the set of rows of an owner has a version slot. A cached result stays valid for later reads
@@ -211,11 +212,11 @@ struct snapshot_version {
 };
 /* Sets *ret to how many commits this read sees at least. Returns false for writes, and on
  * PostgreSQL. */
-bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
+bool tx_get_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Returns whether no version slot has changed since an earlier read of the same connection. */
-bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                                const uint16_t *slots, size_t count);
+bool tx_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                        const uint16_t *slots, size_t count);
 /* tx_track_dependencies collects the version slots of all columns that later queries read, until it
  * is called with NULL. */
 enum { TX_DEPENDENCIES_MAX = 256 };
@@ -238,7 +239,7 @@ void tx_set_event_log_body(struct tx *tx, struct str body);
 /* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
  * committed since `run` created this one, the work item runs again and must create a new id. SQLite
  * has one writer, which runs and commits one work item after the other, so it needs no check. */
-void tx_order_id(struct tx *tx, uint64_t stream, uint64_t id);
+void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id);
 /* Registers a callback for event log positions whose transaction was aborted; call it before the
  * first commit. The callback may run on any thread, as soon as the abort is certain. */
 void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
@@ -422,7 +423,7 @@ bool blob_append_presigned_url(const struct store *s, const char *name, int seco
 /* Appends the origin of these URLs; false if there are none. */
 bool blobs_append_redirect_origin(const struct store *s, struct buf *out);
 /* Returns false if blobs are not in object storage. */
-bool store_object_stats(const struct store *s, struct object_storage_stats *ret);
+bool store_read_object_storage_stats(const struct store *s, struct object_storage_stats *ret);
 /* Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_delete(struct store *s, const char *name);
 

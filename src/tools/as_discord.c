@@ -79,7 +79,7 @@ static bool write_text_and_file(const char *path, struct str text, const char *o
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     bool ok = fd >= 0 && write_all_bytes(fd, text) &&
               (!other || access(other, R_OK) != 0 || read_file_or_stdin(other, &content)) &&
-              write_all_bytes(fd, buf_str(&content));
+              write_all_bytes(fd, buf_as_str(&content));
     if (!ok)
         fprintf(stderr, "guildhall: cannot write '%s': %s\n", path, strerror(errno));
     if (fd >= 0)
@@ -114,8 +114,8 @@ static bool write_files_for_clients(const struct as_discord_run *run)
     buf_init(&authority, 64 * 1024);
     append_hosts_entries(run, &entry);
     bool ok = read_file_or_stdin(run->ca, &authority) &&
-              write_text_and_file(run->hosts, buf_str(&entry), "/etc/hosts") &&
-              write_text_and_file(run->trusted, buf_str(&authority), find_system_certificates());
+              write_text_and_file(run->hosts, buf_as_str(&entry), "/etc/hosts") &&
+              write_text_and_file(run->trusted, buf_as_str(&authority), find_system_certificates());
     buf_clear(&entry);
     buf_clear(&authority);
     return ok;
@@ -282,7 +282,7 @@ static void print_guide_for_other_clients(const struct as_discord_run *run)
     append_hosts_entries(run, &entry);
     printf("\nDiscord's host names are served here. A bot needs these lines in /etc/hosts:\n\n"
            "%.*s\nand must trust the authority of the certificates:\n\n",
-           STR_ARGS(buf_str(&entry)));
+           STR_ARGS(buf_as_str(&entry)));
     for (int i = 0; certificate_variables[i].name; i++)
         printf("  export %s='%s'\n", certificate_variables[i].name,
                certificate_variables[i].only_ours ? run->ca : run->trusted);

@@ -12,7 +12,7 @@ static const char *const demo_usernames[DEMO_ACCOUNTS] = { "ada", "bob", "helper
 
 struct demo_state {
     struct account_token_request requests[DEMO_ACCOUNTS];
-    struct demo_ids ids;
+    struct demo_guild_ids ids;
     const struct config *config;
     struct demo_bot *bot; /* set once the server runs */
 };
@@ -29,7 +29,7 @@ static enum err import_demo_world_into_empty_database(const struct config *confi
     if (e || !empty)
         return e;
     struct arena *arena = arena_new();
-    e = import_world_file_text(config, store, str_of(world_demo), false, arena, &report);
+    e = import_world_file_text(config, store, str_of(world_demo), false, NULL, arena, &report);
     arena_free(arena);
     return e ? e : gifs_import_demo(store, &gifs);
 }
@@ -44,7 +44,7 @@ static enum err prepare_demo_data_and_tokens(const struct config *config, struct
     if (!e)
         e = import_demo_world_into_empty_database(config, store);
     if (!e)
-        e = demo_ids_read(store, &t->ids);
+        e = demo_guild_ids_read(store, &t->ids);
     if (!e)
         e = auth_new(config->data, store, &auth);
     for (int i = 0; i < DEMO_ACCOUNTS && !e; i++) {
@@ -99,7 +99,7 @@ static void print_demo_guide(void *arg, const char *url)
 }
 
 /* Returns the configuration with workbench, request and traffic log enabled, unless set. */
-static struct config demo_config(const struct config *given)
+static struct config make_config_of_demo(const struct config *given)
 {
     struct config c = *given;
 
@@ -114,11 +114,10 @@ static struct config demo_config(const struct config *given)
 
 int tool_demo(const struct command_settings *s, char **arguments)
 {
-    struct config config = demo_config(&s->config);
+    struct config config = make_config_of_demo(&s->config);
     struct demo_state tour = { .config = &config };
 
-    if (*arguments)
-        return print_usage_error("demo accepts no arguments");
+    (void)arguments;
     if (prepare_demo_data_and_tokens(&config, &tour))
         return 1;
     int status = serve_until_stopped(&config, NULL, print_demo_guide, &tour);

@@ -163,7 +163,7 @@ static void write_dice_roll_reply_json(struct json_writer *j, int64_t type, int6
              "[{\"type\":1,\"components\":[{\"type\":2,\"style\":1,\"label\":\"again\","
              "\"custom_id\":\"roll:%" PRId64 ":%" PRId64 "\"}]}]",
              sides, dice);
-    write_message_json(j, type, buf_str(&text), secret, button);
+    write_message_json(j, type, buf_as_str(&text), secret, button);
     buf_clear(&text);
 }
 
@@ -239,7 +239,7 @@ static size_t count_bot_sessions(const struct demo_bot *b, snowflake bot)
     snprintf(start, sizeof start, "{\"user_id\":\"%" PRIu64 "\"", bot);
     buf_init(&out, SIZE_MAX);
     if (control_send_request(b->config->data, "operate sessions", &out) == OK)
-        for (struct str rest = buf_str(&out); rest.n;) {
+        for (struct str rest = buf_as_str(&out); rest.n;) {
             struct str line = str_cut(&rest, '\n');
 
             count += str_starts_with(line, str_of(start)) &&
@@ -276,7 +276,7 @@ static void reply_to_interaction(const struct demo_bot *b, struct api_client *w,
     struct str path =
         str_printf(arena, "/interactions/%" PRIu64 "/%.*s/callback", q->id, STR_ARGS(q->token));
     if (body.n)
-        api_client_request(w, "POST", str_dup_cstring(arena, path), buf_str(&body), NULL, 0, &a);
+        api_client_request(w, "POST", str_dup_cstring(arena, path), buf_as_str(&body), NULL, 0, &a);
     buf_clear(&body);
 }
 

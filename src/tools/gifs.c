@@ -41,7 +41,7 @@ static void on_gif_downloaded(void *arg, enum fetch_result result, int status, s
     (void)type;
     pthread_mutex_lock(&f->lock);
     if (result == FETCH_OK && status == 200)
-        buf_add_str(f->out, buf_str(body));
+        buf_add_str(f->out, buf_as_str(body));
     else
         f->problem = result == FETCH_OK          ? "the status of the response is not 200"
                      : result == FETCH_TIMEOUT   ? "the download takes too long"
@@ -84,7 +84,7 @@ static bool download_gif(void *arg, const char *url, struct buf *ret, const char
     f->out = ret;
     f->problem = NULL;
     f->over = false;
-    loop_call_and_wait(loops_get(f->loops, 0), start_gif_download, f);
+    loop_call_and_wait(loops_get_loop_at(f->loops, 0), start_gif_download, f);
     pthread_mutex_lock(&f->lock);
     while (!f->over)
         pthread_cond_wait(&f->ended, &f->lock);
@@ -104,7 +104,7 @@ static void free_fetcher_on_loop(struct loop *loop, void *arg)
 static void free_gif_downloads(struct gif_download *f)
 {
     if (f->loops) {
-        loop_call_and_wait(loops_get(f->loops, 0), free_fetcher_on_loop, f);
+        loop_call_and_wait(loops_get_loop_at(f->loops, 0), free_fetcher_on_loop, f);
         loops_stop(f->loops);
     }
     pthread_mutex_destroy(&f->lock);
@@ -131,7 +131,7 @@ static int import_gifs(const struct config *config, const char *path, const char
     buf_init(&text, MAX_LIST_BYTES);
     /* Stay root, because only root may be able to read the input; chown new files later. */
     if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
-        struct gifs_import in = { .text = buf_str(&text),
+        struct gifs_import in = { .text = buf_as_str(&text),
                                   .folder = folder,
                                   .fetch = download_gif,
                                   .fetch_arg = &fetching,
@@ -157,7 +157,7 @@ int tool_gifs(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
         (arguments[2] && arguments[3]))
-        return print_usage_error(
+        return print_usage_forms(
             "gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
     char *path = mem_dup_cstring(arguments[1]);
     int status = import_gifs(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));

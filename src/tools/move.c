@@ -37,7 +37,7 @@ static void on_move_progress(void *arg, const char *what, int64_t done, int64_t 
     progress_print(arg, what, done, total);
 }
 
-static void print_move_report(const struct move_options *o, const struct move_report *r)
+static void print_move_report(const struct data_move_options *o, const struct data_move_report *r)
 {
     if (r->was_done) {
         puts("the database was already moved there; nothing was changed");
@@ -54,7 +54,7 @@ static void print_move_report(const struct move_options *o, const struct move_re
                (long long)r->files, (long long)r->bytes);
 }
 
-static void print_start_command(const struct move_options *o)
+static void print_start_command(const struct data_move_options *o)
 {
     /* The URL is not printed, because it may contain a password. */
     if (o->to.postgres)
@@ -65,13 +65,13 @@ static void print_start_command(const struct move_options *o)
 }
 
 /* Copies the files to another place; the database stays. */
-static int move_files_only(const struct move_options *o, struct progress_output *meter,
+static int move_files_only(const struct data_move_options *o, struct progress_output *meter,
                            const char *to)
 {
-    struct move_report report;
+    struct data_move_report report;
 
     progress_begin(meter, "move");
-    enum err e = move_blobs(o, &report);
+    enum err e = move_stored_files(o, &report);
     progress_end(meter);
     if (e) {
         fprintf(stderr, "guildhall: the files were not moved; run the command again to continue\n");
@@ -83,9 +83,9 @@ static int move_files_only(const struct move_options *o, struct progress_output 
     return 0;
 }
 
-static int run_move(const struct move_options *o, struct progress_output *meter)
+static int run_move(const struct data_move_options *o, struct progress_output *meter)
 {
-    struct move_report report;
+    struct data_move_report report;
 
     progress_begin(meter, "move");
     enum err e = move_all_data(o, &report);
@@ -118,8 +118,8 @@ static int move_with_options(const struct command_settings *s, struct arena *are
         !config_blob_options(&s->config, to_blobs, arena, &target))
         return 1;
     if (s->move_to_blobs && is_in_postgres(to_blobs) && !to_postgres)
-        return print_usage_error("to-blobs postgres requires a PostgreSQL database");
-    struct move_options o = {
+        return print_usage_error("--to-blobs postgres requires a PostgreSQL database");
+    struct data_move_options o = {
         .from = { s->config.data, s->config.store, from.blobs_inside, from.objects },
         .to = { to, NULL, false, target.objects },
         .keys = snapshot_key_files,
@@ -134,11 +134,11 @@ static int move_with_options(const struct command_settings *s, struct arena *are
         return move_files_only(&o, &meter, to_blobs);
     }
     if (to_postgres)
-        o.to = (struct move_location){ s->move_to_data ? s->move_to_data : s->config.data, to,
-                                       is_in_postgres(to_blobs), target.objects };
+        o.to = (struct data_move_location){ s->move_to_data ? s->move_to_data : s->config.data, to,
+                                            is_in_postgres(to_blobs), target.objects };
     else if (s->move_to_data)
         return print_usage_error(
-            "to-data requires --to postgres://…; a folder contains everything");
+            "--to-data requires --to postgres://…; a folder contains everything");
     return run_move(&o, &meter);
 }
 
@@ -147,7 +147,7 @@ int tool_move(const struct command_settings *s, char **arguments)
     struct arena *arena;
 
     if (*arguments || (!s->move_to && (!s->move_to_blobs || s->move_to_data)))
-        return print_usage_error("move --to postgres://… [--to-data DIR], move --store "
+        return print_usage_forms("move --to postgres://… [--to-data DIR], move --store "
                                  "postgres://… --to DIR, or move --to-blobs s3://BUCKET");
     arena = arena_new();
     int status = move_with_options(s, arena);

@@ -44,14 +44,14 @@ int tool_nodes(const struct command_settings *s, char **arguments)
 {
     struct store *store;
 
-    if (*arguments)
-        return print_usage_error("nodes accepts only options");
+    (void)arguments;
     if (!s->config.store)
         return print_usage_error(
             "nodes needs --store: only servers on PostgreSQL can form a cluster");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = store_run(store, STORE_READ, NULL, read_and_print_nodes, NULL);
+    enum err e =
+        store_run_transaction_and_wait(store, STORE_READ, NULL, read_and_print_nodes, NULL);
     store_close(store);
     return e ? 1 : 0;
 }

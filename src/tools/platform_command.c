@@ -145,7 +145,8 @@ static int run_platform_verb(const struct command_settings *s, const struct plat
     int status = 1;
 
     if (!open_store_as_owner(&s->config, &store) && !auth_new(s->config.data, store, &o->auth))
-        status = print_platform_result(store_run(store, STORE_WRITE, NULL, v->run, o), o);
+        status = print_platform_result(
+            store_run_transaction_and_wait(store, STORE_WRITE, NULL, v->run, o), o);
     auth_free(o->auth);
     store_close(store);
     return status;
@@ -227,7 +228,7 @@ static enum err import_all_csv_lines(struct store *store, FILE *f, struct import
             line[strcspn(line, "\r\n")] = '\0';
             snprintf(b->lines[b->count++], sizeof *b->lines, "%.255s", line);
         }
-        e = store_run(store, STORE_WRITE, NULL, import_csv_line_batch, b);
+        e = store_run_transaction_and_wait(store, STORE_WRITE, NULL, import_csv_line_batch, b);
         b->first += e ? 0 : b->count;
         *ret_count += b->count;
     }
@@ -279,10 +280,10 @@ static int add_guild_subscription(const struct command_settings *s, const char *
     struct store *store = NULL;
 
     if (!str_to_u64(str_of(id), &o.guild_id))
-        return print_usage_error("platform guild-subscription GUILD");
+        return print_usage_forms("platform guild-subscription GUILD");
     enum err e = open_store_as_owner(&s->config, &store);
     if (!e)
-        e = store_run(store, STORE_WRITE, NULL, write_guild_subscription, &o);
+        e = store_run_transaction_and_wait(store, STORE_WRITE, NULL, write_guild_subscription, &o);
     store_close(store);
     if (e)
         fprintf(stderr, "guildhall: %s\n", error_info(e)->message);
@@ -302,6 +303,9 @@ int tool_platform(const struct command_settings *s, char **arguments)
     if (count == 2 && strcmp(arguments[0], "guild-subscription") == 0)
         return add_guild_subscription(s, arguments[1]);
     const struct platform_verb *v = count ? find_platform_verb(arguments[0]) : NULL;
+    if (count && !v && strcmp(arguments[0], "import") != 0 &&
+        strcmp(arguments[0], "guild-subscription") != 0)
+        fprintf(stderr, "guildhall: there is no command 'platform %.64s'\n", arguments[0]);
     if (!v || count < 2 + v->min_arguments)
         return print_platform_usage();
     struct platform_request o = { .platform = platform_find_by_name(str_of(arguments[1])),

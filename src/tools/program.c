@@ -22,8 +22,8 @@ static int print_openapi(const struct command_settings *s, char **arguments)
     (void)s, (void)arguments;
     buf_init(&text, SIZE_MAX);
     buf_init(&out, SIZE_MAX);
-    api_write_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
-    json_indent(buf_str(&text), &out);
+    api_write_openapi_document(guildhall_domains, GUILDHALL_VERSION, &text);
+    json_indent(buf_as_str(&text), &out);
     buf_add_char(&out, '\n');
     buf_clear(&text);
     print_and_free_buf(&out);
@@ -36,7 +36,7 @@ static int print_reference(const struct command_settings *s, char **arguments)
 
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
-    api_write_reference(guildhall_domains, &out);
+    api_write_reference_page(guildhall_domains, &out);
     print_and_free_buf(&out);
     return 0;
 }
@@ -91,7 +91,8 @@ const struct program_command program_commands[] = {
       .examples = "join \"The Workshop\" --as fay --by ada" },
     { "leave", "GUILD", "Leave a guild as a user", tool_leave, act_option_rows,
       .examples = "leave \"The Workshop\" --as fay" },
-    { "user", "VERB …", "Accounts: list, show, add, passwd, disable, enable, delete, premium",
+    { "user", "VERB …",
+      "Accounts: list, show, add, passwd, disable, enable, delete, export, premium and others",
       tool_operator_command, operator_command_option_rows,
       .examples = "user list\nuser add bob\nuser passwd bob" },
     { "guild", "VERB …", "Guilds: list, show, owner, delete", tool_operator_command,

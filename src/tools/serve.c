@@ -120,7 +120,7 @@ static void print_first_account_help(const struct guildhall *g, const struct con
     printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
            "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
            config->data, config->data);
-    enum registration_mode mode = api_options(guildhall_get_api(g))->registration;
+    enum registration_mode mode = api_get_options(guildhall_get_api(g))->registration;
 
     if (mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE)
         printf("Other people register with a code: guildhall invite create --data %s\n",
@@ -229,8 +229,7 @@ int tool_reload(const struct command_settings *s, char **arguments)
 {
     struct buf reply;
 
-    if (*arguments)
-        return print_usage_error("reload accepts no arguments");
+    (void)arguments;
     buf_init(&reply, SIZE_MAX);
     enum err e = control_send_request_to_all(s->config.data, "reload", &reply);
     if (e)
@@ -241,7 +240,7 @@ int tool_reload(const struct command_settings *s, char **arguments)
                                        : "no response in time from the server on",
                 s->config.data);
     else if (reply.n)
-        fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(buf_str(&reply)));
+        fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(buf_as_str(&reply)));
     int status = e || reply.n ? 1 : 0;
     buf_clear(&reply);
     return status;

@@ -5,10 +5,30 @@
 
 #include "tools/program.h"
 
+static const char *running_command; /* its name, or NULL */
+
+void name_command_in_usage_errors(const char *name)
+{
+    running_command = name;
+}
+
+static int print_reference_to_help(void)
+{
+    fprintf(stderr, "Try 'guildhall help%s%s'.\n", running_command ? " " : "",
+            running_command ? running_command : "");
+    return 2;
+}
+
 int print_usage_error(const char *problem)
 {
-    fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
-    return 2;
+    fprintf(stderr, "guildhall: %s\n", problem);
+    return print_reference_to_help();
+}
+
+int print_usage_forms(const char *forms)
+{
+    fprintf(stderr, "guildhall: usage: %s\n", forms);
+    return print_reference_to_help();
 }
 
 static size_t count_option_rows(const struct option_row *rows)
@@ -78,7 +98,7 @@ bool read_settings_of_command(const struct program_command *c, struct arena *are
     struct option_source source = config_option_source;
 
     ret->argv = argv;
-    source.file = options_read_one_before_others("config", &source, argv);
+    source.file = options_read_single_value_early("config", &source, argv);
     source.command_follows = c->command_follows;
     source.no_arguments = !*c->arguments || c->command_follows;
     if (!check_environment_variable_names(ret->commands, arena, ret_problem) ||

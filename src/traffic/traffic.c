@@ -87,7 +87,7 @@ void traffic_stop_watching(struct traffic_ring *t)
 /* --- ring buffer ---------------------------------------------------------------------- */
 
 /* Moves the write position; wraps at most once, as no record exceeds an eighth of the ring. */
-static void ring_advance(struct traffic_ring *t, size_t n)
+static void traffic_ring_advance_offset(struct traffic_ring *t, size_t n)
 {
     t->end += n;
     t->at += n;
@@ -96,17 +96,17 @@ static void ring_advance(struct traffic_ring *t, size_t n)
 }
 
 /* Writes bytes, which may wrap around the end of the ring. */
-static void ring_write(struct traffic_ring *t, const void *p, size_t n)
+static void traffic_ring_write_bytes(struct traffic_ring *t, const void *p, size_t n)
 {
     size_t first = n < t->size - t->at ? n : t->size - t->at;
 
     memcpy(t->bytes + t->at, p, first);
     if (n > first)
         memcpy(t->bytes, (const char *)p + first, n - first);
-    ring_advance(t, n);
+    traffic_ring_advance_offset(t, n);
 }
 
-static void ring_read(const struct traffic_ring *t, uint64_t from, void *p, size_t n)
+static void traffic_ring_read_bytes(const struct traffic_ring *t, uint64_t from, void *p, size_t n)
 {
     size_t at = from % t->size, first = n < t->size - at ? n : t->size - at;
 
@@ -115,15 +115,15 @@ static void ring_read(const struct traffic_ring *t, uint64_t from, void *p, size
         memcpy((char *)p + first, t->bytes, n - first);
 }
 
-static bool ring_contains_record(const struct traffic_ring *t, uint64_t number)
+static bool traffic_ring_contains_record(const struct traffic_ring *t, uint64_t number)
 {
     return number && number <= t->newest && t->newest - number < MAX_RECORDS &&
            t->end - t->offsets[number % MAX_RECORDS] <= t->size;
 }
 
 /* Writes a record that does not wrap, which is the usual case. */
-static void ring_write_unwrapped(char *at, const struct traffic_record *r,
-                                 const struct str texts[TRAFFIC_TEXTS])
+static void traffic_ring_write_without_wrapping(char *at, const struct traffic_record *r,
+                                                const struct str texts[TRAFFIC_TEXTS])
 {
     memcpy(at, r, sizeof *r);
     at += sizeof *r;
@@ -135,18 +135,18 @@ static void ring_write_unwrapped(char *at, const struct traffic_record *r,
     }
 }
 
-static void ring_write_record(struct traffic_ring *t, const struct traffic_record *r,
-                              const struct str texts[TRAFFIC_TEXTS], size_t bytes)
+static void traffic_ring_write_record(struct traffic_ring *t, const struct traffic_record *r,
+                                      const struct str texts[TRAFFIC_TEXTS], size_t bytes)
 {
     if (bytes <= t->size - t->at) {
-        ring_write_unwrapped(t->bytes + t->at, r, texts);
-        ring_advance(t, bytes);
+        traffic_ring_write_without_wrapping(t->bytes + t->at, r, texts);
+        traffic_ring_advance_offset(t, bytes);
         return;
     }
-    ring_write(t, r, sizeof *r);
+    traffic_ring_write_bytes(t, r, sizeof *r);
     for (int i = 0; i < TRAFFIC_TEXTS; i++)
         if (r->stored[i])
-            ring_write(t, texts[i].p, r->stored[i]);
+            traffic_ring_write_bytes(t, texts[i].p, r->stored[i]);
 }
 
 void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
@@ -164,7 +164,7 @@ void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
     if (t->bytes) {
         r->number = ++t->newest;
         t->offsets[r->number % MAX_RECORDS] = t->end;
-        ring_write_record(t, r, texts, bytes);
+        traffic_ring_write_record(t, r, texts, bytes);
     }
     pthread_mutex_unlock(&t->lock);
 }
@@ -179,12 +179,12 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
-        if (ring_contains_record(t, middle))
+        if (traffic_ring_contains_record(t, middle))
             high = middle;
         else
             low = middle + 1;
     }
-    return ring_contains_record(t, low) ? low : 0;
+    return traffic_ring_contains_record(t, low) ? low : 0;
 }
 
 void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
@@ -203,17 +203,17 @@ bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic
 
     buf_reset(room);
     pthread_mutex_lock(&t->lock);
-    there = t->bytes && ring_contains_record(t, number);
+    there = t->bytes && traffic_ring_contains_record(t, number);
     if (there) {
         uint64_t from = t->offsets[number % MAX_RECORDS];
 
-        ring_read(t, from, ret, sizeof *ret);
+        traffic_ring_read_bytes(t, from, ret, sizeof *ret);
         for (int i = 0; i < TRAFFIC_TEXTS; i++)
             bytes += ret->stored[i];
         char *at = buf_reserve(room, bytes + 1);
         there = at != NULL;
         if (at)
-            ring_read(t, from + sizeof *ret, at, bytes);
+            traffic_ring_read_bytes(t, from + sizeof *ret, at, bytes);
     }
     pthread_mutex_unlock(&t->lock);
     room->n = there ? bytes : 0;

@@ -79,7 +79,7 @@ static enum err move_to_afk_channel(struct call *call, const struct voice_state 
 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    e = voice_state_move(call, s, &afk);
+    e = voice_state_move_to_channel(call, s, &afk);
     return e == ERR_MAX_MEMBERS ? OK : e; /* the user stays if the AFK channel is full */
 }
 

@@ -37,9 +37,9 @@ static enum err refuse_without_voice_state(struct tx *tx, const struct pending_i
 }
 
 /* Validates an IDENTIFY payload. Returns 0 if it is valid, else the close code. */
-static enum relay_close_code validate_identify(const struct pending_identify *c,
-                                               const unsigned char token[VOICE_TOKEN_SIZE],
-                                               struct str session_id, snowflake channel_id)
+static enum relay_close_code check_fields_of_voice_identify(
+    const struct pending_identify *c, const unsigned char token[VOICE_TOKEN_SIZE],
+    struct str session_id, snowflake channel_id)
 {
     if (sodium_memcmp(token, c->token, VOICE_TOKEN_SIZE) != 0)
         return RELAY_BAD_TOKEN;
@@ -49,8 +49,8 @@ static enum relay_close_code validate_identify(const struct pending_identify *c,
 }
 
 /* Accepts an IDENTIFY payload: sends the relay the state, and whether the channel is a stage. */
-static enum err accept_identify(struct call *call, const struct pending_identify *c,
-                                snowflake channel_id, struct relay_voice_state fact)
+static enum err accept_voice_identify(struct call *call, const struct pending_identify *c,
+                                      snowflake channel_id, struct relay_voice_state fact)
 {
     struct channel channel;
     enum err e = channel_find(call->tx, channel_id, &channel);
@@ -82,7 +82,7 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
     unsigned char token[VOICE_TOKEN_SIZE];
 
     voice_token_derive(call->api, s, token);
-    c->refusal = validate_identify(c, token, s->session_id, voice_state_channel_id(s));
+    c->refusal = check_fields_of_voice_identify(c, token, s->session_id, voice_state_channel_id(s));
     if (c->refusal)
         return ERR_UNKNOWN_VOICE_STATE;
     enum err e = refuse_room_of_other_node(call, voice_state_channel_id(s), &c->refusal);
@@ -90,7 +90,8 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
         return e;
     s->live = true;
     e = voice_state_write_row(call->tx, s);
-    return e ? e : accept_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
+    return e ? e
+             : accept_voice_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
 /* Checks an IDENTIFY payload for a stream. If admits is set, also rewrites the unchanged
@@ -106,7 +107,8 @@ static enum err connect_stream(struct call *call, struct pending_identify *c,
     if (e)
         return e;
     stream_token_derive(call->api, &part, token);
-    c->refusal = validate_identify(c, token, part.session_id, stream_rtc_channel_id(s));
+    c->refusal =
+        check_fields_of_voice_identify(c, token, part.session_id, stream_rtc_channel_id(s));
     if (c->refusal)
         return ERR_UNKNOWN_STREAM;
     e = refuse_room_of_other_node(call, s->rtc_server_id, &c->refusal);
@@ -114,12 +116,13 @@ static enum err connect_stream(struct call *call, struct pending_identify *c,
         return e;
     e = stream_participant_write(call->tx, s->key.owner_id, &part);
     return e ? e
-             : accept_identify(call, c, s->key.channel_id, stream_state_for_relay(s, &part, true));
+             : accept_voice_identify(call, c, s->key.channel_id,
+                                     stream_state_for_relay(s, &part, true));
 }
 
-static enum err check_identify(struct call *call, bool admits)
+static enum err check_voice_identify(struct call *call, bool admits)
 {
-    struct pending_identify *c = call_passed_data(call, "pending_identify");
+    struct pending_identify *c = call_get_stage_data(call, "pending_identify");
     struct voice_state state;
     struct stream stream;
     enum err e = find_state_to_connect(call->tx, c, &state);
@@ -135,34 +138,34 @@ static enum err check_identify(struct call *call, bool admits)
     return e == ERR_UNKNOWN_STREAM ? refuse_without_voice_state(call->tx, c, &c->refusal) : e;
 }
 
-static enum err check_and_admit_identify(struct call *call)
+static enum err check_and_admit_voice_identify(struct call *call)
 {
-    return check_identify(call, true);
+    return check_voice_identify(call, true);
 }
 
 static enum err check_identify_without_admitting(struct call *call)
 {
-    return check_identify(call, false);
+    return check_voice_identify(call, false);
 }
 
 /* A read transaction rejects invalid IDENTIFY payloads, which anyone can send, before the write
  * transaction. */
-static enum err prepare_identify(struct call *call)
+static enum err prepare_voice_identify(struct call *call)
 {
     call->read = check_identify_without_admitting;
     return OK;
 }
 
-static void on_identify_checked(struct call *call, enum err e, void *arg)
+static void on_voice_identify_checked(struct call *call, enum err e, void *arg)
 {
-    const struct pending_identify *c = call_passed_data(call, "pending_identify");
+    const struct pending_identify *c = call_get_stage_data(call, "pending_identify");
 
     (void)arg;
     if (e)
         relay_refuse_identify(c, c->refusal ? c->refusal : RELAY_UNKNOWN_ERROR);
 }
 
-static void on_relay_identify(void *arg, const struct pending_identify *c)
+static void on_identify_received_by_relay(void *arg, const struct pending_identify *c)
 {
     struct api *api = arg;
 
@@ -170,12 +173,12 @@ static void on_relay_identify(void *arg, const struct pending_identify *c)
         relay_refuse_identify(c, RELAY_GOING_AWAY);
         return;
     }
-    internal_call_start(api, loop_current(),
+    internal_call_start(api, loop_get_current(),
                         &(struct internal_call){ .name = "voice_identify",
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_identify,
-                                                 .run = check_and_admit_identify,
-                                                 .done = on_identify_checked,
+                                                 .decode = prepare_voice_identify,
+                                                 .run = check_and_admit_voice_identify,
+                                                 .done = on_voice_identify_checked,
                                                  .type = "pending_identify",
                                                  .data = c,
                                                  .size = sizeof *c });
@@ -199,7 +202,7 @@ static bool state_awaits_server_update(const struct voice_state *s)
 /* Updates a voice state. Ignores an old connection: the voice state has another salt by now. */
 static enum err update_voice_connection(struct call *call)
 {
-    const struct connection_change *c = call_passed_data(call, "connection_change");
+    const struct connection_change *c = call_get_stage_data(call, "connection_change");
     struct voice_state s;
     enum err e = voice_state_find(call->tx, c->voice_state.guild_id, c->voice_state.user_id, &s);
 
@@ -222,7 +225,7 @@ static void start_connection_update(struct api *api, const struct connection_cha
 {
     if (api_is_draining(api))
         return;
-    internal_call_start(api, loop_current(),
+    internal_call_start(api, loop_get_current(),
                         &(struct internal_call){ .name = "voice_connection",
                                                  .store = ROUTE_STORE_WRITE,
                                                  .run = update_voice_connection,
@@ -243,6 +246,6 @@ static void on_relay_audio_activity(void *arg, const struct voice_state_key *p)
 
 struct relay_source voice_relay_source(struct api *api)
 {
-    return (struct relay_source){ api, on_relay_identify, on_relay_connected_changed,
+    return (struct relay_source){ api, on_identify_received_by_relay, on_relay_connected_changed,
                                   on_relay_audio_activity };
 }

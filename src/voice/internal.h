@@ -50,7 +50,7 @@ extern const struct voice_opcode_handler voice_opcodes[]; /* the last row has .t
 
 /* Call when it is known whether a resumed session has voice states from before a restart. If found
  * is false, frees the session's queue. */
-void session_queue_finish_restore(struct voice_service *v, uint64_t session, bool found);
+void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t session, bool found);
 
 static inline bool opcode_is_from_bot(const struct session_opcode *o)
 {
@@ -69,7 +69,7 @@ struct voice_state_request {
 extern const struct type type_voice_state_request;
 
 enum err handle_voice_state_update(struct call *call, struct session_opcode *o);
-void set_voice_join_target(struct session_opcode *o);
+void session_opcode_set_join_channel(struct session_opcode *o);
 /* Sends VOICE_SERVER_UPDATE again if the session is still in a voice channel. */
 enum err resend_voice_server_update(struct call *call, struct session_opcode *o);
 

@@ -34,7 +34,7 @@ static const struct schema request_schema = { .size = sizeof(struct voice_state_
                                               .fields = request_fields };
 const struct type type_voice_state_request = { .kind = KIND_OBJECT, .schema = &request_schema };
 
-void set_voice_join_target(struct session_opcode *o)
+void session_opcode_set_join_channel(struct session_opcode *o)
 {
     const struct voice_state_request *in = o->d;
 
@@ -187,8 +187,8 @@ static enum err reset_state_for_new_channel(struct call *call, const struct sess
     s->connected_at = opt_int_present(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
-    return choose_room_region(call->tx, &in->channel, choose_preferred_region(o, in->vip),
-                              &s->region);
+    return choose_region_of_voice_room(call->tx, &in->channel, choose_preferred_region(o, in->vip),
+                                       &s->region);
 }
 
 /* Returns the platform of the client, which bots and browsers do not have. */
@@ -228,7 +228,8 @@ static enum err apply_request_flags(struct call *call, const struct session_opco
     s->flags.value &= VOICE_STATE_CLIENT_FLAGS;
     s->self_video = request->self_video && in->permissions & PERMISSION(STREAM);
     if (s->self_video) {
-        e = read_camera_is_within_limit(call->tx, in->channel.id, in->max_cameras, counted, &fits);
+        e = read_whether_camera_is_within_limit(call->tx, in->channel.id, in->max_cameras, counted,
+                                                &fits);
         s->self_video = fits;
     }
     s->priority = in->guild_id && in->permissions & PERMISSION(PRIORITY_SPEAKER);
@@ -305,7 +306,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     if (outcome == VOICE_OUTCOME_IGNORE)
         return OK;
     if (outcome == VOICE_OUTCOME_LEAVE || (outcome == VOICE_OUTCOME_JOIN && f.present))
-        e = voice_state_leave(call, &was);
+        e = voice_state_delete_and_emit(call, &was);
     if (e || outcome == VOICE_OUTCOME_LEAVE)
         return e;
     return join_or_change_channel(call, o, &in, outcome == VOICE_OUTCOME_JOIN ? NULL : &was,

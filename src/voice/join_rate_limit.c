@@ -35,12 +35,12 @@ struct join_rate_limit *join_rate_limit_new(bool limited)
 static struct account_joins *account_joins_get_or_create(struct join_rate_limit *p,
                                                          snowflake user_id)
 {
-    struct account_joins *pace = map_get(&p->accounts, user_id);
+    struct account_joins *pace = map_find_value(&p->accounts, user_id);
 
     if (!pace) {
         pace = mem_new(sizeof *pace);
         *pace = (struct account_joins){ .user_id = user_id, .since_ms = now_ms() };
-        map_put(&p->accounts, user_id, pace);
+        map_set_value(&p->accounts, user_id, pace);
     }
     return pace;
 }
@@ -65,11 +65,11 @@ static void remove_account_joins_before(struct join_rate_limit *p, int64_t ms)
     struct account_joins **old = mem_new((p->accounts.count + 1) * sizeof *old);
     size_t at = 0, count = 0;
 
-    for (struct account_joins *pace; (pace = map_next(&p->accounts, &at));)
+    for (struct account_joins *pace; (pace = map_next_value(&p->accounts, &at));)
         if (pace->since_ms <= ms)
             old[count++] = pace;
     for (size_t i = 0; i < count; i++) {
-        map_remove(&p->accounts, old[i]->user_id);
+        map_remove_value(&p->accounts, old[i]->user_id);
         mem_free(old[i]);
     }
     mem_free(old);

@@ -23,7 +23,7 @@ struct key_match_response {
 
 /* --- schemas -------------------------------------------------------------------------- */
 
-static const struct choice versions[] = { { 1, NULL, "P256", "A point on P-256" }, { 0 } };
+static const struct enum_choice versions[] = { { 1, NULL, "P256", "A point on P-256" }, { 0 } };
 static const struct type type_version = { .kind = KIND_INT, .choices = versions };
 static const struct type type_data = {
     .kind = KIND_STRING, .min = 1, .max = MAX_DATA, .doc = "data:application/octet-stream;base64,…"
@@ -140,7 +140,7 @@ static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;
     struct str key, signature;
-    struct voice_public_key *point = call_pass_data(call, "voice_public_key", sizeof *point);
+    struct voice_public_key *point = call_store_stage_data(call, "voice_public_key", sizeof *point);
 
     enum err e = parse_public_key(call, in->public_key, &key, point->bytes);
     if (e)
@@ -168,7 +168,7 @@ static const char UPSERT_KEY[] =
 static enum err upload_voice_public_key(struct call *call)
 {
     const struct key_upload *in = call->body;
-    const struct voice_public_key *made = call_passed_data(call, "voice_public_key");
+    const struct voice_public_key *made = call_get_stage_data(call, "voice_public_key");
     struct str point = str_slice((const char *)made->bytes, P256_KEY_SIZE);
     struct str login = str_slice((const char *)call->caller->session, 8);
     bool found;
@@ -204,7 +204,7 @@ static enum err match_voice_public_key(struct call *call)
                       BIND(v_id(call->target.user->id), v_int(in->key_version),
                            v_bytes(str_slice((const char *)point, sizeof point))),
                       &found);
-    return e ? e : call_reply_object(call, &(struct key_match_response){ found });
+    return e ? e : call_reply_with_object(call, &(struct key_match_response){ found });
 }
 
 static const struct route routes[] = {

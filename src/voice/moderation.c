@@ -87,13 +87,13 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
     if (e)
         return e;
     if (change->to.given == GIVEN_NULL) {
-        e = voice_state_leave(call, &s);
+        e = voice_state_delete_and_emit(call, &s);
         return e ? e : audit_record_moderation(call, AUDIT_MEMBER_DISCONNECT, 0);
     }
     if (change->to.given == ABSENT || change->to.value == voice_state_channel_id(&s))
         return change->silenced ? voice_state_emit(call, &s, 0) : OK;
     e = channel_find(call->tx, change->to.value, &to);
     if (!e)
-        e = voice_state_move(call, &s, &to);
+        e = voice_state_move_to_channel(call, &s, &to);
     return e ? e : audit_record_moderation(call, AUDIT_MEMBER_MOVE, to.id);
 }

@@ -9,7 +9,7 @@ static enum err list_voice_regions(struct call *call)
 {
     struct list regions = voice_regions_for_client(call->arena, call->exchange->remote, false);
 
-    return call_reply_object(call, &regions);
+    return call_reply_with_object(call, &regions);
 }
 
 /* GET /guilds/{guild.id}/regions */
@@ -18,7 +18,7 @@ static enum err list_guild_regions(struct call *call)
     struct list regions = voice_regions_for_client(call->arena, call->exchange->remote,
                                                    guild_may_use_vip_regions(call->target.guild));
 
-    return call_reply_object(call, &regions);
+    return call_reply_with_object(call, &regions);
 }
 
 static const struct route routes[] = {

@@ -75,7 +75,7 @@ static void free_queued_opcodes(struct link *list)
 
 static struct session_queue *session_queue_get(struct voice_service *v, uint64_t session)
 {
-    struct session_queue *l = map_get(&v->queues, session);
+    struct session_queue *l = map_find_value(&v->queues, session);
 
     if (l)
         return l;
@@ -84,7 +84,7 @@ static struct session_queue *session_queue_get(struct voice_service *v, uint64_t
     links_init(&l->waiting);
     links_init(&l->delayed_updates);
     map_init(&l->limits);
-    map_put(&v->queues, session, l);
+    map_set_value(&v->queues, session, l);
     return l;
 }
 
@@ -92,7 +92,7 @@ static void session_queue_free(struct session_queue *l)
 {
     size_t at = 0;
 
-    for (struct server_update_limit *p; (p = map_next(&l->limits, &at));)
+    for (struct server_update_limit *p; (p = map_next_value(&l->limits, &at));)
         mem_free(p);
     map_clear(&l->limits);
     free_queued_opcodes(&l->waiting);
@@ -108,28 +108,28 @@ static struct server_update_limit make_initial_server_update_limit(void)
 static struct server_update_limit *server_update_limit_get(struct session_queue *l,
                                                            snowflake location)
 {
-    struct server_update_limit *p = map_get(&l->limits, location);
+    struct server_update_limit *p = map_find_value(&l->limits, location);
 
     if (p)
         return p;
     p = mem_new(sizeof *p);
     *p = make_initial_server_update_limit();
-    map_put(&l->limits, location, p);
+    map_set_value(&l->limits, location, p);
     return p;
 }
 
-static void run_next_opcode(struct voice_service *v, uint64_t session);
+static void run_next_session_opcode(struct voice_service *v, uint64_t session);
 
 static void on_run_next_opcode_posted(struct loop_message *post)
 {
     struct session_opcode *o = container_of(post, struct session_opcode, post);
 
-    run_next_opcode(o->voice, o->session);
+    run_next_session_opcode(o->voice, o->session);
 }
 
-static enum err run_opcode(struct call *call)
+static enum err run_handler_of_session_opcode(struct call *call)
 {
-    struct session_opcode *o = call_passed_data(call, "session_opcode");
+    struct session_opcode *o = call_get_stage_data(call, "session_opcode");
 
     o->server_update_sent = o->server_update_delayed = false;
     return o->row->run(call, o);
@@ -140,7 +140,7 @@ static enum err leave_all_channels_of_session(struct call *call, struct session_
     struct list states;
     enum err e = list_voice_states_of_session(call->tx, o->session_id, &states);
 
-    return e ? e : voice_states_leave_all(call, &states);
+    return e ? e : voice_states_delete_all_and_emit(call, &states);
 }
 
 static const struct voice_opcode_handler resend_opcode = { .run = resend_voice_server_update };
@@ -171,7 +171,7 @@ static void schedule_delayed_server_update(struct session_queue *l, const struct
 static void update_server_update_limit(struct session_queue *l, const struct session_opcode *o)
 {
     if (!o->server_update_sent && !o->server_update_delayed &&
-        !map_get(&l->limits, o->rate_limit_id))
+        !map_find_value(&l->limits, o->rate_limit_id))
         return;
     struct server_update_limit *p = server_update_limit_get(l, o->rate_limit_id);
 
@@ -188,7 +188,7 @@ static void update_server_update_limit(struct session_queue *l, const struct ses
     }
 }
 
-static void on_opcode_done(struct call *call, enum err e, void *arg)
+static void on_session_opcode_done(struct call *call, enum err e, void *arg)
 {
     struct session_opcode *o = arg;
     struct voice_service *v = o->voice;
@@ -199,7 +199,7 @@ static void on_opcode_done(struct call *call, enum err e, void *arg)
         log_warn("voice: gateway opcode %d of account %llu failed: %s", o->row->op,
                  (unsigned long long)o->caller.id, error_info(e)->message);
     pthread_mutex_lock(&v->lock);
-    struct session_queue *l = map_get(&v->queues, session);
+    struct session_queue *l = map_find_value(&v->queues, session);
     bool again = e && o->row == &leave_opcode;
     if (!e && (o->row->set_join_target || o->row == &resend_opcode))
         update_server_update_limit(l, o);
@@ -212,17 +212,17 @@ static void on_opcode_done(struct call *call, enum err e, void *arg)
     if (again)
         return;
     arena_free(o->arena);
-    run_next_opcode(v, session);
+    run_next_session_opcode(v, session);
 }
 
-static void start_opcode(struct session_opcode *o)
+static void start_call_of_session_opcode(struct session_opcode *o)
 {
     internal_call_start(o->voice->api, o->loop,
                         &(struct internal_call){ .name = "voice_order",
                                                  .caller = &o->caller,
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .run = run_opcode,
-                                                 .done = on_opcode_done,
+                                                 .run = run_handler_of_session_opcode,
+                                                 .done = on_session_opcode_done,
                                                  .type = "session_opcode",
                                                  .data = o,
                                                  .arg = o });
@@ -230,16 +230,16 @@ static void start_opcode(struct session_opcode *o)
 
 /* Returns whether the first opcode may run now. If not, it will run on the loop of its session, or
  * after a delay of the rate limit. */
-static bool may_run_opcode_now(struct session_queue *l, struct session_opcode *o)
+static bool session_opcode_may_run_now(struct session_queue *l, struct session_opcode *o)
 {
     const struct server_update_limit before = make_initial_server_update_limit(),
-                                     *known = map_get(&l->limits, o->rate_limit_id);
+                                     *known = map_find_value(&l->limits, o->rate_limit_id);
     const struct server_update_limit *p = known ? known : &before;
     bool joins = o->row->set_join_target && o->target && o->target != p->channel_id;
 
-    if (loop_current() != o->loop) {
+    if (loop_get_current() != o->loop) {
         o->post.run = on_run_next_opcode_posted;
-        loop_post(o->loop, &o->post);
+        loop_post_message(o->loop, &o->post);
         return false;
     }
     if (joins && !l->ended && !join_rate_limit_allows(o->voice->join_rate_limit, o->caller.id)) {
@@ -252,12 +252,12 @@ static bool may_run_opcode_now(struct session_queue *l, struct session_opcode *o
 }
 
 /* Starts the first opcode of a queue that is marked as busy. */
-static void run_next_opcode(struct voice_service *v, uint64_t session)
+static void run_next_session_opcode(struct voice_service *v, uint64_t session)
 {
     struct session_opcode *next = NULL;
 
     pthread_mutex_lock(&v->lock);
-    struct session_queue *l = map_get(&v->queues, session);
+    struct session_queue *l = map_find_value(&v->queues, session);
     if (!l || api_is_draining(v->api)) {
         pthread_mutex_unlock(&v->lock);
         return;
@@ -265,19 +265,19 @@ static void run_next_opcode(struct voice_service *v, uint64_t session)
     if (links_are_empty(&l->waiting)) {
         l->busy = false;
         if (l->ended && links_are_empty(&l->delayed_updates) && !l->pending_restores) {
-            map_remove(&v->queues, session);
+            map_remove_value(&v->queues, session);
             session_queue_free(l);
         }
-    } else if (may_run_opcode_now(l, first_queued_opcode(&l->waiting))) {
+    } else if (session_opcode_may_run_now(l, first_queued_opcode(&l->waiting))) {
         next = first_queued_opcode(&l->waiting);
         link_remove(&next->link);
     }
     pthread_mutex_unlock(&v->lock);
     if (next)
-        start_opcode(next);
+        start_call_of_session_opcode(next);
 }
 
-static void enqueue_opcode(struct voice_service *v, struct session_opcode *o, bool last)
+static void enqueue_session_opcode(struct voice_service *v, struct session_opcode *o, bool last)
 {
     pthread_mutex_lock(&v->lock);
     struct session_queue *l = session_queue_get(v, o->session);
@@ -288,7 +288,7 @@ static void enqueue_opcode(struct voice_service *v, struct session_opcode *o, bo
     links_append(&l->waiting, &o->link);
     pthread_mutex_unlock(&v->lock);
     if (go)
-        run_next_opcode(v, o->session);
+        run_next_session_opcode(v, o->session);
 }
 
 /* Runs after a delay: tries the first opcode again, or queues the delayed update. */
@@ -298,19 +298,20 @@ static void on_opcode_delay_over(struct deadline *d)
     struct voice_service *v = o->voice;
 
     if (o->row != &resend_opcode) {
-        run_next_opcode(v, o->session);
+        run_next_session_opcode(v, o->session);
         return;
     }
     pthread_mutex_lock(&v->lock);
     link_remove(&o->link);
     pthread_mutex_unlock(&v->lock);
-    enqueue_opcode(v, o, false);
+    enqueue_session_opcode(v, o, false);
 }
 
 /* --- calls from the gateway ----------------------------------------------------------- */
 
-static struct session_opcode *opcode_new(struct voice_service *v, const struct gateway_caller *who,
-                                         const struct voice_opcode_handler *row)
+static struct session_opcode *session_opcode_new(struct voice_service *v,
+                                                 const struct gateway_hook_session *who,
+                                                 const struct voice_opcode_handler *row)
 {
     struct arena *arena = arena_new();
     struct session_opcode *o = arena_alloc(arena, sizeof *o);
@@ -322,7 +323,7 @@ static struct session_opcode *opcode_new(struct voice_service *v, const struct g
     o->client = who->client;
     o->row = row;
     o->voice = v;
-    o->loop = loop_current();
+    o->loop = loop_get_current();
     o->arena = arena;
     return o;
 }
@@ -335,14 +336,14 @@ static const struct voice_opcode_handler *find_opcode_handler(int op)
     return NULL;
 }
 
-bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
+bool voice_handle_opcode(struct voice_service *v, const struct gateway_hook_session *who, int op,
                          struct str d)
 {
     const struct voice_opcode_handler *row = find_opcode_handler(op);
 
     if (!v || !row || api_is_draining(v->api))
         return true;
-    struct session_opcode *o = opcode_new(v, who, row);
+    struct session_opcode *o = session_opcode_new(v, who, row);
     struct form form = { .arena = o->arena };
     void *decoded;
 
@@ -353,19 +354,19 @@ bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *w
     o->d = decoded;
     if (row->set_join_target)
         row->set_join_target(o);
-    enqueue_opcode(v, o, false);
+    enqueue_session_opcode(v, o, false);
     return true;
 }
 
-void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who)
+void voice_on_session_end(struct voice_service *v, const struct gateway_hook_session *who)
 {
     if (!v || api_is_draining(v->api))
         return;
     pthread_mutex_lock(&v->lock);
-    bool known = map_get(&v->queues, who->session);
+    bool known = map_find_value(&v->queues, who->session);
     pthread_mutex_unlock(&v->lock);
     if (known)
-        enqueue_opcode(v, opcode_new(v, who, &leave_opcode), true);
+        enqueue_session_opcode(v, session_opcode_new(v, who, &leave_opcode), true);
 }
 
 /* --- after a restart ------------------------------------------------------------------ */
@@ -378,14 +379,14 @@ static void session_queue_open(struct voice_service *v, uint64_t session)
     pthread_mutex_unlock(&v->lock);
 }
 
-void session_queue_finish_restore(struct voice_service *v, uint64_t session, bool found)
+void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t session, bool found)
 {
     pthread_mutex_lock(&v->lock);
-    struct session_queue *l = map_get(&v->queues, session);
+    struct session_queue *l = map_find_value(&v->queues, session);
     if (l) {
         l->needed = l->needed || found;
         if (!--l->pending_restores && !l->needed) {
-            map_remove(&v->queues, session);
+            map_remove_value(&v->queues, session);
             session_queue_free(l);
         }
     }
@@ -397,12 +398,12 @@ void session_queue_finish_restore(struct voice_service *v, uint64_t session, boo
 static bool session_queue_exists(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
-    bool known = map_get(&v->queues, session);
+    bool known = map_find_value(&v->queues, session);
     pthread_mutex_unlock(&v->lock);
     return known;
 }
 
-void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who)
+void voice_on_session_resumed(struct voice_service *v, const struct gateway_hook_session *who)
 {
     if (!v || api_is_draining(v->api) || session_queue_exists(v, who->session))
         return;
@@ -419,7 +420,7 @@ void voice_on_resume_refused(struct voice_service *v, snowflake user_id)
     pthread_mutex_unlock(&v->lock);
 }
 
-void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,
+void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_session *who,
                              snowflake guild_id)
 {
     if (!v || api_is_draining(v->api))
@@ -448,7 +449,7 @@ static void free_delay_list_of_loop(struct loop *loop, void *arg)
     deadline_list_free(v->delays[loop_index(loop)]);
 }
 
-static void on_second_tick(void *arg)
+static void on_voice_second_tick(void *arg)
 {
     struct voice_service *v = arg;
 
@@ -481,23 +482,24 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice_service 
     pthread_mutex_init(&v->lock, NULL);
     map_init(&v->queues);
     map_init(&v->refused_resumes);
-    v->join_rate_limit = join_rate_limit_new(!api_options(api)->limits.off);
+    v->join_rate_limit = join_rate_limit_new(!api_get_options(api)->limits.off);
     for (unsigned i = 0; i < loops_count(loops); i++)
-        loop_call_and_wait(loops_get(loops, i), create_delay_list_of_loop, v);
-    if (api_options(api)->cluster && !cluster_is_alone(api_options(api)->cluster))
-        v->room_owner_watch = room_owner_watch_new(api, loops_get(loops, 0));
+        loop_call_and_wait(loops_get_loop_at(loops, i), create_delay_list_of_loop, v);
+    if (api_get_options(api)->cluster && !cluster_has_no_other_nodes(api_get_options(api)->cluster))
+        v->room_owner_watch = room_owner_watch_new(api, loops_get_loop_at(loops, 0));
     *ret = v;
-    return node_lease_begin(api, loops_get(loops, 0), on_second_tick, v, &v->lease);
+    return voice_node_lease_begin(api, loops_get_loop_at(loops, 0), on_voice_second_tick, v,
+                                  &v->lease);
 }
 
 void voice_stop(struct voice_service *v)
 {
     if (!v)
         return;
-    node_lease_end(v->lease);
+    voice_node_lease_end(v->lease);
     v->lease = NULL;
     for (unsigned i = 0; i < loops_count(v->loops); i++)
-        loop_call_and_wait(loops_get(v->loops, i), free_delay_list_of_loop, v);
+        loop_call_and_wait(loops_get_loop_at(v->loops, i), free_delay_list_of_loop, v);
 }
 
 void voice_free(struct voice_service *v)
@@ -506,7 +508,7 @@ void voice_free(struct voice_service *v)
 
     if (!v)
         return;
-    for (struct session_queue *l; (l = map_next(&v->queues, &at));)
+    for (struct session_queue *l; (l = map_next_value(&v->queues, &at));)
         session_queue_free(l);
     map_clear(&v->queues);
     refused_resumes_remove(&v->refused_resumes, true);
@@ -523,7 +525,7 @@ size_t voice_count_rate_limit_states(struct voice_service *v)
     size_t at = 0, count = 0;
 
     pthread_mutex_lock(&v->lock);
-    for (struct session_queue *l; (l = map_next(&v->queues, &at));)
+    for (struct session_queue *l; (l = map_next_value(&v->queues, &at));)
         count += l->limits.count;
     pthread_mutex_unlock(&v->lock);
     return count;

@@ -14,7 +14,7 @@
 
 static void emit_voice_state(struct call *call, struct audience to, const struct voice_state *s)
 {
-    call_emit(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
+    call_emit_event(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
 }
 
 struct voice_state voice_state_without_channel(const struct voice_state *s)
@@ -75,7 +75,8 @@ enum err voice_state_emit(struct call *call, const struct voice_state *s, snowfl
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = voice_state_without_channel(&visible);
 
-        emit_voice_state(call, audience_of_first_channel_only(guild_id, from, channel_id), &gone);
+        emit_voice_state(
+            call, audience_of_viewers_of_first_channel_only(guild_id, from, channel_id), &gone);
     }
     return channel_id ? hook_voice_state_changed(call, &visible) : OK;
 }
@@ -96,7 +97,8 @@ struct str voice_token_salt_new(struct arena *arena)
 void voice_token_derive(const struct api *api, const struct voice_state *s,
                         unsigned char ret[VOICE_TOKEN_SIZE])
 {
-    auth_derive_key(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN_SIZE);
+    auth_derive_key(api_get_options(api)->auth, "voice", s->user_id, s->salt, ret,
+                    VOICE_TOKEN_SIZE);
 }
 
 /* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
@@ -109,14 +111,14 @@ static void emit_server_update(struct call *call, const struct voice_state *s, s
         server.channel_id = s->channel_id;
     voice_token_derive(call->api, s, token);
     server.token = str_hex_encode(call->arena, token, sizeof token);
-    call_emit(call, EVENT_VOICE_SERVER_UPDATE, audience_of_session(s->session),
-              &voice_server_schema, &server);
+    call_emit_event(call, EVENT_VOICE_SERVER_UPDATE, audience_of_session(s->session),
+                    &voice_server_schema, &server);
 }
 
 enum err emit_voice_server_update(struct call *call, const struct voice_state *s)
 {
     struct str endpoint;
-    enum err e = room_owner_endpoint(call, voice_state_channel_id(s), s->region, &endpoint);
+    enum err e = find_endpoint_of_room_owner(call, voice_state_channel_id(s), s->region, &endpoint);
 
     if (!e)
         emit_server_update(call, s, endpoint);
@@ -139,7 +141,7 @@ enum err voice_state_save_without_event(struct call *call, const struct voice_st
     return e;
 }
 
-enum err voice_state_leave(struct call *call, const struct voice_state *s)
+enum err voice_state_delete_and_emit(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_state_without_channel(s);
     enum err e = voice_state_delete_row(call->tx, s);
@@ -149,13 +151,13 @@ enum err voice_state_leave(struct call *call, const struct voice_state *s)
     return e ? e : hook_voice_left(call, s);
 }
 
-enum err voice_states_leave_all(struct call *call, const struct list *states)
+enum err voice_states_delete_all_and_emit(struct call *call, const struct list *states)
 {
     const struct voice_state *s = states->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < states->count; i++)
-        e = voice_state_leave(call, &s[i]);
+        e = voice_state_delete_and_emit(call, &s[i]);
     return e;
 }
 
@@ -170,8 +172,8 @@ int64_t voice_max_cameras(const struct channel *c, const struct guild *g)
     return c->type == CHANNEL_STAGE ? g->max_stage_video_channel_users : g->max_video_channel_users;
 }
 
-enum err read_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
-                                     bool *ret)
+enum err read_whether_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max,
+                                             bool counted, bool *ret)
 {
     int64_t participants, cameras = 0;
     enum err e = max ? count_voice_participants(tx, channel_id, &participants, &cameras) : OK;
@@ -181,7 +183,8 @@ enum err read_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_
 }
 
 /* The rules are those of a join, except that CONNECT is not required. */
-enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to)
+enum err voice_state_move_to_channel(struct call *call, const struct voice_state *s,
+                                     const struct channel *to)
 {
     snowflake from = voice_state_channel_id(s);
     struct voice_state moved = *s;
@@ -202,10 +205,10 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
     if (!e)
         e = guild_find(call->tx, voice_state_guild_id(s), &guild);
     if (!e)
-        e = choose_room_region(call->tx, to, s->region, &moved.region);
+        e = choose_region_of_voice_room(call->tx, to, s->region, &moved.region);
     if (!e)
-        e = read_camera_is_within_limit(call->tx, to->id, voice_max_cameras(to, &guild), false,
-                                        &fits);
+        e = read_whether_camera_is_within_limit(call->tx, to->id, voice_max_cameras(to, &guild),
+                                                false, &fits);
     if (e)
         return e;
     moved.channel_id = opt_id_or_null(to->id);

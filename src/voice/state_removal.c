@@ -14,7 +14,7 @@ enum err voice_on_member_leave(struct call *call, const struct member_leave *lea
 
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_state_leave(call, &s);
+    return voice_state_delete_and_emit(call, &s);
 }
 
 enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c)
@@ -24,7 +24,8 @@ enum err voice_on_recipient_remove(struct call *call, const struct group_recipie
 
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_state_channel_id(&s) == c->channel->id ? voice_state_leave(call, &s) : OK;
+    return voice_state_channel_id(&s) == c->channel->id ? voice_state_delete_and_emit(call, &s)
+                                                        : OK;
 }
 
 /* Ends the room in the relay first, so that the relay does not send op 13 for each participant. */
@@ -65,7 +66,7 @@ static enum err remove_state_of_deleted_channel(struct call *call, const struct 
     return remove_state_of_deleted_guild(call, s);
 }
 
-static enum err run_removal_step(struct call *call, const struct job *job)
+static enum err run_voice_state_removal_step(struct call *call, const struct job *job)
 {
     struct large_room_step c;
 
@@ -78,7 +79,7 @@ static enum err run_removal_step(struct call *call, const struct job *job)
 const struct job_kind voice_removal_job = {
     .name = "voice-leftovers",
     .doc = "Removes voice states whose channel or guild was deleted.",
-    .run = run_removal_step,
+    .run = run_voice_state_removal_step,
 };
 
 enum err voice_on_channel_delete(struct call *call, const struct channel *c)
@@ -89,7 +90,7 @@ enum err voice_on_channel_delete(struct call *call, const struct channel *c)
 
     if (!e && any) {
         end_room_in_relay(call, c->id);
-        e = remove_voice_states_of_step(call, &step, voice_state_leave);
+        e = remove_voice_states_of_step(call, &step, voice_state_delete_and_emit);
     }
     if (!e)
         e = voice_room_delete(call->tx, c->id);

@@ -169,8 +169,8 @@ enum err channel_has_voice_participants(struct tx *tx, snowflake channel_id, int
 static const char FIND_REGION_OF_CHANNEL[] =
     "select region from voice_states where channel_id = $1 order by connected_at limit 1";
 
-enum err choose_room_region(struct tx *tx, const struct channel *c, struct str wanted,
-                            struct str *ret)
+enum err choose_region_of_voice_room(struct tx *tx, const struct channel *c, struct str wanted,
+                                     struct str *ret)
 {
     struct rows row;
     bool found;

@@ -78,7 +78,7 @@ static enum err reply_with_voice_state(struct call *call, snowflake user_id)
     if (e)
         return e;
     s.member = &member;
-    return call_reply_object(call, &s);
+    return call_reply_with_object(call, &s);
 }
 
 /* GET /guilds/{guild.id}/voice-states/@me */

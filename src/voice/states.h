@@ -45,24 +45,25 @@ enum err voice_state_save_without_event(struct call *call, const struct voice_st
 enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from);
 
 /* Deletes a voice state: emits VOICE_STATE_UPDATE without a channel, then calls hook_voice_left. */
-enum err voice_state_leave(struct call *call, const struct voice_state *s);
+enum err voice_state_delete_and_emit(struct call *call, const struct voice_state *s);
 /* Deletes all voice states of a list (struct voice_state). */
-enum err voice_states_leave_all(struct call *call, const struct list *states);
+enum err voice_states_delete_all_and_emit(struct call *call, const struct list *states);
 /* Moves a user to another channel of the guild, as a moderator does: emits VOICE_STATE_UPDATE, and
  * VOICE_SERVER_UPDATE to the session that is in voice. */
-enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to);
+enum err voice_state_move_to_channel(struct call *call, const struct voice_state *s,
+                                     const struct channel *to);
 
 /* Returns the maximum number of cameras in a channel; 0 means unlimited. */
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
 /* Reads whether a camera is allowed. Set counted if the stored voice state has it on already. */
-enum err read_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
-                                     bool *ret);
+enum err read_whether_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max,
+                                             bool counted, bool *ret);
 /* Returns whether a member with these permissions is suppressed on joining the channel. */
 bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t perms);
 /* Returns the voice region of a channel: its rtc_region, else the region of its participants, else
  * `wanted`. */
-enum err choose_room_region(struct tx *tx, const struct channel *c, struct str wanted,
-                            struct str *ret);
+enum err choose_region_of_voice_room(struct tx *tx, const struct channel *c, struct str wanted,
+                                     struct str *ret);
 
 /* Returns a new random salt, which invalidates the existing tokens of a voice state. */
 struct str voice_token_salt_new(struct arena *arena);

@@ -32,19 +32,19 @@ static int64_t now_ms(void)
 
 void refused_resumes_add(struct map *refusals, snowflake user_id)
 {
-    struct refused_resume *r = map_get(refusals, user_id);
+    struct refused_resume *r = map_find_value(refusals, user_id);
 
     if (!r) {
         r = mem_new(sizeof *r);
         r->user_id = user_id;
-        map_put(refusals, user_id, r);
+        map_set_value(refusals, user_id, r);
     }
     r->at_ms = now_ms();
 }
 
 bool refused_resumes_contain(const struct map *refusals, snowflake user_id)
 {
-    const struct refused_resume *r = map_get(refusals, user_id);
+    const struct refused_resume *r = map_find_value(refusals, user_id);
 
     return r && now_ms() - r->at_ms < REFUSED_RESUME_MS;
 }
@@ -54,11 +54,11 @@ void refused_resumes_remove(struct map *refusals, bool all)
     struct refused_resume **old = mem_new((refusals->count + 1) * sizeof *old);
     size_t at = 0, count = 0;
 
-    for (struct refused_resume *r; (r = map_next(refusals, &at));)
+    for (struct refused_resume *r; (r = map_next_value(refusals, &at));)
         if (all || now_ms() - r->at_ms >= REFUSED_RESUME_MS)
             old[count++] = r;
     for (size_t i = 0; i < count; i++) {
-        map_remove(refusals, old[i]->user_id);
+        map_remove_value(refusals, old[i]->user_id);
         mem_free(old[i]);
     }
     mem_free(old);
@@ -92,20 +92,20 @@ static enum err find_states_to_restore(struct call *call, const struct state_res
 static enum err read_states_to_restore(struct call *call)
 {
     struct list states;
-    enum err e = find_states_to_restore(call, call_passed_data(call, "state_restore"), &states);
+    enum err e = find_states_to_restore(call, call_get_stage_data(call, "state_restore"), &states);
 
     return e ? e : states.count ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-static enum err prepare_restore(struct call *call)
+static enum err prepare_restoring_voice_states(struct call *call)
 {
     call->read = read_states_to_restore;
     return OK;
 }
 
 /* A resumed session keeps its id, so VOICE_STATE_UPDATE is not emitted. */
-static enum err restore_state(struct call *call, const struct state_restore *r,
-                              struct voice_state *s)
+static enum err restore_voice_state_of_session(struct call *call, const struct state_restore *r,
+                                               struct voice_state *s)
 {
     enum err e;
 
@@ -121,30 +121,31 @@ static enum err restore_state(struct call *call, const struct state_restore *r,
     return e || s->live ? e : emit_voice_server_update(call, s);
 }
 
-static enum err restore_states(struct call *call)
+static enum err restore_voice_states_of_session(struct call *call)
 {
-    const struct state_restore *r = call_passed_data(call, "state_restore");
+    const struct state_restore *r = call_get_stage_data(call, "state_restore");
     struct list states;
     enum err e = find_states_to_restore(call, r, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
-        e = restore_state(call, r, (struct voice_state *)states.items + i);
+        e = restore_voice_state_of_session(call, r, (struct voice_state *)states.items + i);
     return e;
 }
 
-static void on_states_restored(struct call *call, enum err e, void *arg)
+static void on_voice_states_restored(struct call *call, enum err e, void *arg)
 {
-    const struct state_restore *r = call_passed_data(call, "state_restore");
+    const struct state_restore *r = call_get_stage_data(call, "state_restore");
 
     (void)arg;
     if (e && e != ERR_UNKNOWN_VOICE_STATE)
         log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
                  error_info(e)->message);
-    session_queue_finish_restore(r->voice, r->session, !e);
+    session_opcodes_on_restore_finished(r->voice, r->session, !e);
 }
 
-static void start_restore(struct voice_service *v, struct api *api,
-                          const struct gateway_caller *who, snowflake guild_id, bool resumed)
+static void start_restoring_voice_states(struct voice_service *v, struct api *api,
+                                         const struct gateway_hook_session *who, snowflake guild_id,
+                                         bool resumed)
 {
     struct state_restore r = { .voice = v,
                                .user_id = who->caller->id,
@@ -153,26 +154,26 @@ static void start_restore(struct voice_service *v, struct api *api,
                                .resumed = resumed };
 
     memcpy(r.session_id, who->session_id, sizeof r.session_id);
-    internal_call_start(api, loop_current(),
+    internal_call_start(api, loop_get_current(),
                         &(struct internal_call){ .name = "voice_return",
                                                  .caller = who->caller,
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_restore,
-                                                 .run = restore_states,
-                                                 .done = on_states_restored,
+                                                 .decode = prepare_restoring_voice_states,
+                                                 .run = restore_voice_states_of_session,
+                                                 .done = on_voice_states_restored,
                                                  .type = "state_restore",
                                                  .data = &r,
                                                  .size = sizeof r });
 }
 
 void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
-                                       const struct gateway_caller *who)
+                                       const struct gateway_hook_session *who)
 {
-    start_restore(v, api, who, 0, true);
+    start_restoring_voice_states(v, api, who, 0, true);
 }
 
 void restore_state_of_new_session(struct voice_service *v, struct api *api,
-                                  const struct gateway_caller *who, snowflake guild_id)
+                                  const struct gateway_hook_session *who, snowflake guild_id)
 {
-    start_restore(v, api, who, guild_id, false);
+    start_restoring_voice_states(v, api, who, guild_id, false);
 }

@@ -12,10 +12,11 @@ bool refused_resumes_contain(const struct map *refusals, snowflake user_id);
 void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
 /* Restore the voice states of a resumed session, or the account's voice state in a guild. Call on a
- * loop after the session's queue was created; at the end session_queue_finish_restore is called. */
+ * loop after the session's queue was created; at the end session_opcodes_on_restore_finished is
+ * called. */
 void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
-                                       const struct gateway_caller *who);
+                                       const struct gateway_hook_session *who);
 void restore_state_of_new_session(struct voice_service *v, struct api *api,
-                                  const struct gateway_caller *who, snowflake guild_id);
+                                  const struct gateway_hook_session *who, snowflake guild_id);
 
 #endif

@@ -18,7 +18,7 @@ static struct map find_visible_voice_channels(const struct permission_input *who
         if (channel_is_voice(c[i].type) &&
             permissions_in_channel(who, c[i].type, o->items, o->count, false) &
                 PERMISSION(VIEW_CHANNEL))
-            map_put(&seen, c[i].id, &c[i]);
+            map_set_value(&seen, c[i].id, &c[i]);
     }
     return seen;
 }
@@ -31,7 +31,7 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
     struct map seen = find_visible_voice_channels(who, channels);
 
     for (size_t i = 0; i < states->count; i++) {
-        if (s[i].user_id != who->user_id && !map_get(&seen, voice_state_channel_id(&s[i])))
+        if (s[i].user_id != who->user_id && !map_find_value(&seen, voice_state_channel_id(&s[i])))
             continue;
         struct voice_state *visible =
             list_append(tx_arena(tx), &ret->voice_states, sizeof *visible);

@@ -48,15 +48,15 @@ void voice_stop_accepting_rooms(struct voice_service *v);
 
 /* Functions for gateway_hooks; v may be NULL. voice_handle_opcode returns false if the payload does
  * not match the opcode. */
-bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
+bool voice_handle_opcode(struct voice_service *v, const struct gateway_hook_session *who, int op,
                          struct str d);
-void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who);
+void voice_on_session_end(struct voice_service *v, const struct gateway_hook_session *who);
 /* Call after these events, which can restore voice states from before a restart
  * (states_awaiting_resume.c): a session was resumed; a RESUME was refused; a bot's new session
  * received a guild. */
-void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who);
+void voice_on_session_resumed(struct voice_service *v, const struct gateway_hook_session *who);
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
-void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,
+void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_session *who,
                              snowflake guild_id);
 /* Returns the number of rate limits of all sessions; for tests. */
 size_t voice_count_rate_limit_states(struct voice_service *v);

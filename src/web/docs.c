@@ -77,9 +77,9 @@ static void reply_with_docs_file(struct call *call, const struct docs_file *f)
     if (packed)
         call_add_header(call, "Content-Encoding", STR("gzip"));
     if (packed || !f->plain_n)
-        call_reply_static_bytes(call, str_of(f->type), str_slice(f->p, f->n));
+        call_reply_with_static_bytes(call, str_of(f->type), str_slice(f->p, f->n));
     else
-        call_reply_text(call, str_of(f->type), decompress_docs_file(call->arena, f));
+        call_reply_with_text(call, str_of(f->type), decompress_docs_file(call->arena, f));
 }
 
 bool reply_with_docs_page(struct call *call, struct str path)

@@ -66,8 +66,8 @@ static bool text_contains(struct str text, const char *word)
 /* Finds the file of a path. Pages need "Accept: text/html", except the start page of the chat, so
  * that a program that omits "/api" gets an error and no page. operator.html is index.html with a
  * flag for the scripts, which means that there is no chat. */
-struct web_lookup_result web_find_file(const struct web_options *web, struct str path,
-                                       struct str accept, struct str bundle)
+struct web_lookup_result find_web_file_of_path(const struct web_options *web, struct str path,
+                                               struct str accept, struct str bundle)
 {
     bool page = web->operator_only ? is_operator_page(path) : is_chat_page(path);
     bool person = text_contains(accept, "text/html");

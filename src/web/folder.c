@@ -67,8 +67,8 @@ static struct str replace_bundle_hash(struct arena *arena, struct str text)
     return buf_move_to_arena(&out, arena);
 }
 
-bool web_reply_from_folder(struct call *call, const char *folder,
-                           const struct web_lookup_result *found)
+bool reply_with_web_file_of_folder(struct call *call, const char *folder,
+                                   const struct web_lookup_result *found)
 {
     struct str type, path = str_printf(call->arena, "%s/%.*s", folder, STR_ARGS(found->name));
     struct buf text;
@@ -83,8 +83,8 @@ bool web_reply_from_folder(struct call *call, const char *folder,
     struct str body = buf_move_to_arena(&text, call->arena);
     call_set_status(call, found->status);
     call_add_header(call, "Cache-Control", STR("no-store"));
-    call_reply_text(call, type,
-                    str_starts_with(type, STR("text/html")) ? replace_bundle_hash(call->arena, body)
-                                                            : body);
+    call_reply_with_text(
+        call, type,
+        str_starts_with(type, STR("text/html")) ? replace_bundle_hash(call->arena, body) : body);
     return true;
 }

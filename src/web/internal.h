@@ -29,8 +29,8 @@ struct web_lookup_result {
     int status;
     bool immutable; /* the response never changes, because the URL contains the hash */
 };
-struct web_lookup_result web_find_file(const struct web_options *web, struct str path,
-                                       struct str accept, struct str bundle);
+struct web_lookup_result find_web_file_of_path(const struct web_options *web, struct str path,
+                                               struct str accept, struct str bundle);
 
 void web_add_security_headers(struct call *call, struct str policy);
 
@@ -53,7 +53,7 @@ extern const size_t docs_file_count;
 bool reply_with_docs_page(struct call *call, struct str path);
 
 /* Replies with a file from a folder, in development. Returns false if the file does not exist. */
-bool web_reply_from_folder(struct call *call, const char *folder,
-                           const struct web_lookup_result *found);
+bool reply_with_web_file_of_folder(struct call *call, const char *folder,
+                                   const struct web_lookup_result *found);
 
 #endif

@@ -20,7 +20,7 @@ static struct str page_content_security_policy(struct call *call)
     struct buf origin;
 
     buf_init(&origin, 1024);
-    if (!blobs_append_redirect_origin(api_options(call->api)->store, &origin)) {
+    if (!blobs_append_redirect_origin(api_get_options(call->api)->store, &origin)) {
         buf_clear(&origin);
         return STR(CONTENT_SECURITY_POLICY(""));
     }
@@ -106,7 +106,7 @@ static void reply_with_file(struct call *call, const struct web_file *f,
         call_add_header(call, "Content-Encoding", str_of(codings[form]));
     if (found->status == 200)
         apply_range_header(call, tag, &body);
-    call_reply_static_bytes(call, str_of(f->type), body);
+    call_reply_with_static_bytes(call, str_of(f->type), body);
 }
 
 bool web_reply_with_page(void *arg, struct call *call)
@@ -118,12 +118,12 @@ bool web_reply_with_page(void *arg, struct call *call)
         return true;
 
     struct web_lookup_result found =
-        web_find_file(web, r->path, http_find_header(r, STR("Accept")), bundle);
+        find_web_file_of_path(web, r->path, http_find_header(r, STR("Accept")), bundle);
 
     if (!found.name.n)
         return false;
     if (web->folder) {
-        if (!web_reply_from_folder(call, web->folder, &found))
+        if (!reply_with_web_file_of_folder(call, web->folder, &found))
             return false;
     } else {
         const struct web_file *f = find_embedded_file(found.name);

@@ -1,6 +1,6 @@
 // as_discord.js - a bot that knows nothing but its token, with one of several libraries.
 //
-//   TOKEN=… node as_discord.js discord.js|discord.js-12|discord.js-13|eris|eris-0.16
+//   TOKEN=… node as_discord.js LIBRARY
 //
 // Prints "ready NAMES", "heard TEXT" and "file STATUS TEXT"; answers "!ping" with an embed and a file,
 // fetches that file by its URL, and with discord.js 14 joins the voice channel ("voice HOST").
@@ -50,6 +50,74 @@ const eris = {
   },
 };
 
+const oceanic = {
+  make: () => new library.Client({
+    auth: `Bot ${process.env.TOKEN}`, gateway: { intents: ['GUILDS', 'GUILD_MESSAGES', 'MESSAGE_CONTENT'] },
+  }),
+  names: (client) => client.guilds.map((guild) => guild.name),
+  answer: async (message, client) => {
+    const file = { name: 'library.txt', contents: Buffer.from(name) };
+    const sent = await client.rest.channels.createMessage(message.channelID, { embeds: [embed], files: [file] });
+    fetchFile(sent.attachments.first().url);
+    await sent.createReaction('👍');
+  },
+};
+const dysnomia = {
+  make: () => new library.Client(`Bot ${process.env.TOKEN}`, {
+    gateway: { intents: ['guilds', 'guildMessages', 'messageContent'] }, restMode: true,
+  }),
+  names: (client) => client.guilds.map((guild) => guild.name),
+  answer: async (message) => {
+    const file = { filename: 'library.txt', file: Buffer.from(name) };
+    const sent = await message.channel.createMessage({ embeds: [embed], attachments: [file] });
+    fetchFile([...sent.attachments.values()][0].url);
+    await sent.addReaction('👍');
+  },
+};
+/** Detritus emits one object per event; it logs in with run(). */
+const detritus = {
+  make: () => {
+    const client = new library.ShardClient(process.env.TOKEN, { gateway: { intents: ['GUILDS', 'GUILD_MESSAGES'] } });
+    const { on } = client;
+    client.once = (event, work) => on.call(client, 'guildCreate', work); // the guilds come after "gatewayReady"
+    client.on = (event, work) => on.call(client, event, (got) => work(got.message ?? got));
+    return client;
+  },
+  names: (client) => client.guilds.map((guild) => guild.name),
+  answer: async (message) => {
+    const sent = await message.reply({ embed, file: { filename: 'library.txt', value: Buffer.from(name) } });
+    fetchFile(sent.attachments.first().url);
+    await sent.react('👍');
+  },
+  login: (client) => client.run(),
+};
+/** CloudStorm is a gateway without a cache, SnowTransfer its client for the REST interface. */
+const cloudstorm = {
+  make: () => {
+    const { SnowTransfer } = require('snowtransfer');
+    const rest = new SnowTransfer(process.env.TOKEN);
+    const client = new library.Client(process.env.TOKEN, {
+      intents: ['GUILDS', 'GUILD_MESSAGES', 'MESSAGE_CONTENT'], snowtransferInstance: rest,
+    });
+    client.on('event', ({ t: event, d: data }) => {
+      if (event === 'GUILD_CREATE') client.guildNames = [data.name];
+      if (event === 'GUILD_CREATE') client.emit('firstGuild');
+      if (event === 'MESSAGE_CREATE') client.emit('messageCreate', data);
+    });
+    const { once } = client;
+    client.once = (event, work) => once.call(client, 'firstGuild', work);
+    return Object.assign(client, { restOfTest: rest });
+  },
+  names: (client) => client.guildNames,
+  answer: async (message, { restOfTest: rest }) => {
+    const file = { name: 'library.txt', file: Buffer.from(name) };
+    const sent = await rest.channel.createMessage(message.channel_id, { embeds: [embed], files: [file] });
+    fetchFile(sent.attachments[0].url);
+    await rest.channel.createReaction(message.channel_id, sent.id, encodeURIComponent('👍'));
+  },
+  login: (client) => client.connect(),
+};
+
 function joinVoice(client) {
   const voice = require('@discordjs/voice');
   const channel = client.channels.cache.find((c) => c.name === 'lounge');
@@ -61,10 +129,15 @@ function joinVoice(client) {
     .then(() => say('voice ready'), (e) => say('error', e.message));
 }
 
-const adapter = name.startsWith('eris') ? eris : discordJs;
+const adapters = {
+  eris, 'eris-0.16': eris, 'oceanic.js': oceanic, '@projectdysnomia/dysnomia': dysnomia,
+  'detritus-client': detritus, cloudstorm,
+};
+const adapter = adapters[name] ?? discordJs;
 const client = adapter.make();
 const readyEvent = name === 'discord.js' ? 'clientReady' : 'ready';
 const messageEvent = name === 'discord.js-12' ? 'message' : 'messageCreate';
+const logIn = adapter.login ?? ((c) => (c.login ? c.login(process.env.TOKEN) : c.connect()));
 client.once(readyEvent, () => {
   say('ready', adapter.names(client).join());
   if (name === 'discord.js') joinVoice(client);
@@ -72,10 +145,10 @@ client.once(readyEvent, () => {
 client.on(messageEvent, (message) => {
   if (message.author.bot) return;
   say('heard', message.content);
-  if (message.content === '!ping') adapter.answer(message).catch((e) => say('error', e.message));
+  if (message.content === '!ping') adapter.answer(message, client).catch((e) => say('error', e.message));
 });
 client.on('error', (e) => say('error', e.message));
-Promise.resolve(adapter === eris ? client.connect() : client.login(process.env.TOKEN)).catch((e) => {
+Promise.resolve(logIn(client)).catch((e) => {
   say('error', e.message);
   process.exit(1);
 });

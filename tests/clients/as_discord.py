@@ -103,6 +103,22 @@ def eris_0_18_runs_with_nothing_but_a_token(executable):
     run_library(executable, node_library("eris"))
 
 
+def oceanic_js_runs_with_nothing_but_a_token(executable):
+    run_library(executable, node_library("oceanic.js"))
+
+
+def dysnomia_runs_with_nothing_but_a_token(executable):
+    run_library(executable, node_library("@projectdysnomia/dysnomia"))
+
+
+def detritus_runs_with_nothing_but_a_token(executable):
+    run_library(executable, node_library("detritus-client"))
+
+
+def cloudstorm_runs_with_nothing_but_a_token(executable):
+    run_library(executable, node_library("cloudstorm"))
+
+
 def discord_py_runs_with_nothing_but_a_token(executable):
     run_library(executable, lambda: python_command("as_discord_py.py"))
 
@@ -279,6 +295,10 @@ if __name__ == "__main__":
         discord_js_14_runs_with_nothing_but_a_token,
         eris_0_16_runs_with_nothing_but_a_token,
         eris_0_18_runs_with_nothing_but_a_token,
+        oceanic_js_runs_with_nothing_but_a_token,
+        dysnomia_runs_with_nothing_but_a_token,
+        detritus_runs_with_nothing_but_a_token,
+        cloudstorm_runs_with_nothing_but_a_token,
         discord_py_runs_with_nothing_but_a_token,
         every_host_name_has_a_certificate_and_leads_to_the_server,
         certificates_stay_until_a_name_is_missing_and_only_the_server_has_a_key,

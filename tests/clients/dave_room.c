@@ -25,7 +25,7 @@ static void print_message(void *context, snowflake user, const struct dave_messa
 
         buf_init(&json, 256);
         dave_message_write_json(m, &json);
-        printf("%.*s\n", STR_ARGS(buf_str(&json)));
+        printf("%.*s\n", STR_ARGS(buf_as_str(&json)));
         buf_clear(&json);
         return;
     }

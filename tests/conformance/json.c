@@ -381,7 +381,7 @@ static int passed, failed;
 /* Copies the text value by value, with decoded strings and parsed numbers. */
 static void copy_value(struct json_reader *r, struct json_writer *j);
 
-static void copy_members(struct json_reader *r, struct json_writer *j)
+static void copy_json_members(struct json_reader *r, struct json_writer *j)
 {
     struct str key;
 
@@ -411,7 +411,7 @@ static void copy_value(struct json_reader *r, struct json_writer *j)
 
     switch (json_peek_kind(r)) {
     case JSON_OBJECT:
-        copy_members(r, j);
+        copy_json_members(r, j);
         break;
     case JSON_ARRAY:
         copy_items(r, j);
@@ -464,7 +464,8 @@ static void expect(const char *name, struct str text, bool taken)
     text.p = bytes;
     bool ok = json_is_valid(text) == taken && copy_with_reader(text, &copy) == taken;
     if (ok && taken)
-        ok = copy_with_reader(buf_str(&copy), &again) && str_eq(buf_str(&copy), buf_str(&again));
+        ok = copy_with_reader(buf_as_str(&copy), &again) &&
+             str_eq(buf_as_str(&copy), buf_as_str(&again));
     if (!ok)
         printf("%s: must be %s\n", name, taken ? "taken" : "refused");
     passed += ok;
@@ -485,7 +486,7 @@ static void expect_nested_json_result(const char *name, const char *open, size_t
         buf_add_str(&text, str_of(open));
     for (size_t i = 0; close && i < depth; i++)
         buf_add_str(&text, str_of(close));
-    expect(name, buf_str(&text), taken);
+    expect(name, buf_as_str(&text), taken);
     buf_clear(&text);
 }
 

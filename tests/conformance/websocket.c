@@ -204,7 +204,7 @@ static bool talk(int fd, const struct wire_case *c, struct str bytes, size_t ste
         ok = read_server_frame(fd, &f) && is_echo(&f, &c->back[i]);
     if (ok && !c->code) {
         add_piece(&end, &goodbye);
-        send_all(fd, buf_str(&end), SIZE_MAX);
+        send_all(fd, buf_as_str(&end), SIZE_MAX);
     }
     ok = ok && read_close_frame(fd, &f, c->code ? c->code : 1000);
     buf_clear(&f.payload);
@@ -223,7 +223,7 @@ static bool run_wire(const struct wire_case *c)
     for (int round = 0; ok && round < (bytes.n <= SHORT ? 2 : 1); round++) {
         int fd = dial();
 
-        ok = talk(fd, c, buf_str(&bytes), round ? 1 : SIZE_MAX);
+        ok = talk(fd, c, buf_as_str(&bytes), round ? 1 : SIZE_MAX);
         close(fd);
     }
     buf_clear(&bytes);

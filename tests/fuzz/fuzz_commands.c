@@ -19,8 +19,8 @@ static void check_encoded_command(struct arena *a, const struct command *k, stru
             (struct command *)json_column_decode(a, &type_command_stored, retained);
 
         FUZZ_CHECK(one);
-        command_localize(one, str_of(locales[i / 2]),
-                         i % 2 ? COMMAND_FORM_LIST : COMMAND_FORM_INDEX);
+        command_apply_locale(one, str_of(locales[i / 2]),
+                             i % 2 ? COMMAND_FORM_LIST : COMMAND_FORM_INDEX);
         FUZZ_CHECK(json_is_valid(json_column_encode(a, &type_command, one)));
         if (!(command_locale_bits(k) & locale_fallback_bits(str_of(locales[i / 2]))))
             FUZZ_CHECK(str_eq(json_column_encode(a, &type_command, one),

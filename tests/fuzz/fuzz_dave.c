@@ -54,7 +54,7 @@ static void check_commit(struct str bytes)
     if (!mls_welcome_read(&r, &w))
         return;
     buf_init(&b, bytes.n);
-    FUZZ_CHECK(mls_welcome_write(&w, NULL, &b) && str_eq(buf_str(&b), w.bytes));
+    FUZZ_CHECK(mls_welcome_write(&w, NULL, &b) && str_eq(buf_as_str(&b), w.bytes));
     buf_clear(&b);
 }
 
@@ -88,7 +88,7 @@ static void send_key_package_to_room(struct dave_room *room, snowflake user, int
 
     buf_init(&b, MLS_KEY_PACKAGE);
     dave_write_package(&b, &identities[user], FAULT_NONE);
-    dave_room_handle_key_package(room, user, buf_str(&b), now);
+    dave_room_handle_key_package(room, user, buf_as_str(&b), now);
     buf_clear(&b);
 }
 
@@ -111,7 +111,7 @@ static void room_commit(struct dave_room *room, snowflake user, unsigned epoch, 
     dave_write_commit(&b, &commit, FAULT_NONE);
     if (adds)
         dave_write_welcome(&b, added, adds);
-    dave_room_handle_commit(room, user, buf_str(&b), now);
+    dave_room_handle_commit(room, user, buf_as_str(&b), now);
     buf_clear(&b);
 }
 

@@ -20,11 +20,11 @@ static void check_term(struct str bytes)
     buf_init(&terms, MAX_PAYLOAD_FORM_BYTES);
     buf_init(&again, MAX_PAYLOAD_FORM_BYTES);
     if (etf_to_json(bytes, &json)) {
-        FUZZ_CHECK(json_is_valid(buf_str(&json)));
+        FUZZ_CHECK(json_is_valid(buf_as_str(&json)));
         buf_add_char(&terms, (char)ETF_VERSION);
-        FUZZ_CHECK(etf_from_json(buf_str(&json), a, &terms));
-        FUZZ_CHECK(etf_to_json(buf_str(&terms), &again));
-        FUZZ_CHECK(str_eq(buf_str(&json), buf_str(&again)));
+        FUZZ_CHECK(etf_from_json(buf_as_str(&json), a, &terms));
+        FUZZ_CHECK(etf_to_json(buf_as_str(&terms), &again));
+        FUZZ_CHECK(str_eq(buf_as_str(&json), buf_as_str(&again)));
     }
     buf_clear(&json);
     buf_clear(&terms);
@@ -47,7 +47,7 @@ static void check_json(struct str text)
     buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     if (json_is_valid(text) && text.n && text.p[0] == '{') {
         append_message_without_content(text, a, &out);
-        FUZZ_CHECK(json_is_valid(buf_str(&out)));
+        FUZZ_CHECK(json_is_valid(buf_as_str(&out)));
     }
     buf_clear(&out);
     arena_free(a);

@@ -49,7 +49,7 @@ static void check_same(const struct multipart *a, const struct multipart *b)
 
         FUZZ_CHECK(same_text(p->name, q->name) && same_text(p->filename, q->filename));
         FUZZ_CHECK(same_text(p->content_type, q->content_type));
-        FUZZ_CHECK(str_eq(buf_str(&p->data), buf_str(&q->data)));
+        FUZZ_CHECK(str_eq(buf_as_str(&p->data), buf_as_str(&q->data)));
     }
 }
 

@@ -15,7 +15,7 @@ static void check_replay_window(const struct rtp_packet *p)
     static struct rtp_stream stream;
     struct rtp_stream_position a;
 
-    if (rtp_stream_start_hashes_are_full(&stream))
+    if (rtp_stream_has_no_space_for_start_hashes(&stream))
         rtp_stream_clear(&stream);
     if (!rtp_stream_check_packet(&stream, p, &a))
         return;
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || sodium_init() < 0)
         return 0;
     struct str datagram = str_slice((const char *)data + 1, size - 1);
-    enum packet_kind kind = packet_classify(datagram);
+    enum packet_kind kind = classify_media_datagram(datagram);
     if (kind == PACKET_IS_DISCOVERY || kind == PACKET_RTCP)
         packet_read_ssrc(kind, datagram);
     if (kind == PACKET_RTCP)

@@ -32,12 +32,12 @@ static bool no_x(struct str s)
 }
 
 static const struct string_rule rule = { no_x, "STRING_TYPE_REGEX", "No x." };
-static const struct choice modes[] = { { .value = 1, .doc = "One." },
-                                       { .value = 2, .doc = "Two.", .old_word = "two" },
-                                       { 0 } };
-static const struct choice tag_words[] = { { .text = "red", .doc = "Red." },
-                                           { .text = "blue", .doc = "Blue." },
-                                           { 0 } };
+static const struct enum_choice modes[] = { { .value = 1, .doc = "One." },
+                                            { .value = 2, .doc = "Two.", .old_word = "two" },
+                                            { 0 } };
+static const struct enum_choice tag_words[] = { { .text = "red", .doc = "Red." },
+                                                { .text = "blue", .doc = "Blue." },
+                                                { 0 } };
 static const struct schema thing_schema;
 static const struct type name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .min = 1, .max = 8
@@ -133,8 +133,8 @@ static void check_form_errors_are_json(const struct form *form, struct buf *out)
     FUZZ_CHECK(form_has_errors(form));
     write_form_errors_json(form, &j);
     FUZZ_CHECK(!buf_is_full(out));
-    FUZZ_CHECK(utf8_is_valid(buf_str(out)));
-    FUZZ_CHECK(json_is_valid(buf_str(out)) || depth_of(buf_str(out)) > JSON_MAX_DEPTH);
+    FUZZ_CHECK(utf8_is_valid(buf_as_str(out)));
+    FUZZ_CHECK(json_is_valid(buf_as_str(out)) || depth_of(buf_as_str(out)) > JSON_MAX_DEPTH);
 }
 
 /* An accepted value must be accepted again in its encoded form. */
@@ -146,11 +146,11 @@ static void check_accepted_value(const void *value, struct arena *arena, struct 
     void *again;
 
     schema_encode(&j, &thing, value);
-    FUZZ_CHECK(schema_decode(&thing, buf_str(once), &form, &again) == OK);
+    FUZZ_CHECK(schema_decode(&thing, buf_as_str(once), &form, &again) == OK);
     buf_init(&twice, 64 << 20);
     k = json_writer_to_buf(&twice);
     schema_encode(&k, &thing, again);
-    FUZZ_CHECK(str_eq(buf_str(once), buf_str(&twice)));
+    FUZZ_CHECK(str_eq(buf_as_str(once), buf_as_str(&twice)));
     buf_clear(&twice);
 }
 

@@ -98,7 +98,7 @@ static void add_guilds(struct group *c, int from, int to)
 /* --- rows that are deleted ------------------------------------------------------------ */
 
 /* Each round deletes one guild; all of them together have as many rows as every other kind. */
-static void insert_guild_to_delete(struct group *c, struct group_spare *s, int size)
+static void insert_large_guild_to_be_deleted(struct group *c, struct group_spare *s, int size)
 {
     struct test_guild spare = world_test_guild(c->world, c->ada);
 
@@ -108,7 +108,7 @@ static void insert_guild_to_delete(struct group *c, struct group_spare *s, int s
               1, size / GROUP_ROUNDS, spare.id);
 }
 
-static void insert_role_to_delete(struct group *c, struct group_spare *s, int size)
+static void insert_large_role_to_be_deleted(struct group *c, struct group_spare *s, int size)
 {
     snprintf(s->role, sizeof s->role, "%s", test_guild_role(&c->hall, 1, 0));
     world_sql(c->world,
@@ -117,7 +117,7 @@ static void insert_role_to_delete(struct group *c, struct group_spare *s, int si
               1, size, s->role, c->hall.id);
 }
 
-static void insert_channel_to_delete(struct group *c, struct group_spare *s, int size)
+static void insert_large_channel_to_be_deleted(struct group *c, struct group_spare *s, int size)
 {
     snprintf(s->channel, sizeof s->channel, "%llu", (unsigned long long)snowflake_new());
     world_sql(c->world, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'x')",
@@ -150,9 +150,9 @@ static void add_spares(struct group *c, int size)
     for (int i = 0; i < GROUP_ROUNDS; i++) {
         struct group_spare *s = &c->spares[i];
 
-        insert_guild_to_delete(c, s, size);
-        insert_role_to_delete(c, s, size);
-        insert_channel_to_delete(c, s, size);
+        insert_large_guild_to_be_deleted(c, s, size);
+        insert_large_role_to_be_deleted(c, s, size);
+        insert_large_channel_to_be_deleted(c, s, size);
         snprintf(s->leaver, sizeof s->leaver, "%d", size - 3 - i);
         insert_members_to_ban(c, s, size, i);
     }
@@ -208,7 +208,7 @@ const char *group_text(const struct group *c, const char *text)
         buf_add_str(&b, str_of(words[i].value));
         text += strlen(words[i].key);
     }
-    const char *made = str_dup_cstring(world_arena(c->world), buf_str(&b));
+    const char *made = str_dup_cstring(world_arena(c->world), buf_as_str(&b));
     buf_clear(&b);
     return made;
 }

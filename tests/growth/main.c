@@ -32,7 +32,7 @@ static struct {
     atomic_llong sum, longest; /* nanoseconds of loop iterations and transactions */
 } held;
 
-static void record_iteration(const struct stall_record *r)
+static void record_duration_of_loop_iteration(const struct stall_record *r)
 {
     long long ns = r->longest_ns, longest = held.longest;
 
@@ -45,7 +45,7 @@ static void record_iteration(const struct stall_record *r)
 static void measure_every_loop_iteration(struct config *config)
 {
     config->loops = 1;
-    stall_meter_set_test_mode(0, record_iteration);
+    stall_meter_set_test_mode(0, record_duration_of_loop_iteration);
 }
 
 /* --- requests ------------------------------------------------------------------------- */

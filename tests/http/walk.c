@@ -47,7 +47,7 @@ static struct str fill_path(struct arena *a, const struct route *r, const char *
             buf_add_str(&out, str_of(p->is_text ? "text" : id));
         }
     }
-    struct str url = str_dup(a, buf_str(&out));
+    struct str url = str_dup(a, buf_as_str(&out));
     buf_clear(&out);
     return url;
 }
@@ -111,9 +111,9 @@ struct answer route_call(struct client *c, const struct route *r, const char *ur
 
 /* --- bodies --------------------------------------------------------------------------- */
 
-static void write_smallest_value(struct json_writer *j, const struct type *t);
+static void write_smallest_valid_json_value(struct json_writer *j, const struct type *t);
 
-static void write_smallest_text(struct json_writer *j, const struct type *t)
+static void write_smallest_valid_json_text(struct json_writer *j, const struct type *t)
 {
     char text[256];
     size_t n = t->min > 0 && t->min < 256 ? (size_t)t->min : 1;
@@ -122,23 +122,23 @@ static void write_smallest_text(struct json_writer *j, const struct type *t)
     json_write_text(j, t->choices ? str_of(t->choices->text) : str_slice(text, n));
 }
 
-static void write_smallest_object(struct json_writer *j, const struct schema *s)
+static void write_smallest_valid_json_object(struct json_writer *j, const struct schema *s)
 {
     json_begin_object(j);
     for (const struct field *f = s->fields; f->name.p; f++) {
         if (f->flags & OPTIONAL)
             continue;
         json_write_key(j, f->name);
-        write_smallest_value(j, f->type);
+        write_smallest_valid_json_value(j, f->type);
     }
     json_end_object(j);
 }
 
-static void write_smallest_value(struct json_writer *j, const struct type *t)
+static void write_smallest_valid_json_value(struct json_writer *j, const struct type *t)
 {
     switch (t->kind) {
     case KIND_STRING:
-        write_smallest_text(j, t);
+        write_smallest_valid_json_text(j, t);
         break;
     case KIND_INT:
     case KIND_REAL:
@@ -165,11 +165,11 @@ static void write_smallest_value(struct json_writer *j, const struct type *t)
     case KIND_ARRAY:
         json_begin_array(j);
         for (int64_t i = 0; i < t->min; i++)
-            write_smallest_value(j, t->of);
+            write_smallest_valid_json_value(j, t->of);
         json_end_array(j);
         break;
     case KIND_OBJECT:
-        write_smallest_object(j, t->schema);
+        write_smallest_valid_json_object(j, t->schema);
         break;
     }
 }
@@ -180,8 +180,8 @@ struct str least_body(struct arena *a, const struct type *t)
     struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, 1024 * 1024);
-    write_smallest_value(&j, t);
-    struct str text = str_dup(a, buf_str(&out));
+    write_smallest_valid_json_value(&j, t);
+    struct str text = str_dup(a, buf_as_str(&out));
     buf_clear(&out);
     return text;
 }

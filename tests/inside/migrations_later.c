@@ -58,7 +58,7 @@ static void later_read(void)
         free(entries);
 }
 
-const struct migration *migrations_known(void)
+const struct migration *get_known_migrations(void)
 {
     pthread_once(&once, later_read);
     return known;

@@ -32,8 +32,8 @@ static bool same_channels(const struct guild_view *a, const struct guild_view *b
 {
     size_t at = 0;
 
-    for (const struct channel_overwrites *p; (p = map_next(&a->channels, &at));)
-        if (!same_type_and_overwrites(p, map_get(&b->channels, p->id)))
+    for (const struct channel_overwrites *p; (p = map_next_value(&a->channels, &at));)
+        if (!same_type_and_overwrites(p, map_find_value(&b->channels, p->id)))
             return false;
     return a->channels.count == b->channels.count;
 }

@@ -55,8 +55,8 @@ void befriend(struct client *a, struct client *b)
     struct client *both[] = { a, b };
     struct world *w = a->world;
 
-    expect(store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, add_friends, both) ==
-           OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena,
+                                          add_friends, both) == OK);
 }
 
 const char *make_team(struct client *owner, const char *name)
@@ -115,6 +115,7 @@ int64_t store_count(struct world *w, const char *sql)
 {
     struct question q = { .sql = sql };
 
-    expect(store_run(guildhall_get_store(w->server), STORE_READ, w->arena, read_number, &q) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_READ, w->arena,
+                                          read_number, &q) == OK);
     return q.answer;
 }

@@ -26,7 +26,7 @@ enum err ask_some(struct work_item *w, struct tx *tx)
     enum err e = OK;
 
     a->runs++;
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     for (int i = 0; !e && i < a->questions; i++) {
         struct rows r;
         bool found;
@@ -44,7 +44,7 @@ void batch_submit(struct loop *l, void *arg)
 
     for (int i = 0; i < b->count; i++) {
         b->reads[i].one.work.loop = l;
-        store_submit(b->f->store, &b->reads[i].one.work);
+        store_submit_work_item(b->f->store, &b->reads[i].one.work);
     }
 }
 
@@ -66,7 +66,7 @@ void batch_ask(struct batch *b, struct loops *loops, int count)
             .batch = b,
             .questions = b->questions,
         };
-    loop_call_and_wait(loops_get(loops, 0), batch_submit, b);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), batch_submit, b);
     for (int i = 0; i < count; i++)
         wait_for(&b->finished);
     for (int i = 0; i < count; i++)

@@ -109,9 +109,9 @@ struct answer client_upload(struct client *c, const char *method, const char *js
     for (; uploads->name; uploads++)
         add_part(&out, uploads->name, uploads->filename, uploads->bytes);
     buf_add_lit(&out, "--frontier--\r\n");
-    struct answer answer =
-        client_request(c, method, str_printf(a, "/api/v10%s", tail).p,
-                       "Content-Type: multipart/form-data; boundary=frontier\r\n", buf_str(&out));
+    struct answer answer = client_request(
+        c, method, str_printf(a, "/api/v10%s", tail).p,
+        "Content-Type: multipart/form-data; boundary=frontier\r\n", buf_as_str(&out));
     buf_clear(&out);
     return answer;
 }

@@ -79,8 +79,8 @@ void run_sql(struct world *w, const char *sql, const char *one, const char *two)
 {
     struct statement s = { sql, id_of(one), two ? id_of(two) : 0 };
 
-    if (store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), run_statement,
-                  &s))
+    if (store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                       world_arena(w), run_statement, &s))
         fail_test(__FILE__, __LINE__, "the store refuses: %s", sql);
 }
 

@@ -79,7 +79,7 @@ struct str client_raw(struct client *c, struct str bytes, int wait_ms)
     while (receive(fd, &in, wait_ms))
         ;
     close(fd);
-    struct str out = str_dup(client_arena(c), buf_str(&in));
+    struct str out = str_dup(client_arena(c), buf_as_str(&in));
     buf_clear(&in);
     return out;
 }
@@ -131,7 +131,7 @@ static bool read_answer(struct client *c, bool head_only, struct answer *ret)
             return false;
         }
     }
-    struct str all = str_dup(a, buf_str(&in));
+    struct str all = str_dup(a, buf_as_str(&in));
     size_t head = (size_t)(end - in.p) + 4;
     buf_clear(&in);
     ret->head = str_slice(all.p, head);
@@ -162,7 +162,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     for (;;) {
         if (c->fd < 0)
             c->fd = client_dial(c);
-        send_all(c->fd, buf_str(&out));
+        send_all(c->fd, buf_as_str(&out));
         if (read_answer(c, strcmp(method, "HEAD") == 0, &a))
             break;
         client_hang_up(c);

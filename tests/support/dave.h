@@ -88,10 +88,10 @@ static inline void dave_write_signature(struct buf *out, const struct mls_key *k
     struct buf content;
 
     buf_init(&content, 1 << 20);
-    buf_add_str(&content, str_skip_bytes(buf_str(out), start));
+    buf_add_str(&content, str_skip_bytes(buf_as_str(out), start));
     if (faulty)
         content.p[0] ^= 1;
-    mls_sign_with_label(k, label, buf_str(&content), more, out);
+    mls_sign_with_label(k, label, buf_as_str(&content), more, out);
     buf_clear(&content);
 }
 
@@ -159,7 +159,7 @@ static inline void dave_write_commit_path(struct buf *out, const struct dave_com
     mls_write_length(&position, sizeof c->group);
     mls_write_number(&position, c->group, sizeof c->group);
     mls_write_number(&position, c->leaf, 4);
-    dave_write_leaf(out, c->path, 3, buf_str(&position), f);
+    dave_write_leaf(out, c->path, 3, buf_as_str(&position), f);
     buf_init(&nodes, 1024);
     dave_write_key(&nodes, c->path->init, false);
     if (f != FAULT_PATH_NODE) {
@@ -167,7 +167,7 @@ static inline void dave_write_commit_path(struct buf *out, const struct dave_com
         mls_write_vector(&nodes, STR("kem"));
         mls_write_vector(&nodes, STR("abc"));
     }
-    mls_write_vector(out, buf_str(&nodes));
+    mls_write_vector(out, buf_as_str(&nodes));
     buf_clear(&nodes);
     buf_clear(&position);
 }
@@ -193,7 +193,7 @@ static inline void dave_write_commit(struct buf *out, const struct dave_commit *
         mls_write_vector(&references, str_slice((const char *)c->references[i],
                                                 MLS_HASH - (f == FAULT_REFERENCE_LENGTH)));
     }
-    mls_write_vector(out, buf_str(&references));
+    mls_write_vector(out, buf_as_str(&references));
     buf_clear(&references);
     mls_write_number(out, f == FAULT_PATH_FLAG ? 2 : c->path != NULL, 1);
     if (c->path)
@@ -215,7 +215,7 @@ static inline void dave_write_welcome(struct buf *out, unsigned char (*refs)[MLS
         mls_write_vector(&secrets, STR("text"));
     }
     mls_write_number(out, 2, 2);
-    mls_write_vector(out, buf_str(&secrets));
+    mls_write_vector(out, buf_as_str(&secrets));
     mls_write_vector(out, STR("group info"));
     buf_clear(&secrets);
 }

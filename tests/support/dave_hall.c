@@ -86,7 +86,7 @@ enum dave_message_result dave_client_send_package(struct dave_client *c)
     dave_write_package(&c->package, &c->id, FAULT_NONE);
     c->proposal_count = 0;
     c->in_group = false;
-    return dave_room_handle_key_package(dave_hall.room, c->id.user, buf_str(&c->package),
+    return dave_room_handle_key_package(dave_hall.room, c->id.user, buf_as_str(&c->package),
                                         dave_hall.now);
 }
 
@@ -121,7 +121,7 @@ enum dave_message_result dave_client_commit(struct dave_client *c)
     buf_init(&b, 1 << 20);
     write_commit_of_client(c, FAULT_NONE, &b, p);
     enum dave_message_result v =
-        dave_room_handle_commit(dave_hall.room, c->id.user, buf_str(&b), dave_hall.now);
+        dave_room_handle_commit(dave_hall.room, c->id.user, buf_as_str(&b), dave_hall.now);
     if (v == DAVE_ACCEPTED)
         tree_apply(c, p, c->proposal_count);
     buf_clear(&b);
@@ -176,7 +176,7 @@ static void dave_client_receive_commit(struct dave_client *c, const struct dave_
         return;
     }
     if (m->op == DAVE_WELCOME) {
-        assert_true(mls_key_package_read(buf_str(&c->package), c->id.user, &k));
+        assert_true(mls_key_package_read(buf_as_str(&c->package), c->id.user, &k));
         assert_true(mls_welcome_read(&r, &w));
         assert_true(w.secret_count == 1 && mls_welcome_has_secrets_for(&w, k.ref));
     } else {

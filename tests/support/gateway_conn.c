@@ -72,7 +72,7 @@ void conn_send_bytes(struct gateway_conn *g, int opcode, struct str bytes)
     buf_add(&out, mask, 4);
     for (size_t i = 0; i < bytes.n; i++)
         buf_add_char(&out, (char)((unsigned char)bytes.p[i] ^ mask[i & 3]));
-    send_bytes(g, buf_str(&out));
+    send_bytes(g, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -114,7 +114,7 @@ static bool remove_frame(struct gateway_conn *g, int *ret_opcode, struct str *re
         return false;
     *ret_opcode = p[0] & 15;
     *ret = str_dup(g->client->world->arena, str_slice(g->in.p + head, n));
-    buf_drop_front(&g->in, head + n);
+    buf_drop_first_bytes(&g->in, head + n);
     return true;
 }
 
@@ -185,9 +185,9 @@ static const struct dom *understand(struct gateway_conn *g, struct str payload)
     buf_init(&json, MAX_PAYLOAD_FORM_BYTES);
     if (!decode(g, payload, &plain))
         fail_test(__FILE__, __LINE__, "a message of %zu bytes cannot be unpacked", payload.n);
-    if (g->etf && !etf_to_json(buf_str(&plain), &json))
+    if (g->etf && !etf_to_json(buf_as_str(&plain), &json))
         fail_test(__FILE__, __LINE__, "a message is not valid ETF");
-    struct str text = str_dup(a, buf_str(g->etf ? &json : &plain));
+    struct str text = str_dup(a, buf_as_str(g->etf ? &json : &plain));
     buf_clear(&plain);
     buf_clear(&json);
     const struct dom *d = dom_parse(a, text);
@@ -317,7 +317,7 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
         if (end) {
             if (memcmp(g->in.p, "HTTP/1.1 101", 12) != 0)
                 fail_test(__FILE__, __LINE__, "no upgrade: %.*s", (int)g->in.n, g->in.p);
-            buf_drop_front(&g->in, (size_t)(end - g->in.p) + 4);
+            buf_drop_first_bytes(&g->in, (size_t)(end - g->in.p) + 4);
             return g;
         }
         if (!receive(g, PATIENCE_MS))
@@ -348,7 +348,7 @@ static const struct dom *census_of(const struct gateway_conn *g)
 
     buf_init(&all, MAX_PAYLOAD_FORM_BYTES);
     gateway_write_session_list(guildhall_get_gateway(world_server(w)), &all);
-    struct str rest = str_dup(w->arena, buf_str(&all));
+    struct str rest = str_dup(w->arena, buf_as_str(&all));
     buf_clear(&all);
     while (rest.n) {
         const struct dom *line = dom_parse(w->arena, str_cut(&rest, '\n'));
@@ -459,7 +459,7 @@ static void send_json(struct gateway_conn *g, struct str json)
     buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     buf_add_char(&out, (char)ETF_VERSION);
     etf_from_json(json, a, &out);
-    conn_send_bytes(g, WS_BINARY, buf_str(&out));
+    conn_send_bytes(g, WS_BINARY, buf_as_str(&out));
     buf_clear(&out);
 }
 

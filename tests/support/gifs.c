@@ -134,7 +134,7 @@ struct gif_import world_import_gif_text(struct world *w, struct str text)
     };
     expect(gifs_import(guildhall_get_store(world_server(w)), &in, &report) == OK);
     struct gif_import done = { report.made, report.renewed, report.refused,
-                               str_dup_cstring(world_arena(w), buf_str(&problems)) };
+                               str_dup_cstring(world_arena(w), buf_as_str(&problems)) };
     buf_clear(&problems);
     return done;
 }
@@ -163,14 +163,14 @@ const char *gif_ids(struct answer a)
         expect(id);
         buf_printf(&out, "%s%.*s", i ? " " : "", STR_ARGS(id->text));
     }
-    char *text = str_dup_cstring(world_arena(a.client->world), buf_str(&out));
+    char *text = str_dup_cstring(world_arena(a.client->world), buf_as_str(&out));
     buf_clear(&out);
     return text;
 }
 
 void world_count_choices(struct world *w)
 {
-    clock_continue(); /* a choice during a count waits for the next count */
+    clock_continue_after_stop(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
     clock_stop();

@@ -136,7 +136,8 @@ static enum err insert_role(struct tx *tx, void *arg)
 static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), struct entrance in)
 {
     in.api = guildhall_get_api(w->server);
-    if (store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, what, &in))
+    if (store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena, what,
+                                       &in))
         fail_test(__FILE__, __LINE__, "the store refuses");
 }
 

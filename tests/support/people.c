@@ -38,8 +38,8 @@ void store_write(struct world *w, const char *sql, const struct value *values, s
 {
     struct write write = { sql, values, count };
 
-    expect(store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, run_write, &write) ==
-           OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena,
+                                          run_write, &write) == OK);
 }
 
 struct value v_client(const struct client *c)

@@ -12,7 +12,8 @@
 
 static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), void *arg)
 {
-    enum err e = store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, what, arg);
+    enum err e = store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE,
+                                                w->arena, what, arg);
 
     if (e)
         fail_test(__FILE__, __LINE__, "the store refuses: %s", error_info(e)->message);

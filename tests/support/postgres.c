@@ -35,7 +35,7 @@ static PGconn *connect_as(const char *name, const char *where)
     const char *keys[] = { "dbname", name ? "application_name" : NULL, NULL };
     const char *values[] = { where, name, NULL };
 
-    if (!libpq_load())
+    if (!load_libpq())
         abort();
     PGconn *c = pq.connectdbParams(keys, values, 1);
     if (pq.status(c) != CONNECTION_OK)

@@ -21,7 +21,7 @@ static const char *type_fault(const struct type *type)
         return NULL;
     if (type->kind != KIND_STRING && type->kind != KIND_INT)
         return "has choices but is neither string nor integer";
-    for (const struct choice *c = type->choices; c->doc; c++)
+    for (const struct enum_choice *c = type->choices; c->doc; c++)
         if (!c->text != (type->kind == KIND_INT))
             return "has a choice of the wrong kind";
     return NULL;

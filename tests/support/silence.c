@@ -159,7 +159,7 @@ static bool pass_on(const struct api_client *w, int from, int round_trip_ms)
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-static void poll_and_forward(struct silence *s)
+static void forward_bytes_between_sockets(struct silence *s)
 {
     struct pollfd polls[2 * MOST + 1] = { { .fd = s->silent ? -1 : s->listener,
                                             .events = POLLIN } };
@@ -188,11 +188,11 @@ static void *pass_all(void *arg)
     sigaddset(&pipe, SIGPIPE); /* a disconnected client is detected by the write error */
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     for (; !s->over; s->turns++)
-        poll_and_forward(s);
+        forward_bytes_between_sockets(s);
     return NULL;
 }
 
-static void open_listener(struct silence *s, const char *rest)
+static void open_listener_of_silent_proxy(struct silence *s, const char *rest)
 {
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t n = sizeof a;
@@ -217,7 +217,7 @@ static struct silence *silence_start(const char *where, SSL_CTX *tls)
         abort();
     for (int i = 0; i < MOST; i++)
         s->wires[i].ends[0] = s->wires[i].ends[1] = -1;
-    open_listener(s, rest);
+    open_listener_of_silent_proxy(s, rest);
     if (pthread_create(&s->thread, NULL, pass_all, s) != 0)
         abort();
     return s;

@@ -69,7 +69,7 @@ static enum err run_do(struct tx *tx, void *arg)
 
 enum err store_do(struct store *s, const char *sql)
 {
-    return store_run(s, STORE_WRITE, NULL, run_do, (void *)(uintptr_t)sql);
+    return store_run_transaction_and_wait(s, STORE_WRITE, NULL, run_do, (void *)(uintptr_t)sql);
 }
 
 struct number {
@@ -95,6 +95,6 @@ int64_t store_number(struct store *s, const char *sql)
 {
     struct number number = { .sql = sql };
 
-    assert_int_equal(store_run(s, STORE_READ, NULL, run_number, &number), OK);
+    assert_int_equal(store_run_transaction_and_wait(s, STORE_READ, NULL, run_number, &number), OK);
     return number.n;
 }

@@ -76,6 +76,6 @@ void use_command(struct test_app *s, const char *id)
 {
     struct use u = { id_of(id), id_of(s->app) };
 
-    expect(store_run(guildhall_get_store(s->world->server), STORE_WRITE, s->world->arena, use,
-                     &u) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(s->world->server), STORE_WRITE,
+                                          s->world->arena, use, &u) == OK);
 }

@@ -39,7 +39,8 @@ static void insert(struct world *w, const char *sql, const struct value *values,
 {
     struct insert i = { sql, values, count };
 
-    expect(store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, run_insert, &i) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena,
+                                          run_insert, &i) == OK);
 }
 
 static snowflake number(const char *id)

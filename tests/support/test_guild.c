@@ -39,7 +39,8 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     if (world_config(w)->store && strstr(text, "recursive"))
         return test_postgres_do(world_config(w)->store, text);
     s.sql = str_dup_cstring(world_arena(w), str_of(text));
-    if (store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), execute, &s))
+    if (store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                       world_arena(w), execute, &s))
         fail_test(__FILE__, __LINE__, "cannot run: %s", text);
     return s.number;
 }

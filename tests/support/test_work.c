@@ -98,7 +98,7 @@ static void start_blocking_work(struct stopper *s, struct store *store, sem_t *f
     };
     sem_init(&s->entered, 0, 0);
     sem_init(&s->go, 0, 0);
-    store_submit(store, &s->one.work);
+    store_submit_work_item(store, &s->one.work);
     wait_for(&s->entered);
 }
 
@@ -116,7 +116,7 @@ void run_as_batch(struct fixture *f, struct test_work *ones, size_t count, sem_t
 
     start_blocking_work(&s, f->store, finished);
     for (size_t i = 0; i < count; i++)
-        store_submit(f->store, &ones[i].work);
+        store_submit_work_item(f->store, &ones[i].work);
     sem_post(&s.go);
     for (size_t i = 0; i < count + 1; i++)
         wait_for(finished);

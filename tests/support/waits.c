@@ -60,7 +60,7 @@ void world_wait(struct world *w, double seconds)
         return;
     struct api *api = guildhall_get_api(w->server);
     for (unsigned i = 0; i < loops_count(api->loops); i++)
-        loop_call_and_wait(loops_get(api->loops, i), check_deadlines_on_loop, NULL);
+        loop_call_and_wait(loops_get_loop_at(api->loops, i), check_deadlines_on_loop, NULL);
     job_scheduler_wake_at(api->jobs, clock_us());
 }
 

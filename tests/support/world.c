@@ -362,7 +362,8 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
     struct joining_member n = { .world = w,
                                 .draft = { .username = str_of(name), .bot = bot },
                                 .client = add_client(w, name, "") };
-    if (store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, create, &n))
+    if (store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena,
+                                       create, &n))
         fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
     return n.client;
 }
@@ -379,7 +380,7 @@ struct client *world_bot(struct world *w, const char *name)
 
 struct request_for_token {
     struct world *world;
-    struct token_grant grant;
+    struct token_to_issue grant;
     struct client *client;
 };
 
@@ -409,7 +410,8 @@ struct client *world_token(struct world *w, const struct client *owner, enum cal
     };
 
     snprintf(r.client->id, sizeof r.client->id, "%s", owner->id);
-    if (store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, issue, &r))
+    if (store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena, issue,
+                                       &r))
         fail_test(__FILE__, __LINE__, "cannot issue a token for %s", owner->name);
     return r.client;
 }

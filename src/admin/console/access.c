@@ -7,7 +7,7 @@
 #include "admin/console/internal.h"
 
 /* Returns whether the origin, such as "http://127.0.0.1:8080", has the same host as the request. */
-static bool origin_equals_host(struct str origin, struct str host)
+static bool request_origin_equals_host(struct str origin, struct str host)
 {
     struct str rest = str_starts_with(origin, STR("https://"))  ? str_skip_bytes(origin, 8)
                       : str_starts_with(origin, STR("http://")) ? str_skip_bytes(origin, 7)
@@ -24,7 +24,7 @@ bool request_is_from_local_page(const struct http_request *r)
 
     if (site.p && !str_is(site, "same-origin") && !str_is(site, "none"))
         return false;
-    return request_head_is_local(r) && (!origin.p || origin_equals_host(origin, r->host));
+    return request_head_is_local(r) && (!origin.p || request_origin_equals_host(origin, r->host));
 }
 
 bool console_key_is_valid(const struct workbench *w, struct str key)
@@ -36,7 +36,7 @@ bool console_key_is_valid(const struct workbench *w, struct str key)
 
 struct workbench *call_get_workbench(const struct call *call)
 {
-    return api_options(call->api)->workbench;
+    return api_get_options(call->api)->workbench;
 }
 
 enum err check_console_permission(struct call *call)
@@ -47,7 +47,8 @@ enum err check_console_permission(struct call *call)
 
     if (!w)
         return ERR_NOT_FOUND;
-    if (w->options.open && api_call_is_local(call) && request_is_from_local_page(x->request))
+    if (w->options.open && call_comes_from_this_machine(call) &&
+        request_is_from_local_page(x->request))
         return OK;
     if (x->request->authorization.p &&
         parse_credential_kind(x->request->authorization, &key) == CALLER_BEARER &&
@@ -60,7 +61,7 @@ enum err check_console_controls_permission(struct call *call)
 {
     enum err e = check_console_permission(call);
 
-    if (!e && !workbench_has_controls(call_get_workbench(call)))
+    if (!e && !workbench_controls_are_enabled(call_get_workbench(call)))
         e = ERR_FORBIDDEN;
     return e;
 }

@@ -15,18 +15,18 @@ struct call_log {
     struct loop *loop;
     uv_timer_t timer;
     bool reading, ending;
-    struct traffic_page page;
+    struct traffic_record_page page;
     struct buf lines;
 };
 
-static void append_record_line(const struct traffic_view *s, void *arg)
+static void append_record_line(const struct displayed_traffic_record *s, void *arg)
 {
     append_traffic_record_line(s, &((struct call_log *)arg)->lines);
 }
 
 static enum err read_log_records(struct call *call)
 {
-    struct call_log *l = call_passed_data(call, "call_log");
+    struct call_log *l = call_get_stage_data(call, "call_log");
 
     buf_reset(&l->lines);
     return traffic_for_each_record(call->tx, l->workbench->traffic, &l->page, append_record_line,
@@ -109,7 +109,7 @@ static void start_log_timer(struct loop *loop, void *arg)
     uv_timer_start(&l->timer, on_log_timer, LOG_TICK_MS, LOG_TICK_MS);
 }
 
-struct call_log *call_log_start(struct workbench *w, struct loop *loop)
+struct call_log *call_log_start_printing(struct workbench *w, struct loop *loop)
 {
     struct call_log *l = mem_new(sizeof *l);
 
@@ -132,7 +132,7 @@ static void begin_closing_call_log(struct loop *loop, void *arg)
     read_new_records(l);
 }
 
-void call_log_stop(struct call_log *l)
+void call_log_stop_printing(struct call_log *l)
 {
     if (l)
         loop_call_and_wait(l->loop, begin_closing_call_log, l);

@@ -38,7 +38,7 @@ static const struct command_route *find_command_route(const struct route *route)
  * commands. */
 static enum err run_blocking_command(struct call *call)
 {
-    struct operator_command *o = call_passed_data(call, "operator_command");
+    struct running_operator_command *o = call_get_stage_data(call, "running_operator_command");
     enum err e = operator_command_run_blocking(o);
 
     return e && o->problem ? call_add_field_error(call, "name", FORM_CHOICES, o->problem) : e;
@@ -48,17 +48,18 @@ static enum err run_blocking_command(struct call *call)
 static enum err prepare_console_command(struct call *call)
 {
     const struct command_route *r = find_command_route(call->route);
-    struct operator_command *o = call_pass_data(call, "operator_command", sizeof *o);
+    struct running_operator_command *o =
+        call_store_stage_data(call, "running_operator_command", sizeof *o);
 
-    *o = (struct operator_command){ .row =
-                                        operator_command_row_find(str_of(r->noun), str_of(r->verb)),
-                                    .api = call->api,
-                                    .arena = call->arena,
-                                    .body = call->body,
-                                    .as_json = true };
+    *o = (struct running_operator_command){ .row = operator_command_row_find(str_of(r->noun),
+                                                                             str_of(r->verb)),
+                                            .api = call->api,
+                                            .arena = call->arena,
+                                            .body = call->body,
+                                            .as_json = true };
     buf_init(&o->out, CALL_MAX_REPLY / 2);
     if (r->argument)
-        o->words[o->count++] = call_path_text(call, r->argument);
+        o->words[o->count++] = call_get_path_text(call, r->argument);
     else if (call->body && !o->row->body)
         o->words[o->count++] = *(const struct str *)call->body; /* the body is one JSON string */
     if (o->row->run_blocking)
@@ -68,12 +69,12 @@ static enum err prepare_console_command(struct call *call)
 
 static enum err run_console_command(struct call *call)
 {
-    struct operator_command *o = call_passed_data(call, "operator_command");
+    struct running_operator_command *o = call_get_stage_data(call, "running_operator_command");
     enum err e = operator_command_run_in_transaction(call, o);
 
     if (e || !call->route->reply)
         return e;
-    call_reply_json_writer(call);
+    call_get_reply_json_writer(call);
     operator_command_write_reply(o, &call->reply);
     return OK;
 }

@@ -32,7 +32,8 @@ static const struct schema permission_query_schema = { .name = "PermissionQuery"
                                                        .size = sizeof(struct permission_query),
                                                        .fields = permission_query_fields };
 
-enum err console_find_user(struct call *call, const char *field, struct str name, struct user *ret)
+enum err find_user_of_console_query(struct call *call, const char *field, struct str name,
+                                    struct user *ret)
 {
     struct rows row;
     snowflake id;
@@ -122,7 +123,7 @@ static enum err find_channel_by_name(struct call *call, snowflake user_id, struc
     if (!e && count != 1) {
         struct str problem =
             count ? str_printf(call->arena, "several channels have this name; use one of: %.*s",
-                               STR_ARGS(buf_str(&found)))
+                               STR_ARGS(buf_as_str(&found)))
                   : STR("no server of this account has a channel with this id or name");
         e = call_add_field_error(call, "channel", FORM_CHOICES, problem.p);
     }
@@ -181,9 +182,9 @@ static void write_id_and_name(struct json_writer *j, const char *key, snowflake 
     json_end_object(j);
 }
 
-void write_explained_steps(struct json_writer *j, const struct list *steps)
+void write_permission_steps_json(struct json_writer *j, const struct list *steps)
 {
-    const struct explained_step *s = steps->items;
+    const struct explained_permission_step *s = steps->items;
 
     json_write_name(j, "steps");
     json_begin_array(j);
@@ -209,7 +210,7 @@ static enum err get_permission_explanation(struct call *call)
     struct user user;
     unsigned bit = 0;
     snowflake guild_id = 0;
-    enum err e = console_find_user(call, "user", q->user, &user);
+    enum err e = find_user_of_console_query(call, "user", q->user, &user);
 
     if (!e)
         e = find_permission(call, q->permission, &bit);
@@ -230,7 +231,7 @@ static enum err get_permission_explanation(struct call *call)
         e = explain_permission(call->tx, &access, channel.id ? &channel : NULL, bit, &why);
     if (e)
         return e;
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     json_begin_object(&j);
     write_id_and_name(&j, "user", user.id, user.username);
@@ -243,7 +244,7 @@ static enum err get_permission_explanation(struct call *call)
     json_write_bool(&j, why.allowed);
     json_write_name(&j, "permissions");
     json_write_id(&j, why.permissions);
-    write_explained_steps(&j, &why.steps);
+    write_permission_steps_json(&j, &why.steps);
     json_write_name(&j, "cause");
     json_write_text(&j, why.cause);
     json_end_object(&j);

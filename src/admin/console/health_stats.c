@@ -19,19 +19,19 @@ struct health {
     size_t groups;
     pthread_mutex_t lock; /* protects the following members */
     struct minute_stats *figures;
-    struct stats_sample sample; /* last sample; the memory of its counts is reused */
+    struct minute_stats_sample sample; /* last sample; the memory of its counts is reused */
 };
 
 /* Reads all counters. If `over` is set, the minute ends, and the longest loop iteration is reset.
  * The caller holds the lock. */
-static const struct stats_sample *health_read_counters(struct health *h, bool over)
+static const struct minute_stats_sample *health_read_counters(struct health *h, bool over)
 {
-    const struct api_options *o = api_options(h->api);
+    const struct api_options *o = api_get_options(h->api);
     struct http_server *server = api_get_http_server(h->api);
     struct http_server_stats net = { 0 };
     struct gateway_stats gateway = { 0 };
     struct store_stats store = { 0 };
-    struct stats_sample *s = &h->sample;
+    struct minute_stats_sample *s = &h->sample;
     size_t memory = 0;
 
     if (server)
@@ -41,19 +41,19 @@ static const struct stats_sample *health_read_counters(struct health *h, bool ov
     store_read_stats(o->store, &store);
     uv_resident_set_memory(&memory);
     for (size_t i = 0; i < h->groups; i++)
-        call_durations_read_counts(api_get_call_durations(h->api), i, s->counts + i * DURATIONS);
-    *s = (struct stats_sample){ .mono_ns = clock_monotonic_ns(),
-                                .at_us = clock_us(),
-                                .calls = net.requests,
-                                .events = gateway.delivered,
-                                .writes = store.writes,
-                                .commits = store.commits,
-                                .sent_bytes = net.bytes_out,
-                                .sessions = gateway.sessions,
-                                .connections = net.open,
-                                .memory_bytes = memory,
-                                .longest_iteration_ns = stall_longest_part_ns(over),
-                                .counts = s->counts };
+        call_durations_read_histogram(api_get_call_durations(h->api), i, s->counts + i * DURATIONS);
+    *s = (struct minute_stats_sample){ .mono_ns = clock_monotonic_ns(),
+                                       .at_us = clock_us(),
+                                       .calls = net.requests,
+                                       .events = gateway.delivered,
+                                       .writes = store.writes,
+                                       .commits = store.commits,
+                                       .sent_bytes = net.bytes_out,
+                                       .sessions = gateway.sessions,
+                                       .connections = net.open,
+                                       .memory_bytes = memory,
+                                       .longest_iteration_ns = stall_longest_part_ns(over),
+                                       .counts = s->counts };
     return s;
 }
 
@@ -78,7 +78,7 @@ static void health_start_timer(struct loop *loop, void *arg)
     uv_timer_start(&h->timer, on_health_timer, MINUTE_MS, MINUTE_MS);
 }
 
-struct health *health_stats_start(struct api *api, struct loop *loop)
+struct health *health_stats_start_sampling(struct api *api, struct loop *loop)
 {
     struct health *h = mem_new(sizeof *h);
 
@@ -101,7 +101,7 @@ static void health_stop_timer(struct loop *loop, void *arg)
     uv_close((uv_handle_t *)&h->timer, NULL);
 }
 
-void health_stats_stop(struct health *h)
+void health_stats_stop_sampling(struct health *h)
 {
     if (h)
         loop_call_and_wait(h->loop, health_stop_timer, h);
@@ -142,7 +142,7 @@ static void write_thousandths_json(struct json_writer *j, const char *name, int6
     json_write_real(j, (double)thousandths / 1000);
 }
 
-static void write_minute_json(struct json_writer *j, const struct stats_minute *m)
+static void write_minute_json(struct json_writer *j, const struct one_minute_stats *m)
 {
     json_begin_object(j);
     json_write_name(j, "at");
@@ -172,7 +172,7 @@ static uint64_t sum_calls(const uint32_t *counts)
 /* Writes an array with one value per minute: the quantile `part` of the call durations, or the
  * number of calls if part is 0. */
 static void write_minute_values_json(struct json_writer *j, const char *name,
-                                     const struct stats_minute *minutes, size_t n, size_t group,
+                                     const struct one_minute_stats *minutes, size_t n, size_t group,
                                      double part)
 {
     json_write_key(j, str_of(name));
@@ -189,7 +189,7 @@ static void write_minute_values_json(struct json_writer *j, const char *name,
 }
 
 static void write_route_group_json(struct json_writer *j, const struct health *h,
-                                   const struct stats_minute *minutes, size_t n, size_t group)
+                                   const struct one_minute_stats *minutes, size_t n, size_t group)
 {
     uint32_t whole[DURATIONS] = { 0 };
 
@@ -216,10 +216,11 @@ static void write_route_group_json(struct json_writer *j, const struct health *h
 }
 
 /* Writes the statistics of the last hour as JSON. */
-enum err operator_health_show(struct call *call, struct operator_command *o)
+enum err operator_health_show(struct call *call, struct running_operator_command *o)
 {
     struct health *h = call_get_workbench(call)->health;
-    struct stats_minute *minutes = arena_array(call->arena, struct stats_minute, STATS_MINUTES + 1);
+    struct one_minute_stats *minutes =
+        arena_array(call->arena, struct one_minute_stats, STATS_MINUTES + 1);
     struct json_writer j = json_writer_to_buf(&o->out);
 
     pthread_mutex_lock(&h->lock);

@@ -46,36 +46,37 @@ bool console_key_is_valid(const struct workbench *w, struct str key);
 /* --- explain_permission.c ------------------------------------------------------------- */
 
 /* Finds an account by name or id; an error is reported at this field of the query. */
-enum err console_find_user(struct call *call, const char *field, struct str name, struct user *ret);
-void write_explained_steps(struct json_writer *j, const struct list *steps);
+enum err find_user_of_console_query(struct call *call, const char *field, struct str name,
+                                    struct user *ret);
+void write_permission_steps_json(struct json_writer *j, const struct list *steps);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
 /* Filter of traffic records: the query of the route, or (with the key) the message of a client of
  * the live feed. */
-struct traffic_query {
+struct traffic_filter_query {
     struct str key, kind, user, route, method, status, event, session, text;
     struct opt_int after;
     snowflake application_id;
     int64_t limit;
 };
 extern const struct schema traffic_live_schema;
-struct traffic_filter traffic_filter_from_query(const struct traffic_query *q);
+struct traffic_filter traffic_filter_from_query(const struct traffic_filter_query *q);
 
 /* --- call_log.c ------------------------------------------------------------------------ */
 
 /* Starts a timer on this loop that logs each call to standard output. */
-struct call_log *call_log_start(struct workbench *w, struct loop *loop);
+struct call_log *call_log_start_printing(struct workbench *w, struct loop *loop);
 /* Prints the remaining records and stops the timer. Blocks, so do not call it on a loop. Accepts
  * NULL. */
-void call_log_stop(struct call_log *l);
+void call_log_stop_printing(struct call_log *l);
 
 /* --- health_stats.c -------------------------------------------------------------------- */
 
 /* Starts a timer on this loop that samples statistics. */
-struct health *health_stats_start(struct api *api, struct loop *loop);
+struct health *health_stats_start_sampling(struct api *api, struct loop *loop);
 /* Stops the timer. Blocks, so do not call it on a loop. Accepts NULL. */
-void health_stats_stop(struct health *h);
+void health_stats_stop_sampling(struct health *h);
 void health_stats_free(struct health *h);
 
 #endif

@@ -7,12 +7,12 @@
 #include "base/mem.h"
 
 struct minute_stats {
-    size_t cells;                                   /* number of elements of one counts array */
-    bool begun;                                     /* whether there is a previous sample */
-    struct stats_sample last;                       /* owns its array of counts */
-    struct stats_minute minutes[STATS_MINUTES + 1]; /* the last element is the current minute */
-    uint32_t *counts;                               /* memory for the counts of all minutes */
-    size_t added;                                   /* number of minutes added in total */
+    size_t cells;                                       /* number of elements of one counts array */
+    bool begun;                                         /* whether there is a previous sample */
+    struct minute_stats_sample last;                    /* owns its array of counts */
+    struct one_minute_stats minutes[STATS_MINUTES + 1]; /* the last element is the current minute */
+    uint32_t *counts;                                   /* memory for the counts of all minutes */
+    size_t added;                                       /* number of minutes added in total */
 };
 
 struct minute_stats *minute_stats_new(size_t groups, size_t durations)
@@ -35,15 +35,15 @@ void minute_stats_free(struct minute_stats *f)
 }
 
 /* Stores the difference between the last sample and now as the statistics of one minute. */
-static void minute_stats_store_difference(struct minute_stats *f, const struct stats_sample *now,
-                                          size_t slot)
+static void minute_stats_store_difference(struct minute_stats *f,
+                                          const struct minute_stats_sample *now, size_t slot)
 {
-    const struct stats_sample *last = &f->last;
+    const struct minute_stats_sample *last = &f->last;
     uint32_t *counts = f->counts + slot * f->cells;
 
     for (size_t i = 0; i < f->cells; i++)
         counts[i] = (uint32_t)(now->counts[i] - last->counts[i]);
-    f->minutes[slot] = (struct stats_minute){
+    f->minutes[slot] = (struct one_minute_stats){
         .at_us = last->at_us,
         .ns = now->mono_ns - last->mono_ns,
         .calls = now->calls - last->calls,
@@ -59,7 +59,7 @@ static void minute_stats_store_difference(struct minute_stats *f, const struct s
     };
 }
 
-void minute_stats_add_sample(struct minute_stats *f, const struct stats_sample *s)
+void minute_stats_add_sample(struct minute_stats *f, const struct minute_stats_sample *s)
 {
     uint64_t *counts = f->last.counts;
 
@@ -71,8 +71,8 @@ void minute_stats_add_sample(struct minute_stats *f, const struct stats_sample *
     f->last.counts = counts;
 }
 
-size_t minute_stats_read(struct minute_stats *f, const struct stats_sample *now,
-                         struct stats_minute ret[STATS_MINUTES + 1])
+size_t minute_stats_read(struct minute_stats *f, const struct minute_stats_sample *now,
+                         struct one_minute_stats ret[STATS_MINUTES + 1])
 {
     size_t stored = f->added < STATS_MINUTES ? f->added : STATS_MINUTES;
 

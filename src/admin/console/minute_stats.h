@@ -10,7 +10,7 @@
 
 enum { STATS_MINUTES = 60 };
 
-struct stats_sample {
+struct minute_stats_sample {
     int64_t mono_ns, at_us;
     uint64_t calls, events, writes, commits, sent_bytes; /* totals since the start of the server */
     uint64_t sessions, connections, memory_bytes;        /* current values */
@@ -18,7 +18,7 @@ struct stats_sample {
     uint64_t *counts; /* calls per domain (feature folder) and duration bucket since the start */
 };
 
-struct stats_minute {
+struct one_minute_stats {
     int64_t at_us, ns; /* start time (µs since 1970) and length (ns) of the minute */
     uint64_t calls, events, writes, commits, sent_bytes;
     uint64_t sessions, connections, memory_bytes; /* values at the end of the minute */
@@ -33,12 +33,12 @@ struct minute_stats *minute_stats_new(size_t groups, size_t durations);
 void minute_stats_free(struct minute_stats *f);
 
 /* Ends a minute and copies the sample. The first call starts the first minute. */
-void minute_stats_add_sample(struct minute_stats *f, const struct stats_sample *s);
+void minute_stats_add_sample(struct minute_stats *f, const struct minute_stats_sample *s);
 
 /* Writes the minutes to ret, oldest first, and returns their number (0 before the first sample).
  * The last one is the current minute up to now. The result is valid until the next call. */
-size_t minute_stats_read(struct minute_stats *f, const struct stats_sample *now,
-                         struct stats_minute ret[STATS_MINUTES + 1]);
+size_t minute_stats_read(struct minute_stats *f, const struct minute_stats_sample *now,
+                         struct one_minute_stats ret[STATS_MINUTES + 1]);
 
 /* Returns the duration within which this fraction (0.5, 0.99) of the calls was answered: one of the
  * bounds, 0 if there were no calls, or -1 if above the last bound. counts has n + 1 elements. */

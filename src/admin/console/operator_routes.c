@@ -56,7 +56,7 @@ static const struct operator_command_row *find_operator_command_row(const struct
                                                                     bool writes)
 {
     const struct operator_command_row *row = operator_command_row_find(
-        call_path_text(call, "operator.noun"), call_path_text(call, "operator.verb"));
+        call_get_path_text(call, "operator.noun"), call_get_path_text(call, "operator.verb"));
 
     return row && row->columns && !row->run_blocking && !row->has_secret && !row->body &&
                    !row->for_tests && row->writes == writes
@@ -66,13 +66,13 @@ static const struct operator_command_row *find_operator_command_row(const struct
 
 static void log_operator_change(struct call *call)
 {
-    struct str noun = call_path_text(call, "operator.noun");
-    struct str verb = call_path_text(call, "operator.verb");
+    struct str noun = call_get_path_text(call, "operator.noun");
+    struct str verb = call_get_path_text(call, "operator.verb");
 
     log_info("operator: '%.*s %.*s' was run through the console", STR_ARGS(noun), STR_ARGS(verb));
 }
 
-static enum err run_operator_command_of_call(struct call *call, struct operator_command *o)
+static enum err run_operator_command_of_call(struct call *call, struct running_operator_command *o)
 {
     enum err e;
 
@@ -87,11 +87,11 @@ static enum err run_operator_command_of_call(struct call *call, struct operator_
     e = operator_command_run_in_transaction(call, o);
     if (!e && o->row->writes) {
         call->after = log_operator_change;
-        e = operator_log_command(call, o);
+        e = operator_log_record_command(call, o);
     }
     if (e)
         return o->problem ? call_add_field_error(call, "arguments", FORM_CHOICES, o->problem) : e;
-    call_reply_json_writer(call);
+    call_get_reply_json_writer(call);
     buf_printf(&call->reply, "[%.*s]", STR_ARGS(o->output));
     return OK;
 }
@@ -99,9 +99,9 @@ static enum err run_operator_command_of_call(struct call *call, struct operator_
 static enum err read_with_operator_command(struct call *call)
 {
     const struct operator_query *q = call->query;
-    struct operator_command o = { .row = find_operator_command_row(call, false),
-                                  .after = q->after,
-                                  .limit = q->limit ? q->limit : PAGE_DEFAULT };
+    struct running_operator_command o = { .row = find_operator_command_row(call, false),
+                                          .after = q->after,
+                                          .limit = q->limit ? q->limit : PAGE_DEFAULT };
 
     if (!o.row)
         return ERR_NOT_FOUND;
@@ -114,7 +114,7 @@ static enum err write_with_operator_command(struct call *call)
 {
     const struct operator_body *b = call->body;
     const struct str *words = b->arguments.items;
-    struct operator_command o = { .row = find_operator_command_row(call, true) };
+    struct running_operator_command o = { .row = find_operator_command_row(call, true) };
 
     if (!o.row)
         return ERR_NOT_FOUND;

@@ -83,7 +83,7 @@ static void append_redacted_message(struct buf *out, struct str text, struct str
     append_valid_utf8(out, str_slice(last, (size_t)(end - last)));
 }
 
-void redact_error_text(struct str text, const char *location, struct buf *out)
+void redact_secrets_in_error_text(struct str text, const char *location, struct buf *out)
 {
     struct str rest = text, key = str_cut(&rest, ':');
 
@@ -219,7 +219,7 @@ static void redact_form(struct str text, const char *location, struct buf *out)
     }
 }
 
-void redact_body(struct str text, const char *location, struct buf *out)
+void redact_secrets_in_body(struct str text, const char *location, struct buf *out)
 {
     const char *first = text.n ? skip_space(text.p, text.p + text.n) : text.p;
     bool json = first < text.p + text.n && strchr("{[\"", *first);
@@ -257,7 +257,7 @@ static bool is_secret_path_segment(struct str segment, size_t left, const char *
     return str_ends_with_text(str_cut(&row, '/'), STR("token}"));
 }
 
-void redact_request_target(struct str target, const char *location, struct buf *out)
+void redact_secrets_in_request_target(struct str target, const char *location, struct buf *out)
 {
     struct str query = target, path = str_cut(&query, '?');
     const char *end = path.p + path.n;
@@ -325,12 +325,12 @@ static void redact_url(struct str address, const char *location, struct buf *out
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');
 
-    redact_request_target(rest, location, out);
+    redact_secrets_in_request_target(rest, location, out);
     if (fragment.n)
         buf_add_lit(out, "#***");
 }
 
-void redact_headers(struct str lines, const char *location, struct buf *out)
+void redact_secrets_in_headers(struct str lines, const char *location, struct buf *out)
 {
     while (lines.n) {
         struct str value = str_cut(&lines, '\n'), name;

@@ -54,7 +54,7 @@ static enum err write_test_users_json(struct call *call, struct json_writer *j, 
 static enum err list_test_users(struct call *call)
 {
     const struct test_users_query *q = call->query;
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     json_begin_array(&j);
     enum err e = write_test_users_json(call, &j, false);
@@ -95,7 +95,7 @@ static enum err issue_test_user_token(struct call *call)
     if (e || !found)
         return e ? e : ERR_UNKNOWN_USER;
     bool bot = row_bool(&row, 1);
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .user_id = row_id(&row, 0),
         .kind = bot ? CALLER_BOT : CALLER_USER,
         .application_id = bot ? row_id(&row, 2) : 0,
@@ -103,10 +103,10 @@ static enum err issue_test_user_token(struct call *call)
         .expires_at = clock_us() + (int64_t)(bot ? BOT_TOKEN_S : USER_TOKEN_S) * 1000 * 1000,
         .client = STR("console"),
     };
-    e = auth_issue_token(api_options(call->api)->auth, call->tx, &grant, &token);
+    e = auth_issue_token(api_get_options(call->api)->auth, call->tx, &grant, &token);
     if (e)
         return e;
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     json_begin_object(&j);
     json_write_name(&j, "token");
     json_write_text(&j, token);

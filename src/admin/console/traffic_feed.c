@@ -33,7 +33,7 @@ struct traffic_watcher {
     struct arena *filter_arena; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
     unsigned ticks; /* ticks since the socket was opened; only until the first message */
-    struct traffic_page page;
+    struct traffic_record_page page;
     struct buf records;
 };
 
@@ -57,9 +57,10 @@ static void watcher_free_if_closed(struct traffic_watcher *x)
 
 static enum err read_feed_records(struct call *call)
 {
-    struct traffic_watcher *x = call_passed_data(call, "traffic_watcher");
+    struct traffic_watcher *x = call_get_stage_data(call, "traffic_watcher");
 
-    enum err e = tx_require_background(call->tx); /* formats up to 512 KiB, so not on the loop */
+    enum err e =
+        tx_require_background_thread(call->tx); /* formats up to 512 KiB, so not on the loop */
 
     return e ? e : traffic_read_page_json(call->tx, x->workbench->traffic, &x->page);
 }
@@ -71,12 +72,12 @@ static void send_feed_records(struct traffic_watcher *x)
     buf_init(&out, FEED_MESSAGE_MAX_BYTES);
     buf_printf(&out, "{\"last\":%llu,\"lost\":%llu,\"records\":[", (unsigned long long)x->page.last,
                (unsigned long long)x->page.lost);
-    buf_add_str(&out, buf_str(&x->records));
+    buf_add_str(&out, buf_as_str(&x->records));
     buf_add_lit(&out, "]}");
     if (buf_is_full(&out) || buf_is_full(&x->records))
         websocket_close(x->ws, 1009, STR("the records exceed the message size limit"));
     else if (x->records.n || x->page.lost)
-        websocket_send(x->ws, WS_TEXT, buf_str(&out));
+        websocket_send(x->ws, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -117,7 +118,7 @@ static void on_watcher_timer(uv_timer_t *timer)
                                                  .arg = x });
 }
 
-static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_query *in)
+static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_filter_query *in)
 {
     uint64_t oldest, newest;
 
@@ -149,7 +150,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
         arena_free(arena);
         return;
     }
-    const struct traffic_query *in = read;
+    const struct traffic_filter_query *in = read;
     bool local = x->workbench->options.open && x->local_head &&
                  address_is_loopback(websocket_remote_address(ws));
     if (!x->admitted && !local && !console_key_is_valid(x->workbench, in->key)) {

@@ -16,8 +16,8 @@ static void write_text_member_json(struct json_writer *j, const char *name, stru
 }
 
 /* Writes a body, its full length, and whether it was truncated. */
-static void write_body_json(const struct traffic_view *s, struct json_writer *j, const char *name,
-                            enum traffic_record_text which)
+static void write_body_json(const struct displayed_traffic_record *s, struct json_writer *j,
+                            const char *name, enum traffic_record_text which)
 {
     char key[32];
 
@@ -32,7 +32,7 @@ static void write_body_json(const struct traffic_view *s, struct json_writer *j,
     }
 }
 
-static void write_caller_json(const struct traffic_view *s, struct json_writer *j)
+static void write_caller_json(const struct displayed_traffic_record *s, struct json_writer *j)
 {
     json_write_name(j, "user");
     if (!s->r.user_id) {
@@ -52,7 +52,7 @@ static void write_caller_json(const struct traffic_view *s, struct json_writer *
     }
 }
 
-static void write_call_json(const struct traffic_view *s, struct json_writer *j)
+static void write_call_json(const struct displayed_traffic_record *s, struct json_writer *j)
 {
     const struct traffic_record *r = &s->r;
 
@@ -80,7 +80,8 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
     write_body_json(s, j, "reply", TRAFFIC_REPLY);
 }
 
-static void write_gateway_message_json(const struct traffic_view *s, struct json_writer *j)
+static void write_gateway_message_json(const struct displayed_traffic_record *s,
+                                       struct json_writer *j)
 {
     const struct traffic_record *r = &s->r;
     char session[SESSION_NUMBER_HEX + 1];
@@ -140,7 +141,7 @@ static void append_without_control_characters(struct buf *out, struct str text)
     }
 }
 
-static void append_username(const struct traffic_view *s, struct buf *out)
+static void append_username(const struct displayed_traffic_record *s, struct buf *out)
 {
     char who[40];
     struct str name = s->username.n ? s->username : STR("-");
@@ -159,7 +160,7 @@ static struct str truncate_problem(struct str problem)
     return str_slice(problem.p, n);
 }
 
-static void append_call_line(const struct traffic_view *s, struct buf *out)
+static void append_call_line(const struct displayed_traffic_record *s, struct buf *out)
 {
     buf_printf(out, "%-6s ", http_method_name(s->r.method));
     append_without_control_characters(out, s->target);
@@ -173,7 +174,7 @@ static void append_call_line(const struct traffic_view *s, struct buf *out)
     }
 }
 
-static void append_gateway_message_line(const struct traffic_view *s, struct buf *out)
+static void append_gateway_message_line(const struct displayed_traffic_record *s, struct buf *out)
 {
     static const char *const arrows[] = {
         [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "->",      [TRAFFIC_SENT] = "<-",
@@ -195,7 +196,7 @@ static void append_gateway_message_line(const struct traffic_view *s, struct buf
     }
 }
 
-void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
+void append_traffic_record_line(const struct displayed_traffic_record *s, struct buf *out)
 {
     char when[TIMESTAMP_TEXT_SIZE];
 
@@ -216,7 +217,7 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
 }
 
 /* Adds the record as a line of text to the JSON, for readers who need no details. */
-static void write_record_line_json(const struct traffic_view *s, struct json_writer *j)
+static void write_record_line_json(const struct displayed_traffic_record *s, struct json_writer *j)
 {
     struct buf line;
 
@@ -226,14 +227,14 @@ static void write_record_line_json(const struct traffic_view *s, struct json_wri
     buf_clear(&line);
 }
 
-void write_traffic_record_json(const struct traffic_view *s, struct json_writer *j)
+void write_traffic_record_json(const struct displayed_traffic_record *s, struct json_writer *j)
 {
     char docs[40];
 
     json_begin_object(j);
     json_write_name(j, "number");
     json_write_int(j, (int64_t)s->r.number);
-    write_text_member_json(j, "kind", str_of(traffic_view_kind_name(s)));
+    write_text_member_json(j, "kind", str_of(traffic_record_kind_name(s)));
     json_write_name(j, "at");
     json_write_time(j, s->r.at_us);
     json_write_name(j, "monotonic_ms");

@@ -18,7 +18,7 @@ static const char *const record_kind_names[] = {
     [TRAFFIC_REFUSED] = "refused",
 };
 
-const char *traffic_view_kind_name(const struct traffic_view *s)
+const char *traffic_record_kind_name(const struct displayed_traffic_record *s)
 {
     return record_kind_names[s->r.kind];
 }
@@ -95,7 +95,7 @@ static struct str redacted_body(struct arena *arena, struct str text, const char
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_body(text, location, &out);
+    redact_secrets_in_body(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -104,7 +104,7 @@ static struct str redacted_target(struct arena *arena, struct str text, const ch
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_request_target(text, location, &out);
+    redact_secrets_in_request_target(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
@@ -113,12 +113,12 @@ static struct str redacted_problem(struct arena *arena, struct str text, const c
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_error_text(text, location, &out);
+    redact_secrets_in_error_text(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
 /* Copies only reply headers that the API sets; other headers describe the transport. */
-static void fill_redacted_headers(struct traffic_view *s, const struct buf *room,
+static void fill_redacted_headers(struct displayed_traffic_record *s, const struct buf *room,
                                   struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
@@ -126,16 +126,20 @@ static void fill_redacted_headers(struct traffic_view *s, const struct buf *room
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_headers(traffic_record_text(r, room, TRAFFIC_REQUEST_HEAD), r->path_pattern, &out);
+    redact_secrets_in_headers(traffic_record_text(r, room, TRAFFIC_REQUEST_HEAD), r->path_pattern,
+                              &out);
     s->request_headers = buf_move_to_arena(&out, arena);
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
     if (type.n)
-        redact_headers(STR_CONCAT(arena, STR("Content-Type: "), type), r->path_pattern, &out);
-    redact_headers(traffic_record_text(r, room, TRAFFIC_REPLY_HEAD), r->path_pattern, &out);
+        redact_secrets_in_headers(STR_CONCAT(arena, STR("Content-Type: "), type), r->path_pattern,
+                                  &out);
+    redact_secrets_in_headers(traffic_record_text(r, room, TRAFFIC_REPLY_HEAD), r->path_pattern,
+                              &out);
     s->reply_headers = buf_move_to_arena(&out, arena);
 }
 
-static void fill_redacted_texts(struct traffic_view *s, const struct buf *room, struct arena *arena)
+static void fill_redacted_texts(struct displayed_traffic_record *s, const struct buf *room,
+                                struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
     struct str target = traffic_record_text(r, room, TRAFFIC_TARGET);
@@ -149,10 +153,10 @@ static void fill_redacted_texts(struct traffic_view *s, const struct buf *room, 
     s->reply = redacted_body(arena, traffic_record_text(r, room, TRAFFIC_REPLY), r->path_pattern);
     if (r->kind == TRAFFIC_CALL)
         fill_redacted_headers(s, room, arena);
-    find_record_hint(s, target, traffic_record_text(r, room, TRAFFIC_CAUSE), arena);
+    traffic_record_find_hint(s, target, traffic_record_text(r, room, TRAFFIC_CAUSE), arena);
 }
 
-static bool str_contains(struct str s, struct str part)
+static bool text_contains_word(struct str s, struct str part)
 {
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
@@ -200,7 +204,7 @@ static bool record_session_matches(const struct traffic_record *r, struct str se
            memcmp(session.p, text, SESSION_NUMBER_HEX) == 0;
 }
 
-static bool record_user_matches(const struct traffic_view *s, struct str user)
+static bool record_user_matches(const struct displayed_traffic_record *s, struct str user)
 {
     snowflake id;
 
@@ -218,22 +222,23 @@ static bool record_matches_filter(const struct traffic_record *r, const struct t
            (!f->method.n || str_eq_nocase(f->method, str_of(method))) &&
            (!f->application || f->application == r->application_id) &&
            (!f->event.n || (!is_call && str_is(f->event, r->name ? r->name : ""))) &&
-           (!f->route.n || (is_call && (str_contains(str_of(r->name), f->route) ||
-                                        str_contains(str_of(r->path_pattern), f->route))));
+           (!f->route.n || (is_call && (text_contains_word(str_of(r->name), f->route) ||
+                                        text_contains_word(str_of(r->path_pattern), f->route))));
 }
 
-static bool record_text_matches(const struct traffic_view *s, struct str text)
+static bool record_text_matches(const struct displayed_traffic_record *s, struct str text)
 {
-    return !text.n || str_contains(s->target, text) || str_contains(s->problem, text) ||
-           str_contains(s->hint, text) || str_contains(s->request, text) ||
-           str_contains(s->reply, text) || str_contains(s->request_headers, text) ||
-           str_contains(s->reply_headers, text) || str_contains(str_of(s->r.name), text);
+    return !text.n || text_contains_word(s->target, text) || text_contains_word(s->problem, text) ||
+           text_contains_word(s->hint, text) || text_contains_word(s->request, text) ||
+           text_contains_word(s->reply, text) || text_contains_word(s->request_headers, text) ||
+           text_contains_word(s->reply_headers, text) ||
+           text_contains_word(str_of(s->r.name), text);
 }
 
 struct page_reader {
     struct tx *tx;
     struct traffic_ring *traffic;
-    struct traffic_page *page;
+    struct traffic_record_page *page;
     struct cached_username *names;
     struct cached_bot *bots;
     struct buf room;
@@ -241,14 +246,14 @@ struct page_reader {
 };
 
 /* Reads a record; *ret says whether it matches the filter. */
-static enum err read_matching_record(struct page_reader *p, uint64_t number, struct traffic_view *s,
-                                     bool *ret)
+static enum err read_matching_record(struct page_reader *p, uint64_t number,
+                                     struct displayed_traffic_record *s, bool *ret)
 {
     const struct traffic_filter *f = &p->page->filter;
     enum err e = OK;
 
     *ret = false;
-    *s = (struct traffic_view){ 0 };
+    *s = (struct displayed_traffic_record){ 0 };
     if (!traffic_read_record(p->traffic, number, &s->r, &p->room) ||
         !record_matches_filter(&s->r, f))
         return OK;
@@ -263,14 +268,15 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
         return OK;
     }
     fill_redacted_texts(s, &p->room, tx_arena(p->tx));
-    *ret = record_text_matches(s, f->text);
-    return OK;
+    e = find_hint_for_unknown_id(p->tx, s);
+    *ret = !e && record_text_matches(s, f->text);
+    return e;
 }
 
 /* Finds the first matching record of a page that ends with the newest record; without one, sets
  * *ret to the number after the newest. The page starts at a match, so that PAGE_MAX_BYTES does not
  * end it among older records that do not match. */
-static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
+static enum err find_first_record_of_page(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;
     int64_t found = 0;
@@ -279,7 +285,7 @@ static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t
     *ret = at + 1;
     for (int looked = 0; at >= oldest && at && looked < RECORDS_EXAMINED_MAX && !e;
          looked++, at--) {
-        struct traffic_view s;
+        struct displayed_traffic_record s;
         bool fits;
 
         e = read_matching_record(p, at, &s, &fits);
@@ -292,14 +298,15 @@ static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t
 }
 
 static enum err read_traffic_page(struct page_reader *p, uint64_t at,
-                                  void (*show)(const struct traffic_view *s, void *arg), void *arg)
+                                  void (*show)(const struct displayed_traffic_record *s, void *arg),
+                                  void *arg)
 {
-    struct traffic_page *page = p->page;
+    struct traffic_record_page *page = p->page;
     size_t used = arena_used_bytes(tx_arena(p->tx));
     int64_t found = 0;
 
     for (int looked = 0; at <= page->newest && looked < RECORDS_EXAMINED_MAX; looked++, at++) {
-        struct traffic_view s;
+        struct displayed_traffic_record s;
         bool fits;
         enum err e = read_matching_record(p, at, &s, &fits);
 
@@ -316,8 +323,10 @@ static enum err read_traffic_page(struct page_reader *p, uint64_t at,
     return OK;
 }
 
-enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct traffic_page *page,
-                                 void (*show)(const struct traffic_view *s, void *arg), void *arg)
+enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t,
+                                 struct traffic_record_page *page,
+                                 void (*show)(const struct displayed_traffic_record *s, void *arg),
+                                 void *arg)
 {
     struct page_reader p = { .tx = tx, .traffic = t, .page = page };
     uint64_t oldest, at;
@@ -330,7 +339,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
     page->last = page->after < page->newest ? page->after : page->newest;
     p.counts = true;
     if (page->from_end) {
-        e = find_page_start(&p, oldest, &at);
+        e = find_first_record_of_page(&p, oldest, &at);
         page->last = at - 1;
     }
     p.counts = false;
@@ -340,7 +349,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
     return e;
 }
 
-static void append_record_to_page(const struct traffic_view *s, void *arg)
+static void append_record_to_page(const struct displayed_traffic_record *s, void *arg)
 {
     struct buf *out = arg;
     struct json_writer j = json_writer_to_buf(out);
@@ -350,7 +359,8 @@ static void append_record_to_page(const struct traffic_view *s, void *arg)
     write_traffic_record_json(s, &j);
 }
 
-enum err traffic_read_page_json(struct tx *tx, struct traffic_ring *t, struct traffic_page *page)
+enum err traffic_read_page_json(struct tx *tx, struct traffic_ring *t,
+                                struct traffic_record_page *page)
 {
     buf_reset(page->out);
     return traffic_for_each_record(tx, t, page, append_record_to_page, page->out);

@@ -18,12 +18,12 @@ struct workbench *workbench_new(const struct workbench_options *options)
     return w;
 }
 
-struct traffic_ring *workbench_traffic_records(struct workbench *w)
+struct traffic_ring *workbench_get_traffic_ring(struct workbench *w)
 {
     return w->traffic;
 }
 
-bool workbench_has_controls(const struct workbench *w)
+bool workbench_controls_are_enabled(const struct workbench *w)
 {
     return w && w->options.controls;
 }
@@ -42,19 +42,19 @@ static void derive_console_key(struct workbench *w, const struct auth *auth)
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops)
 {
     w->api = api;
-    derive_console_key(w, api_options(api)->auth);
-    w->health = health_stats_start(api, loops_get(loops, 0));
+    derive_console_key(w, api_get_options(api)->auth);
+    w->health = health_stats_start_sampling(api, loops_get_loop_at(loops, 0));
     if (w->options.log)
-        w->log = call_log_start(w, loops_get(loops, 0));
+        w->log = call_log_start_printing(w, loops_get_loop_at(loops, 0));
 }
 
 void workbench_stop(struct workbench *w)
 {
     if (!w)
         return;
-    call_log_stop(w->log);
+    call_log_stop_printing(w->log);
     w->log = NULL;
-    health_stats_stop(w->health);
+    health_stats_stop_sampling(w->health);
 }
 
 void workbench_free(struct workbench *w)
@@ -66,7 +66,7 @@ void workbench_free(struct workbench *w)
     mem_free(w);
 }
 
-const char *workbench_console_key(const struct workbench *w)
+const char *workbench_get_console_key(const struct workbench *w)
 {
     return w->key;
 }

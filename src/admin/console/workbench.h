@@ -25,9 +25,9 @@ struct workbench_options {
 
 struct workbench *workbench_new(const struct workbench_options *options);
 /* Returns whether the option `controls` is set. Accepts NULL. */
-bool workbench_has_controls(const struct workbench *w);
+bool workbench_controls_are_enabled(const struct workbench *w);
 /* Returns the ring buffer of traffic records, for the options of api and gateway. */
-struct traffic_ring *workbench_traffic_records(struct workbench *w);
+struct traffic_ring *workbench_get_traffic_ring(struct workbench *w);
 /* Starts the workbench. Call it after the loops were started. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
 /* Stops the workbench. Call it at shutdown, while calls are still finishing. Accepts NULL. */
@@ -41,7 +41,7 @@ bool workbench_accept_websocket(struct workbench *w, const struct http_request *
 extern const struct domain console_test_users_domain;
 
 /* Returns the console key for remote callers, which is derived from the server's key file. */
-const char *workbench_console_key(const struct workbench *w);
+const char *workbench_get_console_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
     console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain,

@@ -21,14 +21,14 @@ struct world_text {
 
 static enum err export_world_to_text(struct call *call)
 {
-    struct world_text *w = call_pass_data(call, "world_text", sizeof *w);
+    struct world_text *w = call_store_stage_data(call, "world_text", sizeof *w);
     struct buf out;
     bool importable;
 
     buf_init(&out, CALL_MAX_REPLY);
-    enum err e = world_file_export(api_options(call->api)->store, api_get_domains(call->api), &out,
-                                   &importable);
-    if (!e && buf_is_full(&out))
+    enum err e = world_file_export(api_get_options(call->api)->store, api_get_domains(call->api),
+                                   NULL, &out, &importable);
+    if (!e && (buf_is_full(&out) || !importable))
         e = ERR_ANSWER_TOO_LARGE;
     if (e)
         buf_clear(&out);
@@ -46,15 +46,15 @@ static enum err prepare_export_world(struct call *call)
 /* GET /console/world: exports the whole database as a world file. */
 static enum err export_world(struct call *call)
 {
-    const struct world_text *w = call_passed_data(call, "world_text");
+    const struct world_text *w = call_get_stage_data(call, "world_text");
 
     call_add_header(call, "Content-Disposition", STR("attachment; filename=\"world.json\""));
-    return call_reply_text(call, STR("application/json"), w->json);
+    return call_reply_with_text(call, STR("application/json"), w->json);
 }
 
 static enum err check_world_file(struct call *call)
 {
-    struct world_text *w = call_pass_data(call, "world_text", sizeof *w);
+    struct world_text *w = call_store_stage_data(call, "world_text", sizeof *w);
     struct str problems, text = *(const struct str *)call->body;
     enum err e = world_file_validate(api_get_domains(call->api), text, call->arena, &problems);
 
@@ -82,11 +82,11 @@ static void restart_server_for_import(struct call *call)
 /* POST /console/world: stops the server, imports the file and starts the server again. */
 static enum err import_world(struct call *call)
 {
-    const struct world_text *w = call_passed_data(call, "world_text");
+    const struct world_text *w = call_get_stage_data(call, "world_text");
 
-    const struct cluster *cluster = api_options(call->api)->cluster;
+    const struct cluster *cluster = api_get_options(call->api)->cluster;
 
-    if (cluster && !cluster_is_alone(cluster))
+    if (cluster && !cluster_has_no_other_nodes(cluster))
         return call_add_field_error(call, "world", FORM_CHOICES,
                                     "Stop the other nodes before an import.");
     world_file_import_enqueue(w->json);
@@ -97,7 +97,7 @@ static enum err import_world(struct call *call)
 /* GET /console/world/import: returns the result of the last import. */
 static enum err get_world_import(struct call *call)
 {
-    call_reply_json_writer(call);
+    call_get_reply_json_writer(call);
     write_last_world_file_import_json(&call->reply);
     return OK;
 }

@@ -30,7 +30,7 @@ static const char FILE_NAME[] = "control";
 
 struct control {
     char name[32];
-    const struct control_command *rows;
+    const struct control_socket_command *rows;
     void *arg;
     int folder, listener, stop; /* file descriptors, or -1 */
     bool running;
@@ -109,7 +109,7 @@ static void serve_control_request(const struct control *c, int fd)
     set_socket_timeouts(fd, CLIENT_TIMEOUT_S);
     buf_init(&out, REPLY_MAX_BYTES);
     struct str rest = read_request_line(fd, room), word = str_cut(&rest, ' ');
-    const struct control_command *row = c->rows;
+    const struct control_socket_command *row = c->rows;
     while (row->word && !str_is(word, row->word))
         row++;
     if (row->word)
@@ -117,7 +117,7 @@ static void serve_control_request(const struct control *c, int fd)
     if (buf_is_full(&out))
         log_warn("control: a reply to a command exceeds the size limit and was not sent");
     else
-        send_all_bytes(fd, buf_str(&out));
+        send_all_bytes(fd, buf_as_str(&out));
     explicit_bzero(room, sizeof room); /* the request may contain a password */
     buf_clear(&out);
 }
@@ -157,8 +157,9 @@ static bool open_control_listener(struct control *c, const char *path)
            fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
 }
 
-enum err control_socket_open(const char *folder, int node, const struct control_command *rows,
-                             void *arg, struct control **ret)
+enum err control_socket_open(const char *folder, int node,
+                             const struct control_socket_command *rows, void *arg,
+                             struct control **ret)
 {
     struct control *c = mem_new(sizeof *c);
 
@@ -286,8 +287,8 @@ enum err control_send_request_to_all(const char *folder, const char *question, s
     return send_request_to_servers(folder, question, REPLY_TIMEOUT_S, true, out);
 }
 
-enum err control_request_with_timeout(const char *folder, const char *question, int64_t seconds,
-                                      struct buf *out)
+enum err control_send_request_with_timeout(const char *folder, const char *question,
+                                           int64_t seconds, struct buf *out)
 {
     return send_request_to_servers(folder, question, seconds, false, out);
 }

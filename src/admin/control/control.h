@@ -12,7 +12,7 @@
 
 struct control;
 
-struct control_command {
+struct control_socket_command {
     const char *word; /* first word of the request; NULL ends the list */
     /* Writes the reply to a request. Runs on the control thread. uid is the user id of the client;
      * rest is the request after its first word. */
@@ -21,8 +21,9 @@ struct control_command {
 
 /* Starts listening; logs and returns an error on failure. rows must stay valid. node is the number
  * of this server if several servers share the folder, otherwise -1. */
-enum err control_socket_open(const char *folder, int node, const struct control_command *rows,
-                             void *arg, struct control **ret);
+enum err control_socket_open(const char *folder, int node,
+                             const struct control_socket_command *rows, void *arg,
+                             struct control **ret);
 /* Waits for a running request, then stops listening. Accepts NULL. */
 void control_socket_close(struct control *c);
 
@@ -33,7 +34,7 @@ enum err control_send_request(const char *folder, const char *question, struct b
 /* Sends a request to all servers that share the folder and concatenates the replies. */
 enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out);
 /* Like control_send_request, but with a timeout in seconds; 0 means no timeout. */
-enum err control_request_with_timeout(const char *folder, const char *question, int64_t seconds,
-                                      struct buf *out);
+enum err control_send_request_with_timeout(const char *folder, const char *question,
+                                           int64_t seconds, struct buf *out);
 
 #endif

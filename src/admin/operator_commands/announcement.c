@@ -6,12 +6,12 @@
 
 enum { ANNOUNCEMENT_DAYS = 7, ANNOUNCEMENT_DAYS_MAX = 365 };
 
-static void add_announcement_row(struct operator_command *o, const struct announcement *a)
+static void add_announcement_row(struct running_operator_command *o, const struct announcement *a)
 {
     OPERATOR_ROW(o, v_id(a->id), v_text(a->content), v_int(a->expires_at));
 }
 
-enum err operator_announcement_show(struct call *call, struct operator_command *o)
+enum err operator_announcement_show(struct call *call, struct running_operator_command *o)
 {
     struct announcement a;
     enum err e = announcement_read(call->tx, &a);
@@ -23,7 +23,7 @@ enum err operator_announcement_show(struct call *call, struct operator_command *
     return e;
 }
 
-enum err operator_announcement_set(struct call *call, struct operator_command *o)
+enum err operator_announcement_set(struct call *call, struct running_operator_command *o)
 {
     struct announcement a = { snowflake_new(), o->words[0], 0 };
     int64_t days = ANNOUNCEMENT_DAYS;
@@ -40,7 +40,7 @@ enum err operator_announcement_set(struct call *call, struct operator_command *o
     return e;
 }
 
-enum err operator_announcement_clear(struct call *call, struct operator_command *o)
+enum err operator_announcement_clear(struct call *call, struct running_operator_command *o)
 {
     enum err e = announcement_delete(call->tx);
 

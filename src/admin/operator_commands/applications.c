@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-enum err operator_app_renew_token(struct call *call, struct operator_command *o)
+enum err operator_app_renew_token(struct call *call, struct running_operator_command *o)
 {
     struct application a;
     struct str token;
@@ -15,7 +15,7 @@ enum err operator_app_renew_token(struct call *call, struct operator_command *o)
         return e == ERR_UNKNOWN_APPLICATION ? operator_command_refuse(o, e, o->row->unknown) : e;
     if (!a.bot_id)
         return operator_command_refuse(o, ERR_BAD_REQUEST, "this application has no bot");
-    e = application_reset_bot_token(call->tx, api_options(call->api)->auth, &a, &token);
+    e = application_reset_bot_token(call->tx, api_get_options(call->api)->auth, &a, &token);
     if (e)
         return e;
     call_revoke_account_tokens(call, a.bot_id);

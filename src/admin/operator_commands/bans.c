@@ -3,12 +3,12 @@
 
 #include "admin/operator_commands/internal.h"
 
-static void add_address_ban_row(struct operator_command *o, const struct address_ban *b)
+static void add_address_ban_row(struct running_operator_command *o, const struct address_ban *b)
 {
     OPERATOR_ROW(o, v_id(b->id), v_text(b->range), v_int(b->created_at), v_text(b->reason));
 }
 
-enum err operator_ban_list(struct call *call, struct operator_command *o)
+enum err operator_ban_list(struct call *call, struct running_operator_command *o)
 {
     struct list all;
     enum err e = list_address_bans(call->tx, o->after, o->limit, &all);
@@ -27,7 +27,7 @@ static bool network_has_no_host_bits(const struct ip_network *n)
     return true;
 }
 
-enum err operator_ban_add(struct call *call, struct operator_command *o)
+enum err operator_ban_add(struct call *call, struct running_operator_command *o)
 {
     struct ip_network n;
     struct address_ban ban;
@@ -47,7 +47,7 @@ enum err operator_ban_add(struct call *call, struct operator_command *o)
     return e;
 }
 
-enum err operator_ban_lift(struct call *call, struct operator_command *o)
+enum err operator_ban_lift(struct call *call, struct running_operator_command *o)
 {
     struct address_ban ban;
     snowflake id;

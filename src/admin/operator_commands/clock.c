@@ -26,14 +26,14 @@ static const struct schema clock_schema = { .name = "ClockChange",
                                             .fields = clock_fields };
 const struct type operator_clock_type = { .kind = KIND_OBJECT, .schema = &clock_schema };
 
-enum err operator_clock_show(struct call *call, struct operator_command *o)
+enum err operator_clock_show(struct call *call, struct running_operator_command *o)
 {
     (void)call;
     OPERATOR_ROW(o, v_int(clock_us()), v_int(clock_wall_offset_us() / 1000));
     return OK;
 }
 
-enum err operator_clock_move(struct call *call, struct operator_command *o)
+enum err operator_clock_move(struct call *call, struct running_operator_command *o)
 {
     const struct clock_change *in = o->body;
 

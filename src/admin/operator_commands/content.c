@@ -6,7 +6,7 @@
 #include "platform/messages/messages.h"
 
 /* Accepts ".../channels/GUILD/CHANNEL/MESSAGE", "CHANNEL/MESSAGE", or two arguments. */
-static bool parse_message_link(const struct operator_command *o, snowflake *ret_channel,
+static bool parse_message_link(const struct running_operator_command *o, snowflake *ret_channel,
                                snowflake *ret_message)
 {
     struct str rest = o->words[0], channel = { 0 }, message = o->count > 1 ? o->words[1] : STR("");
@@ -21,7 +21,7 @@ static bool parse_message_link(const struct operator_command *o, snowflake *ret_
     return snowflake_parse(channel, ret_channel) && snowflake_parse(message, ret_message);
 }
 
-static enum err operator_find_message(struct call *call, struct operator_command *o,
+static enum err operator_find_message(struct call *call, struct running_operator_command *o,
                                       struct channel *ret_channel, struct message *ret)
 {
     snowflake channel_id, id;
@@ -48,7 +48,7 @@ static struct str format_attachment_ids(struct call *call, const struct message 
     return buf_move_to_arena(&out, call->arena);
 }
 
-enum err operator_message_show(struct call *call, struct operator_command *o)
+enum err operator_message_show(struct call *call, struct running_operator_command *o)
 {
     struct channel channel;
     struct message m;
@@ -63,7 +63,7 @@ enum err operator_message_show(struct call *call, struct operator_command *o)
     return e;
 }
 
-enum err operator_message_delete(struct call *call, struct operator_command *o)
+enum err operator_message_delete(struct call *call, struct running_operator_command *o)
 {
     struct channel channel;
     struct message m;
@@ -76,11 +76,11 @@ enum err operator_message_delete(struct call *call, struct operator_command *o)
     return e;
 }
 
-static enum err add_purge_progress_row(struct call *call, struct operator_command *o,
+static enum err add_purge_progress_row(struct call *call, struct running_operator_command *o,
                                        const struct user *u)
 {
     struct message_purge_progress p = { 0 };
-    enum err e = messages_purge_read_progress(call->tx, u->id, &p);
+    enum err e = read_message_purge_progress(call->tx, u->id, &p);
 
     if (!e)
         OPERATOR_ROW(o, v_id(u->id), v_text(u->username),
@@ -89,20 +89,20 @@ static enum err add_purge_progress_row(struct call *call, struct operator_comman
     return e;
 }
 
-enum err operator_message_purge(struct call *call, struct operator_command *o)
+enum err operator_message_purge(struct call *call, struct running_operator_command *o)
 {
     struct message_purge_progress p = { 0 };
     struct user u;
     enum err e = operator_find_user(call, o, 0, &u);
 
     if (!e)
-        e = messages_purge_read_progress(call->tx, u.id, &p);
+        e = read_message_purge_progress(call->tx, u.id, &p);
     if (!e && !p.is_running)
         e = messages_schedule_purge_of_account(call, u.id);
     return e ? e : add_purge_progress_row(call, o, &u);
 }
 
-enum err operator_message_purge_progress(struct call *call, struct operator_command *o)
+enum err operator_purge_show_progress(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_user(call, o, 0, &u);
@@ -110,7 +110,7 @@ enum err operator_message_purge_progress(struct call *call, struct operator_comm
     return e ? e : add_purge_progress_row(call, o, &u);
 }
 
-static enum err refuse_unknown_file(struct operator_command *o)
+static enum err refuse_unknown_file(struct running_operator_command *o)
 {
     return operator_command_refuse(
         o, ERR_NOT_FOUND,
@@ -118,7 +118,7 @@ static enum err refuse_unknown_file(struct operator_command *o)
 }
 
 /* Accepts an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
-static bool parse_attachment_link(const struct operator_command *o, snowflake *ret)
+static bool parse_attachment_link(const struct running_operator_command *o, snowflake *ret)
 {
     struct str rest = o->words[0];
 
@@ -139,7 +139,7 @@ static const char SELECT_FILE[] =
     "from attachments a join messages m on m.id = a.message_id "
     "left join files f on f.id = a.file_id where a.id = $1";
 
-enum err operator_file_show(struct call *call, struct operator_command *o)
+enum err operator_file_show(struct call *call, struct running_operator_command *o)
 {
     struct rows row;
     snowflake id;
@@ -150,11 +150,11 @@ enum err operator_file_show(struct call *call, struct operator_command *o)
     enum err e = tx_one(call->tx, SELECT_FILE, BIND(v_id(id)), &row, &found);
     if (e || !found)
         return e ? e : refuse_unknown_file(o);
-    operator_command_add_row(o, row.row);
+    operator_command_add_output_row(o, row.row);
     return OK;
 }
 
-enum err operator_file_delete(struct call *call, struct operator_command *o)
+enum err operator_file_delete(struct call *call, struct running_operator_command *o)
 {
     int64_t messages;
     snowflake id;

@@ -42,14 +42,14 @@ static const struct schema fault_schema = { .name = "FaultRequest",
                                             .fields = fault_fields };
 const struct type operator_fault_type = { .kind = KIND_OBJECT, .schema = &fault_schema };
 
-static void add_fault_row(struct operator_command *o, const struct injected_fault *f)
+static void add_fault_row(struct running_operator_command *o, const struct injected_fault *f)
 {
     OPERATOR_ROW(o, v_int((int64_t)f->id), v_cstr(f->any_method ? "" : http_method_name(f->method)),
                  v_cstr(f->path), v_int(f->status), v_int(f->delay_ms), v_int(f->retry_after_ms),
                  v_int(f->times), v_int(f->drop), v_int((int64_t)f->hits));
 }
 
-enum err operator_fault_list(struct call *call, struct operator_command *o)
+enum err operator_fault_list(struct call *call, struct running_operator_command *o)
 {
     struct injected_fault *list = arena_array(call->arena, struct injected_fault, MOST_FAULTS);
     size_t count = injected_faults_list(api_get_injected_faults(call->api), list);
@@ -87,10 +87,10 @@ static void apply_longest_event_delay(struct call *call)
     for (size_t i = 0; i < count; i++)
         if (fault_path_is_events(list[i].path) && list[i].delay_ms > ms)
             ms = list[i].delay_ms;
-    gateway_set_event_delay(api_options(call->api)->gateway, ms);
+    gateway_set_event_delay(api_get_options(call->api)->gateway, ms);
 }
 
-enum err operator_fault_add(struct call *call, struct operator_command *o)
+enum err operator_fault_add(struct call *call, struct running_operator_command *o)
 {
     const struct fault_request *in = o->body;
     struct injected_fault f = { .status = (int)in->status,
@@ -119,7 +119,7 @@ enum err operator_fault_add(struct call *call, struct operator_command *o)
 }
 
 /* Removes all faults, or the one with this id. */
-enum err operator_fault_clear(struct call *call, struct operator_command *o)
+enum err operator_fault_clear(struct call *call, struct running_operator_command *o)
 {
     snowflake id = 0;
 

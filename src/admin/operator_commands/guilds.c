@@ -4,7 +4,7 @@
 #include "admin/operator_commands/internal.h"
 #include "model/guild.h"
 
-static enum err operator_find_guild(struct call *call, struct operator_command *o,
+static enum err operator_find_guild(struct call *call, struct running_operator_command *o,
                                     struct guild *ret)
 {
     snowflake id;
@@ -14,14 +14,14 @@ static enum err operator_find_guild(struct call *call, struct operator_command *
     return e == ERR_UNKNOWN_GUILD ? operator_command_refuse(o, e, o->row->unknown) : e;
 }
 
-static enum err add_guild_state_row(struct operator_command *o, const struct guild *g,
+static enum err add_guild_state_row(struct running_operator_command *o, const struct guild *g,
                                     const char *state)
 {
     OPERATOR_ROW(o, v_id(g->id), v_text(g->name), v_cstr(state));
     return OK;
 }
 
-enum err operator_guild_set_owner(struct call *call, struct operator_command *o)
+enum err operator_guild_set_owner(struct call *call, struct running_operator_command *o)
 {
     struct guild g;
     struct user u;
@@ -36,7 +36,7 @@ enum err operator_guild_set_owner(struct call *call, struct operator_command *o)
     return e ? e : add_guild_state_row(o, &g, "has another owner");
 }
 
-enum err operator_guild_delete(struct call *call, struct operator_command *o)
+enum err operator_guild_delete(struct call *call, struct running_operator_command *o)
 {
     struct guild g;
     enum err e = operator_find_guild(call, o, &g);
@@ -56,7 +56,7 @@ static const char MEMBERS_WITH_LOGIN[] =
     "(select 1 from placeholder_accounts p where p.user_id = m.user_id) order by m.user_id limit $3";
 
 /* Clients treat the guild as unavailable, as in an outage, until it is sent again. */
-static void emit_guild_unavailable(struct call *call, snowflake id)
+static void emit_guild_delete_as_unavailable(struct call *call, snowflake id)
 {
     struct guild_delete_event *gone = arena_alloc(call->arena, sizeof *gone);
     struct str json =
@@ -68,7 +68,7 @@ static void emit_guild_unavailable(struct call *call, snowflake id)
 }
 
 /* Sessions of the user read the guild themselves, because the event has only its id. */
-static void emit_guild_available(struct call *call, snowflake id, snowflake user)
+static void emit_guild_create_to_members(struct call *call, snowflake id, snowflake user)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
     struct str json =
@@ -81,7 +81,7 @@ static void emit_guild_available(struct call *call, snowflake id, snowflake user
 
 /* Sends a guild that was imported to the sessions of its members. The caller repeats the command
  * with the last id until that is 0. */
-enum err operator_guild_refresh(struct call *call, struct operator_command *o)
+enum err operator_guild_resend(struct call *call, struct running_operator_command *o)
 {
     struct guild g;
     struct rows r;
@@ -93,13 +93,13 @@ enum err operator_guild_refresh(struct call *call, struct operator_command *o)
         return e;
     snowflake_parse(o->words[1], &after);
     if (!after)
-        emit_guild_unavailable(call, g.id);
+        emit_guild_delete_as_unavailable(call, g.id);
     e = tx_query(call->tx, MEMBERS_WITH_LOGIN,
                  BIND(v_id(g.id), v_id(after), v_int(REFRESHED_MEMBERS)), &r);
     while (!e && rows_next(&r)) {
         last = row_id(&r, 0);
         count++;
-        emit_guild_available(call, g.id, last);
+        emit_guild_create_to_members(call, g.id, last);
     }
     if (!e)
         e = rows_end(&r);

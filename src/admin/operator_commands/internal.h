@@ -5,7 +5,7 @@
 #include "admin/operator_commands/operator_commands.h"
 #include "model/user.h"
 
-struct operator_command {
+struct running_operator_command {
     const struct operator_command_row *row;
     struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
     int count;
@@ -26,18 +26,20 @@ struct operator_command {
 /* --- operator_commands.c: for the control socket and the console --------------------------- */
 
 /* Runs a command that has row->run_blocking; blocks the thread. */
-enum err operator_command_run_blocking(struct operator_command *o);
+enum err operator_command_run_blocking(struct running_operator_command *o);
 /* Runs a command without row->run_blocking in the call's transaction, which may be repeated. */
-enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o);
-void operator_command_write_reply(const struct operator_command *o, struct buf *out);
+enum err operator_command_run_in_transaction(struct call *call, struct running_operator_command *o);
+void operator_command_write_reply(const struct running_operator_command *o, struct buf *out);
 
 /* --- output_rows.c: output rows ------------------------------------------------------- */
 
 /* Writes an output row with one value per column; names is in the format of
  * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
-void operator_command_add_row(struct operator_command *o, const struct value *values);
-#define OPERATOR_ROW(o, ...) operator_command_add_row(o, (const struct value[]){ __VA_ARGS__ })
+void operator_command_add_output_row(struct running_operator_command *o,
+                                     const struct value *values);
+#define OPERATOR_ROW(o, ...) \
+    operator_command_add_output_row(o, (const struct value[]){ __VA_ARGS__ })
 
 static inline struct value v_cstr(const char *text)
 {
@@ -45,83 +47,95 @@ static inline struct value v_cstr(const char *text)
 }
 
 /* Runs a command that consists of one query, and outputs its rows. */
-enum err operator_command_run_query(struct call *call, struct operator_command *o);
+enum err operator_command_run_query(struct call *call, struct running_operator_command *o);
 /* Sets the error sentence of the command and returns e. */
-enum err operator_command_refuse(struct operator_command *o, enum err e, const char *problem);
+enum err operator_command_refuse(struct running_operator_command *o, enum err e,
+                                 const char *problem);
 
 /* --- users.c -------------------------------------------------------------------------- */
 
 /* Finds the account whose name or id is argument `word`. Sets o->problem if there is none. */
-enum err operator_find_user(struct call *call, struct operator_command *o, int word,
+enum err operator_find_user(struct call *call, struct running_operator_command *o, int word,
                             struct user *ret);
 
-enum err operator_user_show(struct call *call, struct operator_command *o);
-enum err operator_user_add(struct call *call, struct operator_command *o);
-enum err operator_user_set_password(struct call *call, struct operator_command *o);
-enum err operator_user_disable(struct call *call, struct operator_command *o);
-enum err operator_user_enable(struct call *call, struct operator_command *o);
-enum err operator_user_delete(struct call *call, struct operator_command *o);
-enum err operator_user_restore(struct call *call, struct operator_command *o);
-enum err operator_user_export(struct call *call, struct operator_command *o);
-enum err operator_user_erase(struct call *call, struct operator_command *o);
-enum err operator_user_disable_mfa(struct call *call, struct operator_command *o);
-enum err operator_user_set_premium(struct call *call, struct operator_command *o);
-enum err operator_token_revoke(struct call *call, struct operator_command *o);
+enum err operator_user_show(struct call *call, struct running_operator_command *o);
+enum err operator_user_add(struct call *call, struct running_operator_command *o);
+enum err operator_user_set_password(struct call *call, struct running_operator_command *o);
+enum err operator_user_disable(struct call *call, struct running_operator_command *o);
+enum err operator_user_enable(struct call *call, struct running_operator_command *o);
+enum err operator_user_delete(struct call *call, struct running_operator_command *o);
+enum err operator_user_restore(struct call *call, struct running_operator_command *o);
+enum err operator_user_export(struct call *call, struct running_operator_command *o);
+enum err operator_user_erase(struct call *call, struct running_operator_command *o);
+enum err operator_user_disable_mfa(struct call *call, struct running_operator_command *o);
+enum err operator_user_set_premium(struct call *call, struct running_operator_command *o);
+enum err operator_token_revoke(struct call *call, struct running_operator_command *o);
 
 /* --- guilds.c and applications.c ------------------------------------------------------ */
 
-enum err operator_guild_set_owner(struct call *call, struct operator_command *o);
-enum err operator_guild_delete(struct call *call, struct operator_command *o);
-enum err operator_guild_refresh(struct call *call, struct operator_command *o);
-enum err operator_app_renew_token(struct call *call, struct operator_command *o);
+enum err operator_guild_set_owner(struct call *call, struct running_operator_command *o);
+enum err operator_guild_delete(struct call *call, struct running_operator_command *o);
+enum err operator_guild_resend(struct call *call, struct running_operator_command *o);
+enum err operator_app_renew_token(struct call *call, struct running_operator_command *o);
+
+/* --- mirror.c ------------------------------------------------------------------------- */
+
+enum err operator_mirror_message(struct call *call, struct running_operator_command *o);
+enum err operator_mirror_deletion(struct call *call, struct running_operator_command *o);
+enum err operator_mirror_reaction(struct call *call, struct running_operator_command *o);
+enum err operator_mirror_channel(struct call *call, struct running_operator_command *o);
+enum err operator_mirror_role(struct call *call, struct running_operator_command *o);
+enum err operator_mirror_member(struct call *call, struct running_operator_command *o);
+enum err operator_mirror_guild(struct call *call, struct running_operator_command *o);
 
 /* --- content.c ------------------------------------------------------------------------ */
 
-enum err operator_message_show(struct call *call, struct operator_command *o);
-enum err operator_message_delete(struct call *call, struct operator_command *o);
-enum err operator_message_purge(struct call *call, struct operator_command *o);
-enum err operator_message_purge_progress(struct call *call, struct operator_command *o);
-enum err operator_file_show(struct call *call, struct operator_command *o);
-enum err operator_file_delete(struct call *call, struct operator_command *o);
+enum err operator_message_show(struct call *call, struct running_operator_command *o);
+enum err operator_message_delete(struct call *call, struct running_operator_command *o);
+enum err operator_message_purge(struct call *call, struct running_operator_command *o);
+enum err operator_purge_show_progress(struct call *call, struct running_operator_command *o);
+enum err operator_file_show(struct call *call, struct running_operator_command *o);
+enum err operator_file_delete(struct call *call, struct running_operator_command *o);
 
 /* --- reports.c, bans.c and announcement.c -------------------------------------------- */
 
-enum err operator_report_list(struct call *call, struct operator_command *o);
-enum err operator_report_show(struct call *call, struct operator_command *o);
-enum err operator_report_close(struct call *call, struct operator_command *o);
-enum err operator_ban_list(struct call *call, struct operator_command *o);
-enum err operator_ban_add(struct call *call, struct operator_command *o);
-enum err operator_ban_lift(struct call *call, struct operator_command *o);
+enum err operator_report_list(struct call *call, struct running_operator_command *o);
+enum err operator_report_show(struct call *call, struct running_operator_command *o);
+enum err operator_report_close(struct call *call, struct running_operator_command *o);
+enum err operator_ban_list(struct call *call, struct running_operator_command *o);
+enum err operator_ban_add(struct call *call, struct running_operator_command *o);
+enum err operator_ban_lift(struct call *call, struct running_operator_command *o);
 
-enum err operator_announcement_show(struct call *call, struct operator_command *o);
-enum err operator_announcement_set(struct call *call, struct operator_command *o);
-enum err operator_announcement_clear(struct call *call, struct operator_command *o);
+enum err operator_announcement_show(struct call *call, struct running_operator_command *o);
+enum err operator_announcement_set(struct call *call, struct running_operator_command *o);
+enum err operator_announcement_clear(struct call *call, struct running_operator_command *o);
 
 /* --- service.c ------------------------------------------------------------------------ */
 
-enum err operator_invite_create(struct call *call, struct operator_command *o);
-enum err operator_invite_list(struct call *call, struct operator_command *o);
-enum err operator_invite_revoke(struct call *call, struct operator_command *o);
-enum err operator_stats_show(struct call *call, struct operator_command *o);
+enum err operator_invite_create(struct call *call, struct running_operator_command *o);
+enum err operator_invite_list(struct call *call, struct running_operator_command *o);
+enum err operator_invite_revoke(struct call *call, struct running_operator_command *o);
+enum err operator_stats_show(struct call *call, struct running_operator_command *o);
 /* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
 
 extern const struct type operator_clock_type, operator_fault_type, operator_session_action_type;
-enum err operator_health_show(struct call *call, struct operator_command *o); /* health_stats.c */
-enum err operator_clock_show(struct call *call, struct operator_command *o);
-enum err operator_clock_move(struct call *call, struct operator_command *o);
-enum err operator_fault_list(struct call *call, struct operator_command *o);
-enum err operator_fault_add(struct call *call, struct operator_command *o);
-enum err operator_fault_clear(struct call *call, struct operator_command *o);
-enum err operator_sessions_list(struct operator_command *o);
-enum err operator_voice_sessions_list(struct operator_command *o);
-enum err operator_session_run_action(struct call *call, struct operator_command *o);
-enum err operator_snapshot_list(struct operator_command *o);
-enum err operator_snapshot_count_restores(struct operator_command *o);
-enum err operator_snapshot_create(struct operator_command *o);
-enum err operator_snapshot_restore(struct operator_command *o);
-enum err operator_snapshot_delete(struct operator_command *o);
+enum err operator_health_show(struct call *call,
+                              struct running_operator_command *o); /* health_stats.c */
+enum err operator_clock_show(struct call *call, struct running_operator_command *o);
+enum err operator_clock_move(struct call *call, struct running_operator_command *o);
+enum err operator_fault_list(struct call *call, struct running_operator_command *o);
+enum err operator_fault_add(struct call *call, struct running_operator_command *o);
+enum err operator_fault_clear(struct call *call, struct running_operator_command *o);
+enum err operator_sessions_list(struct running_operator_command *o);
+enum err operator_voice_sessions_list(struct running_operator_command *o);
+enum err operator_session_run_action(struct call *call, struct running_operator_command *o);
+enum err operator_snapshot_list(struct running_operator_command *o);
+enum err operator_snapshot_count_restores(struct running_operator_command *o);
+enum err operator_snapshot_create(struct running_operator_command *o);
+enum err operator_snapshot_restore(struct running_operator_command *o);
+enum err operator_snapshot_delete(struct running_operator_command *o);
 
 /* Records a command that changes data in the operator log. */
-enum err operator_log_command(struct call *call, const struct operator_command *o);
+enum err operator_log_record_command(struct call *call, const struct running_operator_command *o);
 
 #endif

@@ -25,6 +25,11 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define TEXT_UNKNOWN_GUILD  "there is no guild with this id"
 #define TEXT_UNKNOWN_APP    "there is no application with this id"
 
+/* Commands of copy-guild --follow: changes of a guild on the server from which it is copied. */
+#define MIRROR_ROW(verb, arguments, count, function) \
+    { "guild", verb, arguments, NULL, count, count, .writes = true, .is_frequent = true, \
+      .run = function, .columns = "$state" },
+
 const struct operator_command_row operator_command_rows[] = {
     { "user", "list", "", "List accounts by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$email\t?bot\t#premium\t$state",
@@ -71,8 +76,15 @@ const struct operator_command_row operator_command_rows[] = {
     { "guild", "delete", "ID", "Delete a guild with all its contents", 1, 1, .writes = true,
       .is_final = true, .run = operator_guild_delete, .columns = COLUMNS_GUILD_STATE,
       .unknown = TEXT_UNKNOWN_GUILD },
-    { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_refresh,
+    { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_resend,
       .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
+    MIRROR_ROW("mirror-message", "CHANNEL ID CHANGE", 3, operator_mirror_message)
+    MIRROR_ROW("mirror-deletion", "CHANNEL IDS", 2, operator_mirror_deletion)
+    MIRROR_ROW("mirror-reaction", "CHANNEL MESSAGE USER EMOJI CHANGE", 5, operator_mirror_reaction)
+    MIRROR_ROW("mirror-channel", "ID CHANGE", 2, operator_mirror_channel)
+    MIRROR_ROW("mirror-role", "GUILD ID CHANGE", 3, operator_mirror_role)
+    MIRROR_ROW("mirror-member", "GUILD USER CHANGE", 3, operator_mirror_member)
+    MIRROR_ROW("mirror-guild", "ID", 1, operator_mirror_guild)
     { "app", "list", "", "List applications by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$owner\t$bot",
       .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, '') from "
@@ -106,7 +118,7 @@ const struct operator_command_row operator_command_rows[] = {
       .columns = "&id\t&channel\t$state" },
     { "message", "purge", "NAME", "Delete all messages of an account, in the background", 1, 1,
       .writes = true, .is_final = true, .run = operator_message_purge, .columns = COLUMNS_PURGE },
-    { "message", "purging", "NAME", "Show the progress of 'message purge'", 1, 1, .run = operator_message_purge_progress,
+    { "message", "purging", "NAME", "Show the progress of 'message purge'", 1, 1, .run = operator_purge_show_progress,
       .columns = COLUMNS_PURGE },
     { "file", "show", "LINK|ID", "Show an attachment and its path in the data folder", 1, 1,
       .writes = true, .run = operator_file_show,
@@ -182,7 +194,7 @@ const struct operator_command_row *operator_command_row_find(struct str noun, st
     return NULL;
 }
 
-static bool parse_list_start_and_limit(struct operator_command *o, struct str *rest)
+static bool parse_list_start_and_limit(struct running_operator_command *o, struct str *rest)
 {
     struct str after = str_cut(rest, '\t'), limit = str_cut(rest, '\t');
 
@@ -191,7 +203,7 @@ static bool parse_list_start_and_limit(struct operator_command *o, struct str *r
 }
 
 /* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
-static const char *decode_json_argument(struct operator_command *o)
+static const char *decode_json_argument(struct running_operator_command *o)
 {
     struct form form = { .arena = o->arena };
     struct buf problem;
@@ -207,7 +219,7 @@ static const char *decode_json_argument(struct operator_command *o)
 }
 
 /* Parses a request. Returns an error sentence, or NULL on success. */
-static const char *parse_operator_command(struct operator_command *o, struct str question)
+static const char *parse_operator_command(struct running_operator_command *o, struct str question)
 {
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
 
@@ -225,7 +237,7 @@ static const char *parse_operator_command(struct operator_command *o, struct str
     return o->row->body ? decode_json_argument(o) : NULL;
 }
 
-static enum err move_output_to_arena(struct operator_command *o, enum err e)
+static enum err move_output_to_arena(struct running_operator_command *o, enum err e)
 {
     if (!e && buf_is_full(&o->out))
         e = ERR_ANSWER_TOO_LARGE;
@@ -235,12 +247,12 @@ static enum err move_output_to_arena(struct operator_command *o, enum err e)
     return e;
 }
 
-enum err operator_command_run_blocking(struct operator_command *o)
+enum err operator_command_run_blocking(struct running_operator_command *o)
 {
     return move_output_to_arena(o, o->row->run_blocking(o));
 }
 
-enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o)
+enum err operator_command_run_in_transaction(struct call *call, struct running_operator_command *o)
 {
     const struct operator_command_row *row = o->row;
 
@@ -251,7 +263,7 @@ enum err operator_command_run_in_transaction(struct call *call, struct operator_
                                 row->run ? row->run(call, o) : operator_command_run_query(call, o));
 }
 
-void operator_command_write_reply(const struct operator_command *o, struct buf *out)
+void operator_command_write_reply(const struct running_operator_command *o, struct buf *out)
 {
     if (o->row->columns && !o->as_json)
         buf_printf(out, "%s\n", o->row->columns);
@@ -260,7 +272,7 @@ void operator_command_write_reply(const struct operator_command *o, struct buf *
 
 /* A command that runs on a loop while the control thread waits. */
 struct operator_call {
-    struct operator_command command;
+    struct running_operator_command command;
     struct loop *loop;
     struct loop_message post;
     pthread_mutex_t lock;
@@ -271,17 +283,17 @@ struct operator_call {
 
 static enum err run_operator_call(struct call *call)
 {
-    struct operator_command *o =
-        &((struct operator_call *)call_passed_data(call, "operator_call"))->command;
+    struct running_operator_command *o =
+        &((struct operator_call *)call_get_stage_data(call, "operator_call"))->command;
     enum err e = operator_command_run_in_transaction(call, o);
 
-    return !e && o->row->writes ? operator_log_command(call, o) : e;
+    return !e && o->row->writes && !o->row->is_frequent ? operator_log_record_command(call, o) : e;
 }
 
 static void on_operator_call_done(struct call *call, enum err e, void *arg)
 {
     struct operator_call *w = arg;
-    struct operator_command *o = &w->command;
+    struct running_operator_command *o = &w->command;
 
     if (form_has_errors(&call->form) && !o->problem) {
         form_append_first_error(&call->form, &o->out);
@@ -315,7 +327,7 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->ended, NULL);
     w->post.run = begin_operator_call;
-    loop_post(w->loop, &w->post);
+    loop_post_message(w->loop, &w->post);
     pthread_mutex_lock(&w->lock);
     while (!w->is_ended)
         pthread_cond_wait(&w->ended, &w->lock);
@@ -326,7 +338,7 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
 }
 
 /* Checks the password's length as the API does, and hashes it. The password is not stored. */
-static enum err hash_password_argument(struct operator_command *o)
+static enum err hash_password_argument(struct running_operator_command *o)
 {
     struct str password = o->words[--o->count];
 
@@ -337,10 +349,10 @@ static enum err hash_password_argument(struct operator_command *o)
 
 static enum err execute_operator_command(struct operator_call *w)
 {
-    struct operator_command *o = &w->command;
+    struct running_operator_command *o = &w->command;
     enum err e = OK;
 
-    if (o->row->for_tests && !workbench_has_controls(api_options(o->api)->workbench))
+    if (o->row->for_tests && !workbench_controls_are_enabled(api_get_options(o->api)->workbench))
         return operator_command_refuse(
             o, ERR_FORBIDDEN,
             "this server has no workbench; start it with --workbench on, or use "
@@ -356,14 +368,14 @@ void operator_command_run(const struct operator_command_server *server, unsigned
                           struct str question, bool as_json, struct buf *out)
 {
     struct operator_call w = { .loop = server->loop };
-    struct operator_command *o = &w.command;
+    struct running_operator_command *o = &w.command;
     enum err e = ERR_BAD_REQUEST;
 
-    *o = (struct operator_command){ .api = server->api,
-                                    .relay = server->relay,
-                                    .arena = arena_new(),
-                                    .uid = uid,
-                                    .as_json = as_json };
+    *o = (struct running_operator_command){ .api = server->api,
+                                            .relay = server->relay,
+                                            .arena = arena_new(),
+                                            .uid = uid,
+                                            .as_json = as_json };
     buf_init(&o->out, COMMAND_OUTPUT_MAX_BYTES);
     o->problem = parse_operator_command(o, question);
     if (!o->problem)
@@ -375,7 +387,7 @@ void operator_command_run(const struct operator_command_server *server, unsigned
         buf_add_lit(out, "ok\n");
         operator_command_write_reply(o, out);
     }
-    if (!e && o->row->writes)
+    if (!e && o->row->writes && !o->row->is_frequent)
         log_info("operator: the command '%s %s' was run by the system user %u", o->row->noun,
                  o->row->verb, uid);
     arena_free(o->arena);

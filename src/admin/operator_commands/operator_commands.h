@@ -20,17 +20,18 @@
 
 enum { OPERATOR_ARGUMENTS_MAX = 6, OPERATOR_PAGE_MAX = 100 };
 
-struct operator_command;
+struct running_operator_command;
 struct relay;
 
 struct operator_command_row {
     const char *noun, *verb; /* noun NULL ends the list; verb NULL if the noun alone is a command */
     const char *arguments, *help;
-    int least, most; /* minimum and maximum number of arguments */
-    bool is_list;    /* takes two more arguments first: id after which to start, and limit */
-    bool writes;     /* changes data, so it is recorded in the operator log */
-    bool is_final;   /* irreversible, so the command line asks for confirmation */
-    bool has_secret; /* last argument is a password, which is hashed and never logged */
+    int least, most;  /* minimum and maximum number of arguments */
+    bool is_list;     /* takes two more arguments first: id after which to start, and limit */
+    bool writes;      /* changes data, so it is recorded in the operator log */
+    bool is_frequent; /* not recorded in the operator log, because a mirror repeats it often */
+    bool is_final;    /* irreversible, so the command line asks for confirmation */
+    bool has_secret;  /* last argument is a password, which is hashed and never logged */
     /* Column names, separated by tabs. The first character is the type: & id, $ text, # number, ?
      * boolean, @ time. */
     const char *columns;
@@ -40,14 +41,15 @@ struct operator_command_row {
     bool for_tests;          /* only allowed in a demo or with --workbench on */
     const struct type *body; /* type of the last argument, which is JSON */
     /* Runs before `run`, on a thread that may block; may be NULL. */
-    enum err (*run_blocking)(struct operator_command *order);
-    enum err (*run)(struct call *call, struct operator_command *order); /* one transaction */
+    enum err (*run_blocking)(struct running_operator_command *order);
+    enum err (*run)(struct call *call,
+                    struct running_operator_command *order); /* one transaction */
 };
 
 extern const struct operator_command_row operator_command_rows[];
 
 /* Records a change in the operator log; uid is the system user who made it. */
-enum err operator_log_insert(struct tx *tx, unsigned uid, struct str command);
+enum err operator_log_insert_entry(struct tx *tx, unsigned uid, struct str command);
 
 const struct operator_command_row *operator_command_row_find(struct str noun, struct str verb);
 

@@ -69,18 +69,19 @@ void write_output_row(struct buf *out, const char *names, bool as_json, const st
         json_end_object(&j);
 }
 
-void operator_command_add_row(struct operator_command *o, const struct value *values)
+void operator_command_add_output_row(struct running_operator_command *o, const struct value *values)
 {
     write_output_row(&o->out, o->row->columns, o->as_json, values);
 }
 
-enum err operator_command_refuse(struct operator_command *o, enum err e, const char *problem)
+enum err operator_command_refuse(struct running_operator_command *o, enum err e,
+                                 const char *problem)
 {
     o->problem = problem;
     return e;
 }
 
-enum err operator_command_run_query(struct call *call, struct operator_command *o)
+enum err operator_command_run_query(struct call *call, struct running_operator_command *o)
 {
     const struct operator_command_row *row = o->row;
     struct rows rows;
@@ -97,7 +98,7 @@ enum err operator_command_run_query(struct call *call, struct operator_command *
     if (e)
         return e;
     for (; rows_next(&rows); found = true)
-        operator_command_add_row(o, rows.row);
+        operator_command_add_output_row(o, rows.row);
     e = rows_end(&rows);
     return e || found ? e : operator_command_refuse(o, ERR_NOT_FOUND, row->unknown);
 }

@@ -4,7 +4,7 @@
 #include "admin/operator_commands/internal.h"
 
 /* Adds a row with all columns; a list outputs only the first ones. */
-static void add_report_row(struct operator_command *o, const struct report *r)
+static void add_report_row(struct running_operator_command *o, const struct report *r)
 {
     OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_to_ms(r->id) * 1000), v_text(r->reason),
                  v_id(r->channel_id), v_id(r->message_id), v_id(r->author_id), v_id(r->reporter_id),
@@ -12,17 +12,17 @@ static void add_report_row(struct operator_command *o, const struct report *r)
                  v_text(r->snapshot));
 }
 
-enum err operator_report_list(struct call *call, struct operator_command *o)
+enum err operator_report_list(struct call *call, struct running_operator_command *o)
 {
     struct list all;
-    enum err e = reports_read_open(call->tx, o->after, o->limit, &all);
+    enum err e = list_open_reports(call->tx, o->after, o->limit, &all);
 
     for (size_t i = 0; !e && i < all.count; i++)
         add_report_row(o, &((struct report *)all.items)[i]);
     return e;
 }
 
-static enum err operator_find_report(struct call *call, struct operator_command *o,
+static enum err operator_find_report(struct call *call, struct running_operator_command *o,
                                      struct report *ret)
 {
     snowflake id;
@@ -33,7 +33,7 @@ static enum err operator_find_report(struct call *call, struct operator_command 
     return e;
 }
 
-enum err operator_report_show(struct call *call, struct operator_command *o)
+enum err operator_report_show(struct call *call, struct running_operator_command *o)
 {
     struct report r;
     enum err e = operator_find_report(call, o, &r);
@@ -43,7 +43,7 @@ enum err operator_report_show(struct call *call, struct operator_command *o)
     return e;
 }
 
-enum err operator_report_close(struct call *call, struct operator_command *o)
+enum err operator_report_close(struct call *call, struct running_operator_command *o)
 {
     struct report r;
     enum err e = operator_find_report(call, o, &r);

@@ -8,13 +8,13 @@
 enum { OPERATOR_LOG_BYTES = OPERATOR_ARGUMENTS_MAX * 4 * 2000 + 100 };
 enum { INVITE_USES_MAX = 100000, INVITE_DAYS_MAX = 3650 };
 
-static bool parse_optional_number_argument(const struct operator_command *o, int word, int64_t most,
-                                           int64_t *ret)
+static bool parse_optional_number_argument(const struct running_operator_command *o, int word,
+                                           int64_t most, int64_t *ret)
 {
     return o->count <= word || (str_to_i64(o->words[word], ret) && *ret >= 1 && *ret <= most);
 }
 
-enum err operator_invite_create(struct call *call, struct operator_command *o)
+enum err operator_invite_create(struct call *call, struct running_operator_command *o)
 {
     struct registration_invite invite = { 0 };
     int64_t days = 7;
@@ -32,14 +32,14 @@ enum err operator_invite_create(struct call *call, struct operator_command *o)
     return e;
 }
 
-static void add_registration_invite_row(struct operator_command *o,
+static void add_registration_invite_row(struct running_operator_command *o,
                                         const struct registration_invite *i)
 {
     OPERATOR_ROW(o, v_id(i->id), v_text(i->prefix), v_int(i->uses), v_int(i->created_at),
                  v_int(i->expires_at));
 }
 
-enum err operator_invite_list(struct call *call, struct operator_command *o)
+enum err operator_invite_list(struct call *call, struct running_operator_command *o)
 {
     struct list all;
     enum err e = registration_invites_list(call->tx, o->after, o->limit, &all);
@@ -49,7 +49,7 @@ enum err operator_invite_list(struct call *call, struct operator_command *o)
     return e;
 }
 
-enum err operator_invite_revoke(struct call *call, struct operator_command *o)
+enum err operator_invite_revoke(struct call *call, struct running_operator_command *o)
 {
     struct registration_invite invite;
     enum err e = registration_invite_revoke(call, o->words[0], &invite);
@@ -70,9 +70,9 @@ static const char SELECT_COUNTS[] =
     "(select count(*) from applications where removed = 0), (select count(*) from tokens), "
     "coalesce((select sum(bytes) from file_owners), 0)";
 
-enum err operator_stats_show(struct call *call, struct operator_command *o)
+enum err operator_stats_show(struct call *call, struct running_operator_command *o)
 {
-    struct gateway *gateway = api_options(call->api)->gateway;
+    struct gateway *gateway = api_get_options(call->api)->gateway;
     struct gateway_stats stats = { 0 };
     struct rows row;
     bool found;
@@ -82,9 +82,9 @@ enum err operator_stats_show(struct call *call, struct operator_command *o)
         return e;
     if (gateway)
         gateway_read_stats(gateway, &stats);
-    OPERATOR_ROW(o, v_cstr(api_options(call->api)->version),
-                 v_cstr(store_engine_name(api_options(call->api)->store)), row.row[0], row.row[1],
-                 row.row[2], row.row[3], row.row[4], row.row[5], row.row[6],
+    OPERATOR_ROW(o, v_cstr(api_get_options(call->api)->version),
+                 v_cstr(store_engine_name(api_get_options(call->api)->store)), row.row[0],
+                 row.row[1], row.row[2], row.row[3], row.row[4], row.row[5], row.row[6],
                  v_int((int64_t)stats.sessions), v_int((int64_t)stats.connected));
     return OK;
 }
@@ -92,14 +92,14 @@ enum err operator_stats_show(struct call *call, struct operator_command *o)
 static const char INSERT_OPERATOR_LOG[] =
     "insert into operator_log (id, at, uid, command) values ($1, $2, $3, $4)";
 
-enum err operator_log_insert(struct tx *tx, unsigned uid, struct str command)
+enum err operator_log_insert_entry(struct tx *tx, unsigned uid, struct str command)
 {
     return tx_exec(tx, INSERT_OPERATOR_LOG,
                    BIND(v_id(snowflake_new()), v_int(clock_us()), v_int(uid), v_text(command)),
                    NULL);
 }
 
-enum err operator_log_command(struct call *call, const struct operator_command *o)
+enum err operator_log_record_command(struct call *call, const struct running_operator_command *o)
 {
     struct buf text;
 
@@ -108,5 +108,5 @@ enum err operator_log_command(struct call *call, const struct operator_command *
                o->row->verb ? o->row->verb : "");
     for (int i = 0; i < o->count; i++)
         buf_printf(&text, " %.*s", STR_ARGS(o->words[i]));
-    return operator_log_insert(call->tx, o->uid, buf_move_to_arena(&text, call->arena));
+    return operator_log_insert_entry(call->tx, o->uid, buf_move_to_arena(&text, call->arena));
 }

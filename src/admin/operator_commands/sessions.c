@@ -34,7 +34,7 @@ static enum err add_username_to_session_line(struct tx *tx, struct session_lines
     buf_printf(&l->named, "%s%.*s\",\"name\":", SESSION_LINE_PREFIX, STR_ARGS(id));
     json_write_text(&named, found ? row_text(&row, 0) : STR(""));
     buf_printf(&l->named, "%.*s\n", STR_ARGS(rest));
-    if (found && !map_put(seen, user, l)) {
+    if (found && !map_set_value(seen, user, l)) {
         users.comma = l->users.n > 0;
         json_write_key(&users, id);
         json_write_text(&users, row_text(&row, 0));
@@ -77,28 +77,29 @@ static void write_sessions_json(const struct session_lines *l, struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
 
-    buf_printf(out, "{\"users\":{%.*s},\"sessions\":", STR_ARGS(buf_str(&l->users)));
+    buf_printf(out, "{\"users\":{%.*s},\"sessions\":", STR_ARGS(buf_as_str(&l->users)));
     json_begin_array(&j);
-    for (struct str rest = buf_str(&l->named); rest.n;)
+    for (struct str rest = buf_as_str(&l->named); rest.n;)
         json_write_raw(&j, str_cut(&rest, '\n'));
     json_end_array(&j);
-    buf_printf(out, ",\"voice\":[%.*s]}", STR_ARGS(buf_str(&l->voice)));
+    buf_printf(out, ",\"voice\":[%.*s]}", STR_ARGS(buf_as_str(&l->voice)));
 }
 
 /* Reads the names of up to 10,000 accounts on this thread, which may block. */
-static enum err reply_with_session_lines(struct operator_command *o, const struct buf *session_list)
+static enum err reply_with_session_lines(struct running_operator_command *o,
+                                         const struct buf *session_list)
 {
-    struct session_lines l = { .lines = buf_str(session_list), .for_console = o->as_json };
+    struct session_lines l = { .lines = buf_as_str(session_list), .for_console = o->as_json };
 
     buf_init(&l.named, o->out.max);
     buf_init(&l.users, o->out.max);
     buf_init(&l.voice, o->out.max);
-    enum err e =
-        store_run(api_options(o->api)->store, STORE_READ, NULL, add_usernames_to_session_lines, &l);
+    enum err e = store_run_transaction_and_wait(api_get_options(o->api)->store, STORE_READ, NULL,
+                                                add_usernames_to_session_lines, &l);
     if (!e && o->as_json)
         write_sessions_json(&l, &o->out);
     else if (!e)
-        buf_add_str(&o->out, buf_str(&l.named));
+        buf_add_str(&o->out, buf_as_str(&l.named));
     if (!e && (buf_is_full(session_list) || buf_is_full(&l.named) || buf_is_full(&l.users)))
         e = ERR_ANSWER_TOO_LARGE;
     buf_clear(&l.named);
@@ -107,18 +108,18 @@ static enum err reply_with_session_lines(struct operator_command *o, const struc
     return e;
 }
 
-enum err operator_sessions_list(struct operator_command *o)
+enum err operator_sessions_list(struct running_operator_command *o)
 {
     struct buf session_list;
 
     buf_init(&session_list, o->out.max);
-    gateway_write_session_list(api_options(o->api)->gateway, &session_list);
+    gateway_write_session_list(api_get_options(o->api)->gateway, &session_list);
     enum err e = reply_with_session_lines(o, &session_list);
     buf_clear(&session_list);
     return e;
 }
 
-enum err operator_voice_sessions_list(struct operator_command *o)
+enum err operator_voice_sessions_list(struct running_operator_command *o)
 {
     struct buf session_list;
 
@@ -156,19 +157,20 @@ static bool close_code_can_be_sent(int64_t code)
            (code >= 1007 && code <= 1014);
 }
 
-static enum err act_on_session_or_account(struct call *call, struct operator_command *o,
-                                          enum gateway_session_action what, int code)
+static enum err run_action_on_session_or_account(struct call *call,
+                                                 struct running_operator_command *o,
+                                                 enum gateway_session_action what, int code)
 {
-    struct gateway *g = api_options(call->api)->gateway;
+    struct gateway *g = api_get_options(call->api)->gateway;
     struct str who = o->words[0];
     struct rows row;
     bool found;
 
-    if (gateway_act_on_session(g, who, what, code))
+    if (gateway_run_session_action(g, who, what, code))
         return OK;
     enum err e = tx_one(call->tx, "select id from users where username = $1", BIND(v_text(who)),
                         &row, &found);
-    if (!e && (!found || !gateway_act_on_account_sessions(g, row_id(&row, 0), what, code)))
+    if (!e && (!found || !gateway_run_action_on_account_sessions(g, row_id(&row, 0), what, code)))
         e = operator_command_refuse(
             o, ERR_NOT_FOUND,
             str_dup_cstring(o->arena,
@@ -178,7 +180,7 @@ static enum err act_on_session_or_account(struct call *call, struct operator_com
 
 /* Parses a session action. Without a body, the verb is the action, and the second argument is the
  * close code. */
-static struct session_action_request parse_session_action(const struct operator_command *o)
+static struct session_action_request parse_session_action(const struct running_operator_command *o)
 {
     struct session_action_request in = { .action = str_of(o->row->verb) };
 
@@ -193,7 +195,7 @@ static struct session_action_request parse_session_action(const struct operator_
     return in;
 }
 
-enum err operator_session_run_action(struct call *call, struct operator_command *o)
+enum err operator_session_run_action(struct call *call, struct running_operator_command *o)
 {
     static const char *const actions[] = {
         [GATEWAY_ACTION_RECONNECT] = "reconnect",
@@ -212,5 +214,5 @@ enum err operator_session_run_action(struct call *call, struct operator_command 
                                     "Must be one of reconnect, invalidate, resumable, close.");
     if (!close_code_can_be_sent(code))
         return call_add_field_error(call, "code", FORM_CHOICES, "This code must not be sent.");
-    return act_on_session_or_account(call, o, (enum gateway_session_action)what, (int)code);
+    return run_action_on_session_or_account(call, o, (enum gateway_session_action)what, (int)code);
 }

@@ -5,16 +5,16 @@
 
 static void add_snapshot_row(void *arg, const struct snapshot *s)
 {
-    OPERATOR_ROW((struct operator_command *)arg, v_text(s->name), v_int(s->bytes),
+    OPERATOR_ROW((struct running_operator_command *)arg, v_text(s->name), v_int(s->bytes),
                  v_int(s->made_at_us));
 }
 
 /* The JSON output also contains how many restores were tried and succeeded. */
-enum err operator_snapshot_list(struct operator_command *o)
+enum err operator_snapshot_list(struct running_operator_command *o)
 {
     int tried, restored;
 
-    snapshot_list(api_options(o->api)->data, add_snapshot_row, o);
+    snapshot_list(api_get_options(o->api)->data, add_snapshot_row, o);
     if (o->as_json) {
         struct str rows = buf_move_to_arena(&o->out, o->arena);
 
@@ -25,7 +25,7 @@ enum err operator_snapshot_list(struct operator_command *o)
     return OK;
 }
 
-enum err operator_snapshot_count_restores(struct operator_command *o)
+enum err operator_snapshot_count_restores(struct running_operator_command *o)
 {
     int tried, restored;
 
@@ -35,7 +35,7 @@ enum err operator_snapshot_count_restores(struct operator_command *o)
 }
 
 /* Outputs the message of the store as a row, or as an error if it begins with "error: ". */
-static enum err reply_with_store_message(struct operator_command *o, struct buf *sentence)
+static enum err reply_with_store_message(struct running_operator_command *o, struct buf *sentence)
 {
     struct str text = buf_move_to_arena(sentence, o->arena);
 
@@ -49,30 +49,31 @@ static enum err reply_with_store_message(struct operator_command *o, struct buf 
     return OK;
 }
 
-enum err operator_snapshot_create(struct operator_command *o)
+enum err operator_snapshot_create(struct running_operator_command *o)
 {
     struct buf out;
 
     buf_init(&out, 4096);
-    snapshot_create(api_options(o->api)->store, api_options(o->api)->data, o->words[0], &out);
+    snapshot_create(api_get_options(o->api)->store, api_get_options(o->api)->data, o->words[0],
+                    &out);
     return reply_with_store_message(o, &out);
 }
 
-enum err operator_snapshot_restore(struct operator_command *o)
+enum err operator_snapshot_restore(struct running_operator_command *o)
 {
     struct buf out;
 
     buf_init(&out, 4096);
-    snapshot_request_restore(api_options(o->api)->store, api_options(o->api)->data, o->words[0],
-                             &out);
+    snapshot_request_restore(api_get_options(o->api)->store, api_get_options(o->api)->data,
+                             o->words[0], &out);
     return reply_with_store_message(o, &out);
 }
 
-enum err operator_snapshot_delete(struct operator_command *o)
+enum err operator_snapshot_delete(struct running_operator_command *o)
 {
     struct buf out;
 
     buf_init(&out, 4096);
-    snapshot_delete(api_options(o->api)->data, o->words[0], &out);
+    snapshot_delete(api_get_options(o->api)->data, o->words[0], &out);
     return reply_with_store_message(o, &out);
 }

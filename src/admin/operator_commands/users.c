@@ -25,7 +25,7 @@ static enum err find_user_by_name(struct call *call, struct str name, struct use
 }
 
 /* If a text of digits is both an id and a name, the account with that id is returned. */
-enum err operator_find_user(struct call *call, struct operator_command *o, int word,
+enum err operator_find_user(struct call *call, struct running_operator_command *o, int word,
                             struct user *ret)
 {
     struct str name = o->words[word];
@@ -54,7 +54,7 @@ static const char SELECT_USER_COUNTS[] =
     "(select count(*) from tokens where user_id = $1), "
     "coalesce((select bytes from file_owners where owner_id = $1), 0)";
 
-enum err operator_user_show(struct call *call, struct operator_command *o)
+enum err operator_user_show(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     struct rows row;
@@ -71,14 +71,14 @@ enum err operator_user_show(struct call *call, struct operator_command *o)
     return e;
 }
 
-static enum err add_user_state_row(struct operator_command *o, const struct user *u,
+static enum err add_user_state_row(struct running_operator_command *o, const struct user *u,
                                    const char *state)
 {
     OPERATOR_ROW(o, v_id(u->id), v_text(u->username), v_cstr(state));
     return OK;
 }
 
-enum err operator_user_add(struct call *call, struct operator_command *o)
+enum err operator_user_add(struct call *call, struct running_operator_command *o)
 {
     struct new_account_data draft = { .username = o->words[0],
                                       .bot = o->count > 1 && str_is(o->words[1], "bot") };
@@ -90,7 +90,7 @@ enum err operator_user_add(struct call *call, struct operator_command *o)
     if (!username_is_allowed(draft.username))
         return operator_command_refuse(o, ERR_BAD_REQUEST,
                                        "a name has 2-32 of a-z, 0-9, _ and single dots");
-    enum err e = account_create(call->tx, api_options(call->api)->auth, &draft, &user, &token);
+    enum err e = account_create(call->tx, api_get_options(call->api)->auth, &draft, &user, &token);
     if (e == ERR_STORE_CONFLICT)
         o->problem = "the name is taken";
     if (e)
@@ -101,7 +101,7 @@ enum err operator_user_add(struct call *call, struct operator_command *o)
 }
 
 /* Finds the account of a user; refuses bots and deleted accounts. */
-static enum err operator_find_human_user(struct call *call, struct operator_command *o,
+static enum err operator_find_human_user(struct call *call, struct running_operator_command *o,
                                          struct user *ret)
 {
     enum err e = operator_find_user(call, o, 0, ret);
@@ -114,7 +114,7 @@ static enum err operator_find_human_user(struct call *call, struct operator_comm
     return e;
 }
 
-enum err operator_user_set_password(struct call *call, struct operator_command *o)
+enum err operator_user_set_password(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_human_user(call, o, &u);
@@ -124,7 +124,7 @@ enum err operator_user_set_password(struct call *call, struct operator_command *
     return e ? e : add_user_state_row(o, &u, "has a new password");
 }
 
-enum err operator_user_disable(struct call *call, struct operator_command *o)
+enum err operator_user_disable(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_user(call, o, 0, &u);
@@ -134,7 +134,7 @@ enum err operator_user_disable(struct call *call, struct operator_command *o)
     return e ? e : add_user_state_row(o, &u, "disabled");
 }
 
-enum err operator_user_enable(struct call *call, struct operator_command *o)
+enum err operator_user_enable(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_user(call, o, 0, &u);
@@ -146,7 +146,7 @@ enum err operator_user_enable(struct call *call, struct operator_command *o)
     return e ? e : add_user_state_row(o, &u, "active");
 }
 
-enum err operator_user_disable_mfa(struct call *call, struct operator_command *o)
+enum err operator_user_disable_mfa(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_human_user(call, o, &u);
@@ -156,7 +156,7 @@ enum err operator_user_disable_mfa(struct call *call, struct operator_command *o
     return e ? e : add_user_state_row(o, &u, "has no second factor");
 }
 
-enum err operator_user_set_premium(struct call *call, struct operator_command *o)
+enum err operator_user_set_premium(struct call *call, struct running_operator_command *o)
 {
     int64_t type;
     struct user u;
@@ -169,14 +169,14 @@ enum err operator_user_set_premium(struct call *call, struct operator_command *o
     return e ? e : add_user_state_row(o, &u, type ? "premium" : "not premium");
 }
 
-static enum err refuse_user_with_owned_objects(struct operator_command *o)
+static enum err refuse_user_with_owned_objects(struct running_operator_command *o)
 {
     return operator_command_refuse(
         o, ERR_BAD_REQUEST,
         "the account owns guilds, applications or teams; transfer or delete them first");
 }
 
-enum err operator_user_delete(struct call *call, struct operator_command *o)
+enum err operator_user_delete(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_human_user(call, o, &u);
@@ -188,7 +188,7 @@ enum err operator_user_delete(struct call *call, struct operator_command *o)
     return e ? e : add_user_state_row(o, &u, "will be deleted in 14 days");
 }
 
-enum err operator_user_restore(struct call *call, struct operator_command *o)
+enum err operator_user_restore(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_human_user(call, o, &u);
@@ -201,7 +201,7 @@ enum err operator_user_restore(struct call *call, struct operator_command *o)
 }
 
 /* Starts an export of the user's data; repeated calls return its progress. */
-enum err operator_user_export(struct call *call, struct operator_command *o)
+enum err operator_user_export(struct call *call, struct running_operator_command *o)
 {
     struct data_export row;
     struct user u;
@@ -215,7 +215,7 @@ enum err operator_user_export(struct call *call, struct operator_command *o)
     return e;
 }
 
-enum err operator_user_erase(struct call *call, struct operator_command *o)
+enum err operator_user_erase(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     bool owns = false;
@@ -230,7 +230,7 @@ enum err operator_user_erase(struct call *call, struct operator_command *o)
     return e ? e : add_user_state_row(o, &u, "deleted");
 }
 
-enum err operator_token_revoke(struct call *call, struct operator_command *o)
+enum err operator_token_revoke(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_find_user(call, o, 0, &u);

@@ -111,7 +111,7 @@ static enum err read_address_ban_rows(struct tx *tx, void *arg)
 enum err address_ban_set_read(struct address_ban_set *b, struct store *store)
 {
     struct arena *arena = arena_new();
-    enum err e = store_run(store, STORE_READ, arena, read_address_ban_rows, b);
+    enum err e = store_run_transaction_and_wait(store, STORE_READ, arena, read_address_ban_rows, b);
 
     arena_free(arena);
     return e;
@@ -150,7 +150,7 @@ enum err insert_address_ban(struct call *call, const struct ip_network *n, struc
                     &new);
     if (e || !new)
         return e ? e : ERR_STORE_CONFLICT;
-    call_ban_addresses(call, n, true);
+    call_set_addresses_banned(call, n, true);
     return OK;
 }
 
@@ -167,6 +167,6 @@ enum err delete_address_ban(struct call *call, snowflake id, struct address_ban 
         return e;
     address_ban_from_row(&row, ret);
     if (network_parse(ret->range, &n))
-        call_ban_addresses(call, &n, false);
+        call_set_addresses_banned(call, &n, false);
     return OK;
 }

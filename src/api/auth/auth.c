@@ -19,7 +19,7 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Value of revocations_seen if auth_begin_token_lookup was not called: then the result of the
+/* Value of revocations_seen if auth_prepare_token_lookup was not called: then the result of the
  * lookup must not be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
@@ -45,7 +45,7 @@ struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
     _Atomic uint64_t revocations; /* number of revocations so far */
-    _Atomic int64_t fresh_until;  /* see auth_set_cache_valid_until; 0 means always valid */
+    _Atomic int64_t fresh_until;  /* see auth_set_token_cache_valid_until; 0 means always valid */
     struct address_ban_set *bans;
     struct token_shard shards[AUTH_CACHE_SHARDS];
 };
@@ -129,7 +129,7 @@ static bool decode_base64_exact(struct str text, unsigned char *out, size_t size
     return str_base64url_decode(text, out, size, &n) && n == size;
 }
 
-bool is_valid_chosen_token(struct str text)
+bool is_valid_world_file_token(struct str text)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
@@ -152,7 +152,7 @@ static void derive_secrets_from_chosen_token(struct str text, unsigned char *ses
     memcpy(secret, bytes + SESSION_BYTES, SECRET_BYTES);
 }
 
-bool parse_credential_token(enum caller_kind kind, struct str token, struct credential *ret)
+bool parse_credential_token(enum caller_kind kind, struct str token, struct parsed_credential *ret)
 {
     struct str rest = token;
     struct str account = str_cut(&rest, '.'), session = str_cut(&rest, '.');
@@ -162,7 +162,7 @@ bool parse_credential_token(enum caller_kind kind, struct str token, struct cred
     ret->kind = kind;
     ret->token = token;
     ret->revocations_seen = UNKNOWN_REVOCATIONS;
-    if (is_valid_chosen_token(token)) {
+    if (is_valid_world_file_token(token)) {
         ret->account = 0;
         derive_secrets_from_chosen_token(token, ret->session, ret->secret);
         return true;
@@ -173,7 +173,7 @@ bool parse_credential_token(enum caller_kind kind, struct str token, struct cred
            decode_base64_exact(rest, ret->secret, SECRET_BYTES);
 }
 
-static void hash_token(const struct auth *a, struct str token, struct token_hash *tag)
+static void compute_token_cache_hash(const struct auth *a, struct str token, struct token_hash *tag)
 {
     crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
 }
@@ -185,7 +185,7 @@ static struct token_shard *find_token_shard(struct auth *a, const struct token_h
     return &a->shards[*ret_hash % AUTH_CACHE_SHARDS];
 }
 
-void auth_set_cache_valid_until(struct auth *a, int64_t until)
+void auth_set_token_cache_valid_until(struct auth *a, int64_t until)
 {
     atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
 }
@@ -205,7 +205,7 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
     struct cached_caller lookup = { .caller.kind = kind };
     uint64_t hash;
 
-    hash_token(a, token, &lookup.tag);
+    compute_token_cache_hash(a, token, &lookup.tag);
     struct token_shard *s = find_token_shard(a, &lookup.tag, &hash);
     pthread_mutex_lock(&s->lock);
     struct cached_caller *found = cache_find(&s->callers, hash, &lookup);
@@ -219,13 +219,13 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
 }
 
 size_t auth_collect_used_tokens(struct auth *a, unsigned part,
-                                struct token_session_id ret[AUTH_SHARD_ENTRIES])
+                                struct login_session_id ret[AUTH_SHARD_ENTRIES])
 {
     struct token_shard *s = &a->shards[part];
     size_t count = 0, at = 0;
 
     pthread_mutex_lock(&s->lock);
-    for (struct cached_caller *r; (r = map_next(&s->callers.entries, &at));) {
+    for (struct cached_caller *r; (r = map_next_value(&s->callers.entries, &at));) {
         if (!r->recognised)
             continue;
         r->recognised = false;
@@ -240,24 +240,25 @@ uint64_t auth_revocation_count(struct auth *a)
     return atomic_load(&a->revocations);
 }
 
-void auth_begin_token_lookup(struct auth *a, struct credential *c)
+void auth_prepare_token_lookup(struct auth *a, struct parsed_credential *c)
 {
     c->revocations_seen = auth_revocation_count(a);
 }
 
-static void cache_caller(struct auth *a, const struct credential *c, const struct caller *caller)
+static void cache_caller(struct auth *a, const struct parsed_credential *c,
+                         const struct caller *caller)
 {
     struct cached_caller *r = mem_new(sizeof *r);
     uint64_t hash;
 
     r->recognised = true;
     r->caller = *caller;
-    hash_token(a, c->token, &r->tag);
+    compute_token_cache_hash(a, c->token, &r->tag);
     struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
     /* If any token was revoked since the lookup began, it may be this token, so do not cache it. */
     if (auth_revocation_count(a) == c->revocations_seen)
-        cache_put(&s->callers, hash, sizeof *r, &r->entry);
+        cache_insert(&s->callers, hash, sizeof *r, &r->entry);
     else
         mem_free(r);
     pthread_mutex_unlock(&s->lock);
@@ -349,7 +350,7 @@ static const char FIND_TOKEN[] =
     "where t.id = $1 and t.kind = $2 and not exists "
     "(select 1 from applications a where a.id = t.application_id and a.removed = 1)";
 
-enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
+enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct parsed_credential *c,
                                 struct caller *ret)
 {
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
@@ -384,7 +385,7 @@ static const char ADD_TOKEN[] =
     "insert into tokens (id, kind, user_id, application_id, scopes, digest, created_at, expires_at, "
     "client, code_digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-static void create_token_secrets(const struct auth *a, const struct token_grant *g,
+static void create_token_secrets(const struct auth *a, const struct token_to_issue *g,
                                  unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
@@ -402,7 +403,7 @@ static void create_token_secrets(const struct auth *a, const struct token_grant 
     sodium_memzero(bytes, sizeof bytes);
 }
 
-enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *g,
+enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_to_issue *g,
                           struct str *ret_token)
 {
     unsigned char session[SESSION_BYTES], secret[SECRET_BYTES],

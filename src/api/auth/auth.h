@@ -27,7 +27,7 @@ struct address_ban_set *auth_address_bans(const struct auth *a);
 bool auth_is_address_banned(const struct auth *a, struct str address);
 
 /* The credential of an Authorization header. */
-struct credential {
+struct parsed_credential {
     enum caller_kind kind;
     snowflake account;
     unsigned char session[8];
@@ -40,36 +40,36 @@ struct credential {
 enum caller_kind parse_credential_kind(struct str authorization, struct str *ret_token);
 /* Returns whether a world file (test data) may contain this text as a token: 16-100 characters of
  * A-Z a-z 0-9 _ -. */
-bool is_valid_chosen_token(struct str text);
+bool is_valid_world_file_token(struct str text);
 /* Parses the ids and the secret of a token; returns false if the token is malformed. */
-bool parse_credential_token(enum caller_kind kind, struct str token, struct credential *ret);
+bool parse_credential_token(enum caller_kind kind, struct str token, struct parsed_credential *ret);
 
 /* Call before the transaction that looks up the token. The result of the lookup may be cached only
  * if no token is revoked after this call. */
-void auth_begin_token_lookup(struct auth *a, struct credential *c);
+void auth_prepare_token_lookup(struct auth *a, struct parsed_credential *c);
 
 /* Authenticate a token: auth_find_cached_token searches the cache, auth_find_stored_token the
  * database. The latter returns ERR_UNAUTHORIZED if the token is invalid. */
 bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str token,
                             struct caller *ret);
-enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
+enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct parsed_credential *c,
                                 struct caller *ret);
 
 /* auth_collect_used_tokens returns the tokens of one cache shard that were used since its last
  * call. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
-struct token_session_id {
+struct login_session_id {
     unsigned char session[8];
 };
 size_t auth_collect_used_tokens(struct auth *a, unsigned part,
-                                struct token_session_id ret[AUTH_SHARD_ENTRIES]);
+                                struct login_session_id ret[AUTH_SHARD_ENTRIES]);
 
 /* Only in a cluster: allows the use of the token cache until this time (clock_monotonic_ns). */
-void auth_set_cache_valid_until(struct auth *a, int64_t until);
+void auth_set_token_cache_valid_until(struct auth *a, int64_t until);
 
 /* Describes a token to issue. auth_issue_token returns the token's text in the transaction's arena;
  * the text is not stored. */
-struct token_grant {
+struct token_to_issue {
     enum caller_kind kind;
     snowflake user_id, application_id;
     struct str scopes;  /* OAuth2 scopes, separated by spaces; only for CALLER_BEARER */
@@ -81,11 +81,11 @@ struct token_grant {
      * import. */
     struct str lasting, chosen;
 };
-enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *grant,
+enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_to_issue *grant,
                           struct str *ret_token);
 enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
-/* Returns the number of revocations so far. auth_begin_token_lookup stores it before a lookup. */
+/* Returns the number of revocations so far. auth_prepare_token_lookup stores it before a lookup. */
 uint64_t auth_revocation_count(struct auth *a);
 /* Remove tokens from the cache. Return the new number of revocations: lookups that begin when
  * auth_revocation_count is this number or greater do not find the revoked tokens. */

@@ -97,7 +97,8 @@ static enum err check_key_matches_database(struct store *store, const char *path
 
     compute_key_digest(key, current.digest, sizeof current.digest);
     if (!q->is_known)
-        return store_run(store, STORE_WRITE, NULL, insert_key_digest, &current);
+        return store_run_transaction_and_wait(store, STORE_WRITE, NULL, insert_key_digest,
+                                              &current);
     if (strcmp(current.digest, q->digest) == 0)
         return OK;
     log_error("auth: the key file '%s' does not belong to this database; restore the right one "
@@ -110,7 +111,8 @@ enum err read_server_key(const char *folder, struct store *store, unsigned char 
 {
     struct server_key q = { 0 };
     char path[4000];
-    enum err e = store ? store_run(store, STORE_READ, NULL, read_key_digest, &q) : OK;
+    enum err e =
+        store ? store_run_transaction_and_wait(store, STORE_READ, NULL, read_key_digest, &q) : OK;
 
     if (e)
         return e;

@@ -21,7 +21,7 @@ struct token_use_writer {
     struct deadline hour;
     bool busy; /* whether a write of last-used times is in progress */
     unsigned part;
-    struct token_session_id names[AUTH_SHARD_ENTRIES]; /* used tokens of the current shard; next is
+    struct login_session_id names[AUTH_SHARD_ENTRIES]; /* used tokens of the current shard; next is
                                                           the index of the first unwritten one */
     size_t count, next;
     int64_t now;
@@ -39,7 +39,7 @@ static size_t token_batch_end_index(const struct token_use_writer *u)
 
 static enum err update_last_used_times(struct call *call)
 {
-    const struct token_use_writer *u = call_passed_data(call, "token_use_writer");
+    const struct token_use_writer *u = call_get_stage_data(call, "token_use_writer");
     enum err e = OK;
 
     for (size_t i = u->next; i < token_batch_end_index(u) && !e; i++)
@@ -62,7 +62,7 @@ static void on_token_batch_written(struct call *call, enum err e, void *arg)
 
 static int compare_session_ids(const void *a, const void *b)
 {
-    return memcmp(a, b, sizeof(struct token_session_id));
+    return memcmp(a, b, sizeof(struct login_session_id));
 }
 
 /* Collects the used tokens of the next cache shard. Sorts them, so that two nodes that update the
@@ -111,7 +111,7 @@ static void on_hour_passed(struct deadline *d)
     write_next_token_batch(u);
 }
 
-struct token_use_writer *token_use_writer_new(struct api *api)
+struct token_use_writer *token_last_use_writer_new(struct api *api)
 {
     struct token_use_writer *u = mem_new(sizeof *u);
 
@@ -128,7 +128,7 @@ static void start_hourly_timer(struct loop *loop, void *arg)
     deadline_restart(u->hours, &u->hour);
 }
 
-void token_use_writer_start(struct token_use_writer *u, struct loop *loop)
+void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop)
 {
     loop_call_and_wait(loop, start_hourly_timer, u);
 }
@@ -142,12 +142,12 @@ static void stop_hourly_timer(struct loop *loop, void *arg)
     u->hours = NULL;
 }
 
-void token_use_writer_stop(struct token_use_writer *u)
+void token_last_use_writer_stop(struct token_use_writer *u)
 {
     loop_call_and_wait(u->loop, stop_hourly_timer, u);
 }
 
-void token_use_writer_free(struct token_use_writer *u)
+void token_last_use_writer_free(struct token_use_writer *u)
 {
     mem_free(u);
 }

@@ -92,7 +92,7 @@ static const char INSERT_FILE[] =
     "values ($1, $2, $3, $4, $5, $6) on conflict (name) do update set size = excluded.size, "
     "digest = excluded.digest, gone = 0";
 
-enum err file_insert_row(struct tx *tx, const struct new_file *f)
+enum err file_insert_row(struct tx *tx, const struct new_file_row *f)
 {
     return tx_exec(tx, INSERT_FILE,
                    BIND(v_id(f->id), v_text(str_of(f->name)), v_id(f->owner_id), v_int(f->size),
@@ -114,14 +114,14 @@ enum err insert_call_file_rows(struct call *call)
             return ERR_UNAVAILABLE;
         size += k->size;
         e = file_insert_row(call->tx,
-                            &(struct new_file){ k->id, owner_id, k->name, k->digest, k->size });
+                            &(struct new_file_row){ k->id, owner_id, k->name, k->digest, k->size });
     }
     return e || !size || !owner_id ? e : count_bytes_against_upload_quota(call, owner_id, size);
 }
 
-void reset_files_of_attempt(struct call *call)
+void reset_call_files_before_retry(struct call *call)
 {
-    struct call_effects *effects = &call_get_context(call)->effects;
+    struct call_commit_effects *effects = &call_get_context(call)->effects;
 
     effects->files_marked_deleted = false;
     for (struct written_blob *k = effects->blobs; k; k = k->next)

@@ -48,16 +48,17 @@ struct file_removal {
     size_t name_count, name_room, next;
 };
 
-static void start_next_file_page(struct file_removal *r);
+static void start_removal_of_next_file_page(struct file_removal *r);
 
 static struct file_removal *file_removal_of_call(const struct call *call)
 {
-    return call_passed_data(call, "file_removal");
+    return call_get_stage_data(call, "file_removal");
 }
 
-static void start_removal_transaction(struct file_removal *r, enum route_transaction_kind store,
-                                      enum err (*run)(struct call *call),
-                                      void (*done)(struct call *call, enum err e, void *arg))
+static void start_file_removal_transaction(struct file_removal *r,
+                                           enum route_transaction_kind store,
+                                           enum err (*run)(struct call *call),
+                                           void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(r->api, r->loop,
                         &(struct internal_call){ .name = "files",
@@ -69,26 +70,26 @@ static void start_removal_transaction(struct file_removal *r, enum route_transac
                                                  .arg = r });
 }
 
-static void start_pool_work(struct file_removal *r, void (*run)(uv_work_t *w),
-                            void (*done)(uv_work_t *w, int status))
+static void start_file_removal_work_on_pool(struct file_removal *r, void (*run)(uv_work_t *w),
+                                            void (*done)(uv_work_t *w, int status))
 {
     r->work.data = r;
     api_background_work_begin(r->api);
     uv_queue_work(loop_get_uv_loop(r->loop), &r->work, run, done);
 }
 
-static void end_pool_work(struct file_removal *r)
+static void end_file_removal_work_on_pool(struct file_removal *r)
 {
     api_background_work_end(r->api);
 }
 
 /* Ends a page of blobs that were deleted, or whose deletion failed. A failed page is retried at the
  * next poll. */
-static void finish_file_page(struct file_removal *r, bool more)
+static void finish_removal_of_file_page(struct file_removal *r, bool more)
 {
     r->busy = false;
     if (more || r->again)
-        start_next_file_page(r);
+        start_removal_of_next_file_page(r);
 }
 
 static const char MARKED[] =
@@ -160,7 +161,7 @@ static void on_marked_rows_deleted(struct call *call, enum err e, void *arg)
     if (e)
         log_warn("files: cannot delete the rows of deleted files, will retry: %s",
                  error_info(e)->message);
-    finish_file_page(r, !e && progress && r->count == PAGE);
+    finish_removal_of_file_page(r, !e && progress && r->count == PAGE);
 }
 
 static void on_marked_blobs_deleted(uv_work_t *w, int status)
@@ -168,10 +169,11 @@ static void on_marked_blobs_deleted(uv_work_t *w, int status)
     struct file_removal *r = w->data;
 
     if (status)
-        finish_file_page(r, false);
+        finish_removal_of_file_page(r, false);
     else
-        start_removal_transaction(r, ROUTE_STORE_WRITE, delete_marked_rows, on_marked_rows_deleted);
-    end_pool_work(r);
+        start_file_removal_transaction(r, ROUTE_STORE_WRITE, delete_marked_rows,
+                                       on_marked_rows_deleted);
+    end_file_removal_work_on_pool(r);
 }
 
 static void on_marked_files_read(struct call *call, enum err e, void *arg)
@@ -180,12 +182,12 @@ static void on_marked_files_read(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e || r->count == 0)
-        finish_file_page(r, false);
+        finish_removal_of_file_page(r, false);
     else
-        start_pool_work(r, delete_marked_blobs, on_marked_blobs_deleted);
+        start_file_removal_work_on_pool(r, delete_marked_blobs, on_marked_blobs_deleted);
 }
 
-static void add_unsettled_blob_name(void *arg, const char *name)
+static void add_uncommitted_blob_name(void *arg, const char *name)
 {
     struct file_removal *r = arg;
 
@@ -201,21 +203,21 @@ static void add_unsettled_blob_name(void *arg, const char *name)
     r->names[r->name_count++] = str_dup_cstring(r->unsettled_arena, str_of(name));
 }
 
-static void list_unsettled_blobs(struct file_removal *r, int64_t older_than_s)
+static void list_uncommitted_blobs_on_pool(struct file_removal *r, int64_t older_than_s)
 {
     r->unsettled_arena = arena_new();
     r->names = NULL;
     r->name_count = r->name_room = r->next = 0;
-    blobs_list_uncommitted(r->api->options.store, older_than_s, add_unsettled_blob_name, r);
+    blobs_list_uncommitted(r->api->options.store, older_than_s, add_uncommitted_blob_name, r);
 }
 
-static void free_unsettled_blob_names(struct file_removal *r)
+static void free_uncommitted_blob_names(struct file_removal *r)
 {
     arena_free(r->unsettled_arena);
     r->unsettled_arena = NULL;
 }
 
-static void fill_page_with_unsettled_names(struct file_removal *r)
+static void fill_page_with_uncommitted_names(struct file_removal *r)
 {
     for (r->count = 0; r->count < PAGE && r->next < r->name_count; r->count++, r->next++) {
         struct file_to_delete *f = &r->page[r->count];
@@ -227,7 +229,7 @@ static void fill_page_with_unsettled_names(struct file_removal *r)
 
 static const char HAS_ROW[] = "select 1 from files where name = $1";
 
-static enum err read_which_blobs_have_rows(struct call *call)
+static enum err read_whether_blobs_have_rows(struct call *call)
 {
     struct file_removal *r = file_removal_of_call(call);
     enum err e = OK;
@@ -241,7 +243,7 @@ static enum err read_which_blobs_have_rows(struct call *call)
     return e;
 }
 
-static void settle_blobs_of_page(uv_work_t *w)
+static void settle_uncommitted_blobs_of_page(uv_work_t *w)
 {
     struct file_removal *r = w->data;
     struct store *store = r->api->options.store;
@@ -254,13 +256,13 @@ static void settle_blobs_of_page(uv_work_t *w)
     }
 }
 
-static void on_blobs_of_page_settled(uv_work_t *w, int status)
+static void on_uncommitted_blobs_settled(uv_work_t *w, int status)
 {
     struct file_removal *r = w->data;
 
     (void)status;
-    finish_file_page(r, true);
-    end_pool_work(r);
+    finish_removal_of_file_page(r, true);
+    end_file_removal_work_on_pool(r);
 }
 
 static void on_blob_rows_read(struct call *call, enum err e, void *arg)
@@ -269,16 +271,17 @@ static void on_blob_rows_read(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e) {
-        free_unsettled_blob_names(r);
-        finish_file_page(r, false);
+        free_uncommitted_blob_names(r);
+        finish_removal_of_file_page(r, false);
         return;
     }
-    start_pool_work(r, settle_blobs_of_page, on_blobs_of_page_settled);
+    start_file_removal_work_on_pool(r, settle_uncommitted_blobs_of_page,
+                                    on_uncommitted_blobs_settled);
 }
 
 static void list_abandoned_blobs(uv_work_t *w)
 {
-    list_unsettled_blobs(w->data, ABANDONED_S);
+    list_uncommitted_blobs_on_pool(w->data, ABANDONED_S);
 }
 
 static void on_abandoned_blobs_listed(uv_work_t *w, int status)
@@ -286,11 +289,11 @@ static void on_abandoned_blobs_listed(uv_work_t *w, int status)
     struct file_removal *r = w->data;
 
     (void)status;
-    finish_file_page(r, true);
-    end_pool_work(r);
+    finish_removal_of_file_page(r, true);
+    end_file_removal_work_on_pool(r);
 }
 
-static void start_next_file_page(struct file_removal *r)
+static void start_removal_of_next_file_page(struct file_removal *r)
 {
     if (r->busy || !r->timer || api_is_draining(r->api)) {
         r->again = r->busy;
@@ -299,16 +302,17 @@ static void start_next_file_page(struct file_removal *r)
     r->busy = true;
     r->again = false;
     if (r->unsettled_arena && r->next == r->name_count)
-        free_unsettled_blob_names(r);
+        free_uncommitted_blob_names(r);
     if (r->unsettled_arena) {
-        fill_page_with_unsettled_names(r);
-        start_removal_transaction(r, ROUTE_STORE_READ, read_which_blobs_have_rows,
-                                  on_blob_rows_read);
+        fill_page_with_uncommitted_names(r);
+        start_file_removal_transaction(r, ROUTE_STORE_READ, read_whether_blobs_have_rows,
+                                       on_blob_rows_read);
     } else if (r->list_unsettled) {
         r->list_unsettled = false;
-        start_pool_work(r, list_abandoned_blobs, on_abandoned_blobs_listed);
+        start_file_removal_work_on_pool(r, list_abandoned_blobs, on_abandoned_blobs_listed);
     } else {
-        start_removal_transaction(r, ROUTE_STORE_READ, read_marked_files, on_marked_files_read);
+        start_file_removal_transaction(r, ROUTE_STORE_READ, read_marked_files,
+                                       on_marked_files_read);
     }
 }
 
@@ -317,21 +321,21 @@ static void on_poll_timer(uv_timer_t *timer)
     struct file_removal *r = timer->data;
 
     r->list_unsettled = true;
-    start_next_file_page(r);
+    start_removal_of_next_file_page(r);
 }
 
-static void on_removal_scheduled(struct loop_message *p)
+static void on_file_removal_scheduled(struct loop_message *p)
 {
     struct file_removal *r = container_of(p, struct file_removal, post);
 
     r->posted = false;
-    start_next_file_page(r);
+    start_removal_of_next_file_page(r);
 }
 
 void file_removal_schedule(struct file_removal *r)
 {
     if (r->loop && !atomic_exchange(&r->posted, true))
-        loop_post(r->loop, &r->post);
+        loop_post_message(r->loop, &r->post);
 }
 
 struct file_removal *file_removal_new(struct api *api)
@@ -339,7 +343,7 @@ struct file_removal *file_removal_new(struct api *api)
     struct file_removal *r = mem_new(sizeof *r);
 
     r->api = api;
-    r->post.run = on_removal_scheduled;
+    r->post.run = on_file_removal_scheduled;
     return r;
 }
 
@@ -351,14 +355,15 @@ static void start_poll_timer(struct loop *loop, void *arg)
     uv_timer_init(loop_get_uv_loop(loop), r->timer);
     r->timer->data = r;
     uv_timer_start(r->timer, on_poll_timer, POLL_MS, POLL_MS);
-    start_next_file_page(r);
+    start_removal_of_next_file_page(r);
 }
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
     /* No call is running yet. If no other process uses the data folder, every blob without a row is
      * abandoned. */
-    list_unsettled_blobs(r, store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
+    list_uncommitted_blobs_on_pool(r,
+                                   store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;
     loop_call_and_wait(loop, start_poll_timer, r);
 }

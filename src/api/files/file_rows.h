@@ -4,12 +4,12 @@
 
 #include "store/store.h"
 
-struct new_file {
+struct new_file_row {
     snowflake id, owner_id; /* owner_id is 0 for files of the server itself */
     const char *name, *digest;
     int64_t size;
 };
 /* Inserts the row of a file. Replaces a row with the same name. */
-enum err file_insert_row(struct tx *tx, const struct new_file *f);
+enum err file_insert_row(struct tx *tx, const struct new_file_row *f);
 
 #endif

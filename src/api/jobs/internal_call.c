@@ -60,9 +60,9 @@ void internal_call_start(struct api *api, struct loop *loop, const struct intern
         call->caller = &r->run.caller;
     }
     if (e->size)
-        memcpy(call_pass_data(call, e->type, e->size), e->data, e->size);
+        memcpy(call_store_stage_data(call, e->type, e->size), e->data, e->size);
     else if (e->data)
-        call_pass_borrowed_data(call, e->type, (void *)e->data);
+        call_store_borrowed_stage_data(call, e->type, (void *)e->data);
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    call_start_internal(&r->run, e->long_input);
+    call_start_internal_at_decode(&r->run, e->long_input);
 }

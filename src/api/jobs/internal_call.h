@@ -2,8 +2,8 @@
  * jobs and syncs.
  *
  * An internal call runs like a handler, with its own struct call and the same stages from DECODE
- * on, so call_emit and all functions that take a call work. call->exchange is NULL: there is no
- * response. */
+ * on, so call_emit_event and all functions that take a call work. call->exchange is NULL: there is
+ * no response. */
 #ifndef API_INTERNAL_CALL_H
 #define API_INTERNAL_CALL_H
 
@@ -23,9 +23,9 @@ struct internal_call {
     /* Called on the loop after the commit; the call is freed when it returns. If NULL, failures are
      * logged. */
     void (*done)(struct call *call, enum err e, void *arg);
-    /* Data for call_passed_data; type is the tag of its struct. If size is not 0, `size` bytes are
-     * copied, but not the memory that they point to. If size is 0, only the pointer is stored, and
-     * the data must outlive the call. */
+    /* Data for call_get_stage_data; type is the tag of its struct. If size is not 0, `size` bytes
+     * are copied, but not the memory that they point to. If size is 0, only the pointer is stored,
+     * and the data must outlive the call. */
     const char *type;
     const void *data;
     size_t size;

@@ -48,7 +48,7 @@ struct job_scheduler {
     bool full;              /* whether the last query returned AT_ONCE jobs */
 };
 
-static void record_due_time(struct call *call, int64_t due_us)
+static void scheduler_record_due_time(struct call *call, int64_t due_us)
 {
     if (!call_get_context(call)->effects.job_due ||
         due_us < call_get_context(call)->effects.job_due)
@@ -58,7 +58,7 @@ static void record_due_time(struct call *call, int64_t due_us)
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data)
 {
-    record_due_time(call, due_us);
+    scheduler_record_due_time(call, due_us);
     return tx_exec(
         call->tx,
         "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
@@ -90,7 +90,7 @@ enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind,
                       BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &found);
     if (e || !found)
         return e ? e : job_schedule(call, kind, key, due_us, (struct str){ 0 });
-    record_due_time(call, due_us);
+    scheduler_record_due_time(call, due_us);
     return OK;
 }
 
@@ -111,7 +111,7 @@ enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_u
                               v_int(due_us), v_text(data)),
                          &changed);
 
-    record_due_time(call, due_us);
+    scheduler_record_due_time(call, due_us);
     *ret_held = changed == 1;
     return e;
 }
@@ -130,7 +130,7 @@ struct job_claim {
     bool taken;
 };
 
-static void finish_scheduler_operation(struct job_scheduler *jobs);
+static void scheduler_finish_operation(struct job_scheduler *jobs);
 
 static enum err claim_job_row(struct tx *tx, struct job_claim *t)
 {
@@ -151,7 +151,7 @@ static enum err claim_job_row(struct tx *tx, struct job_claim *t)
 
 static enum err claim_and_run_job(struct call *call)
 {
-    struct job_claim *t = call_passed_data(call, "job_claim");
+    struct job_claim *t = call_get_stage_data(call, "job_claim");
 
     t->job.data.p = (const char *)(t + 1);
     enum err e = claim_job_row(call->tx, t);
@@ -185,11 +185,11 @@ static void start_job_claim(struct job_scheduler *jobs, const struct job_claim *
 
 static void on_job_postponed(struct call *call, enum err e, void *arg)
 {
-    const struct job_claim *t = call_passed_data(call, "job_claim");
+    const struct job_claim *t = call_get_stage_data(call, "job_claim");
 
     if (e)
         log_error("jobs: cannot postpone a job of kind '%s': %s", t->kind, error_info(e)->message);
-    finish_scheduler_operation(arg);
+    scheduler_finish_operation(arg);
 }
 
 static void postpone_job(struct job_scheduler *jobs, const struct job_claim *failed,
@@ -203,20 +203,20 @@ static void postpone_job(struct job_scheduler *jobs, const struct job_claim *fai
 
 static void on_job_claimed(struct call *call, enum err e, void *arg)
 {
-    const struct job_claim *t = call_passed_data(call, "job_claim");
+    const struct job_claim *t = call_get_stage_data(call, "job_claim");
     struct job_scheduler *jobs = arg;
 
     if (e) {
         log_warn("jobs: job '%s' with key %llu failed, will retry: %s", t->kind,
                  (unsigned long long)t->job.key, error_info(e)->message);
         postpone_job(jobs, t, RETRY_S);
-        finish_scheduler_operation(jobs);
+        scheduler_finish_operation(jobs);
         return;
     }
     atomic_fetch_add(&jobs->taken, t->taken);
     if (t->taken && t->until)
         t->job.kind->start(jobs->api, jobs->loop, &t->job);
-    finish_scheduler_operation(jobs);
+    scheduler_finish_operation(jobs);
 }
 
 struct due_jobs_query {
@@ -257,7 +257,7 @@ static const char FIND_DUE[] =
 
 static enum err read_due_jobs(struct call *call)
 {
-    struct due_jobs_query *l = call_passed_data(call, "due_jobs_query");
+    struct due_jobs_query *l = call_get_stage_data(call, "due_jobs_query");
     int64_t late = clock_us() - LATE_S * SECOND;
     struct rows r;
 
@@ -275,7 +275,7 @@ static enum err read_due_jobs(struct call *call)
     return e ? e : rows_end(&r);
 }
 
-static void lower_next_due_time(struct job_scheduler *jobs, int64_t due)
+static void scheduler_lower_next_due_time(struct job_scheduler *jobs, int64_t due)
 {
     int64_t next = jobs->next;
 
@@ -309,7 +309,7 @@ static bool job_is_left_to_its_node(const struct job *job)
 
 static void on_due_jobs_read(struct call *call, enum err e, void *arg)
 {
-    const struct due_jobs_query *l = call_passed_data(call, "due_jobs_query");
+    const struct due_jobs_query *l = call_get_stage_data(call, "due_jobs_query");
     struct job_scheduler *jobs = arg;
     bool was_full = jobs->full;
     size_t begun = 0;
@@ -327,8 +327,10 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
     /* If the result is full, more jobs may be due: query again at once, first this node's share,
      * then all jobs. After an error, query again in one second. */
     jobs->full = !e && begun && l->count == AT_ONCE;
-    lower_next_due_time(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
-    finish_scheduler_operation(jobs);
+    scheduler_lower_next_due_time(jobs, e                        ? clock_us() + SECOND
+                                        : jobs->full || was_full ? 0
+                                                                 : l->next);
+    scheduler_finish_operation(jobs);
 }
 
 /* Chooses the jobs to query: all jobs if `next` is due. Only this node's share if `next` is not due
@@ -338,7 +340,7 @@ static struct due_jobs_query choose_jobs_to_query(const struct job_scheduler *jo
     struct due_jobs_query l = { .living = 1 };
 
     if (jobs->others && (jobs->full || jobs->next > now))
-        cluster_node_rank(jobs->api->options.cluster, &l.rank, &l.living);
+        cluster_get_node_rank(jobs->api->options.cluster, &l.rank, &l.living);
     return l;
 }
 
@@ -377,7 +379,7 @@ static void start_scheduler_timer(struct job_scheduler *jobs)
                        0);
 }
 
-static void run_daily_callbacks(struct job_scheduler *jobs)
+static void run_daily_callbacks_of_domains(struct job_scheduler *jobs)
 {
     int64_t now = clock_steady_ms();
 
@@ -401,14 +403,14 @@ static void on_scheduler_timer(uv_timer_t *timer)
     if (api_is_draining(jobs->api))
         return;
     clock_watch_check();
-    run_daily_callbacks(jobs);
+    run_daily_callbacks_of_domains(jobs);
     if (due && !jobs->busy)
         start_due_jobs_read(jobs);
     else if (!jobs->busy)
         start_scheduler_timer(jobs);
 }
 
-static void finish_scheduler_operation(struct job_scheduler *jobs)
+static void scheduler_finish_operation(struct job_scheduler *jobs)
 {
     if (--jobs->busy == 0)
         start_scheduler_timer(jobs);
@@ -425,10 +427,10 @@ static void on_scheduler_woken(struct loop_message *p)
 
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due)
 {
-    lower_next_due_time(jobs, due);
+    scheduler_lower_next_due_time(jobs, due);
     /* The timer sleeps for at most TICK_MS. Wake the loop if the job is due earlier. */
     if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
-        loop_post(jobs->loop, &jobs->wake);
+        loop_post_message(jobs->loop, &jobs->wake);
 }
 
 static void open_scheduler_timer(struct loop *loop, void *arg)
@@ -473,7 +475,8 @@ uint64_t job_scheduler_run_count(const struct job_scheduler *jobs)
 void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop)
 {
     jobs->loop = loop;
-    jobs->others = jobs->api->options.cluster && !cluster_is_alone(jobs->api->options.cluster);
+    jobs->others =
+        jobs->api->options.cluster && !cluster_has_no_other_nodes(jobs->api->options.cluster);
     loop_call_and_wait(loop, open_scheduler_timer, jobs);
     jobs->started = true;
 }

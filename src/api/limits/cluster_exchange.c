@@ -12,7 +12,8 @@ void rate_limits_enable_sharing(struct rate_limit_counters *l)
     l->shares = true;
 }
 
-void rate_limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others)
+void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,
+                                       const struct rate_limit_cluster *others)
 {
     l->others = *others;
 }
@@ -25,14 +26,14 @@ static void append_counter_to_message(struct rate_limit_counter *c, struct buf *
                                  c->count > c->published ? c->count - c->published : 0 };
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        serial_put_u64(out, numbers[i]);
+        serial_append_u64(out, numbers[i]);
     c->published = c->count > c->published ? c->count : c->published;
     c->is_due = false;
 }
 
 /* Queues a counter for sending to other nodes once it has reached a quarter of its limit. */
-void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                         struct rate_limit_counter *c, unsigned most)
+void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
+                                   struct rate_limit_counter *c, unsigned most)
 {
     if (c->is_due || (c->count + c->others) * 4 < most)
         return;
@@ -44,8 +45,8 @@ void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard 
 
 /* Writes the counter of a strict limit to `out`, which the caller sends after it has released the
  * lock. */
-void limit_counter_write_strict(struct rate_limit_counters *l, struct rate_limit_counter *c,
-                                struct buf *out)
+void limit_counter_encode_for_nodes(struct rate_limit_counters *l, struct rate_limit_counter *c,
+                                    struct buf *out)
 {
     buf_init(out, LIMITS_MESSAGE);
     if (l->others.send)
@@ -78,7 +79,7 @@ void rate_limits_publish_counts(struct rate_limit_counters *l,
 
         i += !full;
         if (full || (i == LIMIT_SHARDS && out.n)) {
-            send(arg, buf_str(&out));
+            send(arg, buf_as_str(&out));
             buf_reset(&out);
         }
     }
@@ -96,7 +97,8 @@ static void apply_received_counter(struct rate_limit_counters *l, const uint64_t
     if (ends <= now || n[4] > UINT32_MAX / 2)
         return;
     pthread_mutex_lock(&s->lock);
-    struct rate_limit_counter *c = find_limit_counter(s, hash, n[0], n[1], n[2], now);
+    struct rate_limit_counter *c =
+        find_or_create_rate_limit_counter(s, hash, n[0], n[1], n[2], now);
     if (c->ends_ms <= now)
         limit_counter_start_window(c, ends);
     else if (ends < c->ends_ms)

@@ -54,7 +54,7 @@ void write_rate_limit_headers(const struct rate_limit_result *v, const struct ra
     add_number_header(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 
-void write_rate_limit_body(const struct rate_limit_result *v, enum err e, struct buf *out)
+void write_rate_limit_response_body(const struct rate_limit_result *v, enum err e, struct buf *out)
 {
     int code = error_info(e)->code;
     struct json_writer j = json_writer_to_buf(out);

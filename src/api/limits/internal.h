@@ -40,19 +40,20 @@ struct rate_limit_counters {
 
 uint64_t hash_limit_counter(uint64_t caller, uint64_t name, uint64_t major);
 /* Finds or creates the counter of (caller, limit, major). The caller holds the shard's lock. */
-struct rate_limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash,
-                                              uint64_t caller, uint64_t limit, uint64_t major,
-                                              int64_t now);
+struct rate_limit_counter *find_or_create_rate_limit_counter(struct rate_limit_shard *s,
+                                                             uint64_t hash, uint64_t caller,
+                                                             uint64_t limit, uint64_t major,
+                                                             int64_t now);
 void limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms);
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
-/* Call after a call was counted, while holding the shard's lock. limit_counter_queue queues the
- * counter for sending to other nodes. limit_counter_write_strict writes it to `out`, which the
- * caller sends after releasing the lock. */
-void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                         struct rate_limit_counter *c, unsigned most);
-void limit_counter_write_strict(struct rate_limit_counters *l, struct rate_limit_counter *c,
-                                struct buf *out);
+/* Call after a call was counted, while holding the shard's lock. limit_counter_queue_for_nodes
+ * queues the counter for sending to other nodes. limit_counter_encode_for_nodes writes it to `out`,
+ * which the caller sends after releasing the lock. */
+void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
+                                   struct rate_limit_counter *c, unsigned most);
+void limit_counter_encode_for_nodes(struct rate_limit_counters *l, struct rate_limit_counter *c,
+                                    struct buf *out);
 
 #endif

@@ -73,9 +73,10 @@ static void free_expired_counters(struct rate_limit_shard *s, int64_t now)
     }
 }
 
-struct rate_limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash,
-                                              uint64_t caller, uint64_t limit, uint64_t major,
-                                              int64_t now)
+struct rate_limit_counter *find_or_create_rate_limit_counter(struct rate_limit_shard *s,
+                                                             uint64_t hash, uint64_t caller,
+                                                             uint64_t limit, uint64_t major,
+                                                             int64_t now)
 {
     struct rate_limit_counter **bucket = &s->buckets[hash / LIMIT_SHARDS % LIMIT_BUCKETS];
 
@@ -146,16 +147,17 @@ static struct rate_limit_result count_call_in_window(struct rate_limit_counters 
     struct buf out = { 0 };
 
     pthread_mutex_lock(&s->lock);
-    struct rate_limit_counter *c = find_limit_counter(s, hash, caller, name, major, now);
+    struct rate_limit_counter *c =
+        find_or_create_rate_limit_counter(s, hash, caller, name, major, now);
     if (c->ends_ms <= now)
         limit_counter_start_window(c, now + (int64_t)limit->window_s * 1000);
     bool allowed = c->count + c->others < most;
     if (allowed)
         c->count++;
     if (allowed && l->shares && limit->strict)
-        limit_counter_write_strict(l, c, &out);
+        limit_counter_encode_for_nodes(l, c, &out);
     else if (allowed && l->shares)
-        limit_counter_queue(l, s, c, most);
+        limit_counter_queue_for_nodes(l, s, c, most);
     unsigned used = c->count + c->others;
     struct rate_limit_result v = {
         .allowed = allowed,
@@ -167,7 +169,7 @@ static struct rate_limit_result count_call_in_window(struct rate_limit_counters 
     };
     pthread_mutex_unlock(&s->lock);
     if (out.n) {
-        l->others.send(l->others.arg, buf_str(&out));
+        l->others.send(l->others.arg, buf_as_str(&out));
         buf_clear(&out);
     }
     return v;
@@ -194,7 +196,8 @@ void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bo
     struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
 
     pthread_mutex_lock(&s->lock);
-    struct rate_limit_counter *c = find_limit_counter(s, hash, key, name, major, clock_steady_ms());
+    struct rate_limit_counter *c =
+        find_or_create_rate_limit_counter(s, hash, key, name, major, clock_steady_ms());
     /* Do not uncount if the window in which the call was counted has ended. */
     if (c->count)
         c->count--;

@@ -65,8 +65,8 @@ struct rate_limit_cluster {
         void *arg); /* returns the number of nodes that do not receive each other's counts, or 1 */
     void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
-void rate_limits_set_cluster(struct rate_limit_counters *l,
-                             const struct rate_limit_cluster *others);
+void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,
+                                       const struct rate_limit_cluster *others);
 /* Sends the counts since the last call of this function; call always on the same thread. */
 void rate_limits_publish_counts(struct rate_limit_counters *l,
                                 void (*send)(void *arg, struct str message), void *arg);
@@ -76,7 +76,7 @@ uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message
 /* Writes the X-RateLimit headers of an allowed or refused call. */
 void write_rate_limit_headers(const struct rate_limit_result *v, const struct rate_limit *limit,
                               struct buf *out);
-void write_rate_limit_body(const struct rate_limit_result *v, enum err e, struct buf *out);
+void write_rate_limit_response_body(const struct rate_limit_result *v, enum err e, struct buf *out);
 
 /* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */
 void format_limit_bucket_id(const struct rate_limit *limit, char out[17]);

@@ -75,8 +75,8 @@ const char *call_durations_domain_name(const struct call_durations *d, size_t gr
     return d->domains[group]->name;
 }
 
-void call_durations_read_counts(const struct call_durations *d, size_t group,
-                                uint64_t ret[DURATION_BOUNDS + 1])
+void call_durations_read_histogram(const struct call_durations *d, size_t group,
+                                   uint64_t ret[DURATION_BOUNDS + 1])
 {
     memset(ret, 0, (DURATION_BOUNDS + 1) * sizeof *ret);
     for (unsigned loop = 0; loop < d->loops; loop++) {
@@ -92,7 +92,7 @@ static void write_domain_metrics(const struct call_durations *d, size_t group, s
     uint64_t counts[DURATION_BOUNDS + 1], us = 0, all = 0;
     const char *name = call_durations_domain_name(d, group);
 
-    call_durations_read_counts(d, group, counts);
+    call_durations_read_histogram(d, group, counts);
     for (unsigned loop = 0; loop < d->loops; loop++)
         us += atomic_load_explicit(&d->cells[loop * d->groups + group].us, memory_order_relaxed);
     for (int i = 0; i <= DURATION_BOUNDS; i++)

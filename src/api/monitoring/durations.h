@@ -23,7 +23,7 @@ void call_durations_write_metrics(const struct call_durations *d, struct buf *ou
  * index from 0. */
 size_t call_durations_domain_count(const struct call_durations *d);
 const char *call_durations_domain_name(const struct call_durations *d, size_t group);
-void call_durations_read_counts(const struct call_durations *d, size_t group,
-                                uint64_t ret[DURATION_BOUNDS + 1]);
+void call_durations_read_histogram(const struct call_durations *d, size_t group,
+                                   uint64_t ret[DURATION_BOUNDS + 1]);
 
 #endif

@@ -54,11 +54,11 @@ static enum err get_health(struct call *call)
 {
     bool draining = api_is_draining(call->api);
 
-    return call_reply_object(
+    return call_reply_with_object(
         call, &(struct service_status){ .status = draining ? STR("draining") : STR("ok") });
 }
 
-const char *api_not_ready_reason(struct api *api)
+const char *api_get_not_ready_reason(struct api *api)
 {
     const struct api_options *o = &api->options;
 
@@ -76,14 +76,14 @@ const char *api_not_ready_reason(struct api *api)
  * balancer that removed the server would cause an outage. */
 static enum err get_readiness(struct call *call)
 {
-    const char *reason = api_not_ready_reason(call->api), *warning = clock_watch_warning();
+    const char *reason = api_get_not_ready_reason(call->api), *warning = clock_watch_warning();
     struct service_status status = { .status = str_of(reason ? reason : "ok") };
 
     if (reason)
         call_set_status(call, 503);
     if (warning)
         status.warning = (struct opt_str){ GIVEN, str_of(warning) };
-    return call_reply_object(call, &status);
+    return call_reply_with_object(call, &status);
 }
 
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
@@ -141,7 +141,7 @@ static void write_object_storage_metrics(const struct store *store, struct buf *
 {
     struct object_storage_stats s;
 
-    if (!store_object_stats(store, &s))
+    if (!store_read_object_storage_stats(store, &s))
         return;
     api_append_metric(out, "guildhall_object_storage_up", "gauge",
                       "0 while the object storage does not answer.", !s.is_down);
@@ -337,7 +337,7 @@ static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
 
-    if (token ? request_has_bearer_token(call, str_of(token)) : api_call_is_local(call))
+    if (token ? request_has_bearer_token(call, str_of(token)) : call_comes_from_this_machine(call))
         return OK;
     return ERR_UNAUTHORIZED;
 }
@@ -349,7 +349,7 @@ static enum err get_metrics(struct call *call)
 
     buf_init(&out, CALL_MAX_REPLY);
     api_write_metrics(call->api, &out);
-    return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
+    return call_reply_with_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
 /* Builds the OpenAPI document on the thread pool, because writing and compressing half a megabyte
@@ -359,7 +359,7 @@ static enum err build_openapi_document(struct call *call)
     struct api *api = call->api;
     struct static_document *none = NULL, *made = static_document_new();
 
-    api_write_openapi(api->domains, api->options.version, &made->plain);
+    api_write_openapi_document(api->domains, api->options.version, &made->plain);
     static_document_finish(made);
     if (!atomic_compare_exchange_strong(&api->openapi, &none, made))
         static_document_free(made);
@@ -376,7 +376,7 @@ static enum err prepare_openapi(struct call *call)
 /* GET /openapi.json: the OpenAPI document. */
 static enum err get_openapi(struct call *call)
 {
-    return call_reply_document(call, call->api->openapi);
+    return call_reply_with_document(call, call->api->openapi);
 }
 
 static const struct route routes[] = {

@@ -21,8 +21,24 @@ static struct str request_body_to_record(const struct http_exchange *x)
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
     if (part)
-        return buf_str(&part->data);
+        return buf_as_str(&part->data);
     return is_text_content_type(x->request->content_type) ? x->body : STR("");
+}
+
+/* Returns whether a token is the text that languages write for a variable that is not set. */
+static bool is_unset_token(struct str token)
+{
+    return !token.n || str_is(token, "Bot") || str_is(token, "Bearer") ||
+           str_is(token, "undefined") || str_is(token, "null") || str_is(token, "None") ||
+           str_is(token, "nil");
+}
+
+static bool token_has_quotes_or_spaces(struct str token)
+{
+    for (size_t i = 0; i < token.n; i++)
+        if (strchr("\"'` \t", token.p[i]))
+            return true;
+    return false;
 }
 
 static enum traffic_credential classify_credential(const struct call *call)
@@ -31,9 +47,15 @@ static enum traffic_credential classify_credential(const struct call *call)
 
     if (!header.p)
         return TRAFFIC_NO_CREDENTIAL;
-    switch (parse_credential_kind(header, &token)) {
+    enum caller_kind kind = parse_credential_kind(header, &token);
+    bool is_twice = kind == CALLER_BOT && parse_credential_kind(token, &rest) == CALLER_BOT;
+    if (is_unset_token(token))
+        return TRAFFIC_UNSET_TOKEN;
+    if (!is_twice && token_has_quotes_or_spaces(token))
+        return TRAFFIC_QUOTED_TOKEN;
+    switch (kind) {
     case CALLER_BOT:
-        return parse_credential_kind(token, &rest) == CALLER_BOT ? TRAFFIC_BOT_TWICE : TRAFFIC_BOT;
+        return is_twice ? TRAFFIC_BOT_TWICE : TRAFFIC_BOT;
     case CALLER_BEARER:
         return TRAFFIC_BEARER;
     default:
@@ -45,7 +67,7 @@ static struct str format_first_form_error(const struct call_context *run, struct
 {
     if (run->refused && form_has_errors(&run->call.form))
         form_append_first_error(&run->call.form, room);
-    return buf_str(room);
+    return buf_as_str(room);
 }
 
 /* Returns true for routes of the console, whose own requests are not recorded. */
@@ -115,7 +137,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         [TRAFFIC_REPLY] = run->response.type.p && !run->refused ? STR("") : reply,
         [TRAFFIC_REQUEST_HEAD] = request_header_lines(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
-        [TRAFFIC_REPLY_HEAD] = buf_str(&run->response.headers),
+        [TRAFFIC_REPLY_HEAD] = buf_as_str(&run->response.headers),
         [TRAFFIC_CAUSE] = run->refused ? run->cause : STR(""),
     };
     traffic_add_record(call->api->options.traffic, &r, texts);

@@ -161,12 +161,12 @@ static void write_responses(struct json_writer *j, const struct openapi_operatio
     struct buf status;
 
     buf_init(&status, 8);
-    buf_add_i64(&status, route_success_status(r));
+    buf_add_i64(&status, route_get_success_status(r));
     json_write_name(j, "responses");
     json_begin_object(j);
-    json_write_key(j, buf_str(&status));
+    json_write_key(j, buf_as_str(&status));
     json_begin_object(j);
-    write_text_property(j, "description", http_reason_phrase(route_success_status(r)));
+    write_text_property(j, "description", http_reason_phrase(route_get_success_status(r)));
     if (r->reply) {
         json_write_name(j, "content");
         json_begin_object(j);
@@ -219,7 +219,7 @@ static void write_extensions(struct json_writer *j, const struct route *r)
         buf_init(&names, 4096);
         append_permission_names(&names, r->needs);
         json_write_name(j, "x-permissions");
-        json_write_text(j, buf_str(&names));
+        json_write_text(j, buf_as_str(&names));
         buf_clear(&names);
     }
     if (r->fires) {
@@ -239,7 +239,7 @@ static void write_summary(struct json_writer *j, const struct openapi_operation 
     for (size_t i = 0; i < o->count; i++)
         buf_printf(&text, "%s%s", i ? " Or: " : "", o->rows[i]->doc);
     json_write_name(j, "summary");
-    json_write_text(j, buf_str(&text));
+    json_write_text(j, buf_as_str(&text));
     buf_clear(&text);
 }
 
@@ -277,7 +277,7 @@ static void write_path_key(struct json_writer *j, const struct route *r)
     buf_init(&url, HTTP_MAX_LINE);
     buf_add_str(&url, r->service ? STR("") : STR("/api/v10"));
     buf_add_str(&url, str_of(r->path));
-    json_write_key(j, buf_str(&url));
+    json_write_key(j, buf_as_str(&url));
     buf_clear(&url);
 }
 
@@ -372,7 +372,8 @@ static void write_components(struct json_writer *j, const struct domain *const *
     json_end_object(j);
 }
 
-void api_write_openapi(const struct domain *const *domains, const char *version, struct buf *out)
+void api_write_openapi_document(const struct domain *const *domains, const char *version,
+                                struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
 

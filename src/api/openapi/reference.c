@@ -80,7 +80,7 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
     buf_add_lit(out, "For ");
     write_allowed_callers(out, r);
     write_required_permissions(out, r);
-    buf_printf(out, ". Answers %d", route_success_status(r));
+    buf_printf(out, ". Answers %d", route_get_success_status(r));
     if (r->reply) {
         buf_add_lit(out, " with ");
         schema_append_description(out, r->reply);
@@ -139,7 +139,7 @@ static void write_event_table(struct buf *out)
                    event_description((enum event)e));
 }
 
-void api_write_reference(const struct domain *const *domains, struct buf *out)
+void api_write_reference_page(const struct domain *const *domains, struct buf *out)
 {
     buf_add_lit(out,
                 "# Reference\n\n"

@@ -13,7 +13,7 @@ static void compute_etag(struct static_document *d)
 {
     unsigned char hash[TAG_BYTES];
     char hex[2 * TAG_BYTES + 1];
-    struct str text = buf_str(&d->plain);
+    struct str text = buf_as_str(&d->plain);
 
     crypto_generichash(hash, sizeof hash, (const unsigned char *)text.p, text.n, NULL, 0);
     sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
@@ -32,7 +32,7 @@ struct static_document *static_document_new(void)
 
 void static_document_finish(struct static_document *d)
 {
-    if (!http_compress_gzip(buf_str(&d->plain), SMALLEST, &d->zipped))
+    if (!http_compress_gzip(buf_as_str(&d->plain), SMALLEST, &d->zipped))
         buf_clear(&d->zipped);
     compute_etag(d);
 }
@@ -47,19 +47,19 @@ void static_document_free(struct static_document *d)
     mem_free(d);
 }
 
-enum err call_reply_document(struct call *call, const struct static_document *d)
+enum err call_reply_with_document(struct call *call, const struct static_document *d)
 {
     const struct http_request *r = call->exchange->request;
     struct call_response *a = &call_get_context(call)->response;
 
-    call_add_header(call, "ETag", buf_str(&d->tag));
+    call_add_header(call, "ETag", buf_as_str(&d->tag));
     call_add_header(call, "Cache-Control", STR("no-cache"));
-    if (http_etag_is_listed(http_find_header(r, STR("If-None-Match")), buf_str(&d->tag))) {
+    if (http_etag_is_listed(http_find_header(r, STR("If-None-Match")), buf_as_str(&d->tag))) {
         call_add_header(call, "Vary", STR("Accept-Encoding"));
         call_set_status(call, 304);
         return OK;
     }
     a->zipped = d->zipped.n && http_accepts_content_coding(r->accept_encoding, STR("gzip"));
-    a->borrowed = buf_str(a->zipped ? &d->zipped : &d->plain);
+    a->borrowed = buf_as_str(a->zipped ? &d->zipped : &d->plain);
     return OK;
 }

@@ -101,7 +101,7 @@ static bool is_json_object(struct str text)
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
 }
 
-static bool texts_are_in_command_rows(const struct command_bundle *b)
+static bool bundle_texts_are_in_command_rows(const struct command_bundle *b)
 {
     return b->count && !b->texts.n;
 }
@@ -110,7 +110,7 @@ enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundl
                                        struct command_bundle_iterator *ret)
 {
     *ret = (struct command_bundle_iterator){ .bundle = b, .text = b->texts.p };
-    if (!texts_are_in_command_rows(b))
+    if (!bundle_texts_are_in_command_rows(b))
         return OK;
     return tx_query(tx, READ_TEXTS, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
@@ -134,7 +134,7 @@ bool command_bundle_iterator_next(struct command_bundle_iterator *w,
 
     while (w->next < b->count) {
         *ret = &b->entries[w->next++];
-        if (!texts_are_in_command_rows(b)) {
+        if (!bundle_texts_are_in_command_rows(b)) {
             *ret_text = str_slice(w->text, (*ret)->length);
             w->text += (*ret)->length + 1;
             return true;
@@ -147,7 +147,7 @@ bool command_bundle_iterator_next(struct command_bundle_iterator *w,
 
 enum err command_bundle_iterator_end(struct command_bundle_iterator *w)
 {
-    return texts_are_in_command_rows(w->bundle) ? rows_end(&w->rows) : OK;
+    return bundle_texts_are_in_command_rows(w->bundle) ? rows_end(&w->rows) : OK;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static enum err write_bundle_row(struct tx *tx, const struct command_bundle *b)
     if (!e)
         e = tx_exec(tx, SET_BUNDLE,
                     BIND(v_id(b->application_id), v_id(b->guild_id), v_bytes(entries),
-                         v_text(texts.n ? buf_str(&texts) : STR(""))),
+                         v_text(texts.n ? buf_as_str(&texts) : STR(""))),
                     NULL);
     buf_clear(&texts);
     return e;
@@ -316,15 +316,15 @@ struct bundle_scope {
 
 static enum err rewrite_scope_bundle(struct call *call)
 {
-    const struct bundle_scope *scope = call_passed_data(call, "bundle_scope");
+    const struct bundle_scope *scope = call_get_stage_data(call, "bundle_scope");
     size_t grown;
 
     return rewrite_command_bundle(call->tx, scope->application_id, scope->guild_id, &grown);
 }
 
-static void start_bundle_repairs(struct call *call)
+static void start_command_bundle_repairs(struct call *call)
 {
-    const struct list *scopes = call_passed_data(call, "list");
+    const struct list *scopes = call_get_stage_data(call, "list");
 
     for (size_t i = 0; i < scopes->count; i++) {
         struct internal_call task = {
@@ -342,9 +342,9 @@ static void start_bundle_repairs(struct call *call)
 void schedule_command_bundle_repair(struct call *call, const struct command_bundle *b)
 {
     if (!call->after)
-        call_pass_data(call, "list", sizeof(struct list));
-    call->after = start_bundle_repairs;
-    struct list *scopes = call_passed_data(call, "list");
+        call_store_stage_data(call, "list", sizeof(struct list));
+    call->after = start_command_bundle_repairs;
+    struct list *scopes = call_get_stage_data(call, "list");
     struct bundle_scope *scope = list_append(call->arena, scopes, sizeof *scope);
     *scope = (struct bundle_scope){ b->application_id, b->guild_id };
 }

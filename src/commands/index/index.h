@@ -11,7 +11,7 @@
 struct activity_config {
     struct list supported_platforms; /* struct str */
 };
-struct index_application {
+struct command_index_application {
     snowflake id;
     struct str name, description;
     struct opt_str icon;
@@ -36,78 +36,81 @@ struct command_use_count {
 };
 
 /* Reads the applications of an index. key is the id of a guild, account, application or channel. */
-enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
-                                 struct list *ret);
+enum err read_command_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                         struct list *ret);
 /* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
  * bundle is valid until the next one is read. */
-enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
-                            struct rows *ret);
-bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
+enum err read_command_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                    struct rows *ret);
+bool command_index_bundles_read_next(struct rows *rows, struct command_bundle *ret,
+                                     enum err *ret_error);
 /* Reads recent uses of global commands (struct command_use_count). */
-enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
-                               struct list *ret);
+enum err read_command_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                 struct list *ret);
 /* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
  * first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
 /* Reads the version of an index. *ret is the id of the last change of the index or of its
  * applications, or version_key if nothing has changed. *ret_own is the id of the last change of the
  * index itself, or 0. */
-enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
-                            snowflake *ret_own, snowflake *ret);
+enum err read_command_index_version(struct tx *tx, snowflake version_key,
+                                    const struct list *applications, snowflake *ret_own,
+                                    snowflake *ret);
 
 /* --- index_member_filter.c: filters a guild's index for a member ---------------------- */
 
-struct index_member {
+struct command_index_member {
     struct tx *tx;
     const struct member_access *member_access;
     bool adult;
     struct list targets;         /* target of each permission row, sorted (snowflake) */
     struct list rows;            /* struct command_permission, parallel to targets */
-    struct list channel_classes; /* struct index_channel_class, without duplicates */
+    struct list channel_classes; /* struct channel_permission_class, without duplicates */
 };
 
-enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
-                           struct index_member *ret);
+enum err read_command_index_member(struct tx *tx, const struct member_access *s, bool adult,
+                                   struct command_index_member *ret);
 /* Returns the permission rows of a command or an application in the guild (struct
  * command_permission). */
-struct list find_index_permission_rows(const struct index_member *r, snowflake target_id);
+struct list find_command_index_permission_rows(const struct command_index_member *r,
+                                               snowflake target_id);
 /* Returns true if the command is allowed in at least one channel of the guild. All fields of q
  * except those of the channel must be set. */
-bool command_allowed_in_any_channel(const struct index_member *r,
-                                    struct command_permission_check *q);
+bool command_is_allowed_in_any_channel(const struct command_index_member *r,
+                                       struct command_permission_check *q);
 /* Returns the permission rows of a command or application that concern the member, as the index
  * sends them; NULL if there are none. */
-const struct command_index_permissions *find_permissions_of_index_member(
-    const struct index_member *r, snowflake target_id);
+const struct command_index_permissions *find_command_permissions_of_index_member(
+    const struct command_index_member *r, snowflake target_id);
 
 /* --- index_channels.c ----------------------------------------------------------------- */
 
 /* A class of channels or threads in which the member has the same command permissions. */
-struct index_channel_class {
+struct channel_permission_class {
     uint64_t permissions; /* permissions of the member */
     snowflake channel_id; /* for a thread, its parent; 0 if no permission row names a channel */
     bool nsfw, thread;
 };
 /* Reads the classes of the channels in which the member may use commands. If by_channel is set, a
  * permission row names a channel, so each channel is its own class. */
-enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
-                                    struct list *ret);
+enum err read_channel_permission_classes(struct tx *tx, const struct member_access *s,
+                                         bool by_channel, struct list *ret);
 
 /* --- index_routes.c ------------------------------------------------------------------- */
 
 /* Data that all commands of an index reply share. */
-struct index_request {
+struct command_index_request {
     struct call *call;
     enum command_index_kind kind;
     snowflake key, version_key; /* version_key is the id with the index version; 0 means `key` */
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
-    uint64_t locales;                  /* locales of the caller, as a bit set */
-    const struct index_member *member; /* INDEX_GUILD only */
-    const struct user *bot;            /* INDEX_APPLICATION only */
-    struct user user;                  /* the caller */
-    struct list applications;          /* struct index_application */
-    struct list uses;                  /* struct command_use_count */
+    uint64_t locales;                          /* locales of the caller, as a bit set */
+    const struct command_index_member *member; /* INDEX_GUILD only */
+    const struct user *bot;                    /* INDEX_APPLICATION only */
+    struct user user;                          /* the caller */
+    struct list applications;                  /* struct command_index_application */
+    struct list uses;                          /* struct command_use_count */
     snowflake own_version, version;
     struct json_writer json; /* the reply */
 };
@@ -117,6 +120,7 @@ struct index_request {
 /* Computes the key of a cached reply: a digest of all data that the reply depends on, including the
  * index versions, which every change of a command increments (invalidate_command_index). Returns
  * false if that data is too long. */
-bool compute_index_cache_key(const struct index_request *v, struct result_cache_key *ret);
+bool compute_command_index_cache_key(const struct command_index_request *v,
+                                     struct result_cache_key *ret);
 
 #endif

@@ -17,7 +17,7 @@ static void append_cache_key_text(struct buf *out, struct str s)
     buf_add_str(out, s);
 }
 
-static void append_cache_key_request(struct buf *out, const struct index_request *v)
+static void append_cache_key_request(struct buf *out, const struct command_index_request *v)
 {
     const struct command_permission_check *q = &v->check;
 
@@ -33,9 +33,9 @@ static void append_cache_key_request(struct buf *out, const struct index_request
 
 /* Appends the member's permissions to the key. The user id and roles matter only if there are
  * permission rows. */
-static void append_cache_key_member(struct buf *out, const struct index_member *r)
+static void append_cache_key_member(struct buf *out, const struct command_index_member *r)
 {
-    const struct index_channel_class *p = r->channel_classes.items;
+    const struct channel_permission_class *p = r->channel_classes.items;
     const struct command_permission *row = r->rows.items;
     const snowflake *target = r->targets.items;
     const struct permission_input *member_roles = &r->member_access->input;
@@ -62,7 +62,7 @@ static void append_cache_key_member(struct buf *out, const struct index_member *
 
 static void append_cache_key_applications(struct buf *out, const struct list *applications)
 {
-    const struct index_application *a = applications->items;
+    const struct command_index_application *a = applications->items;
 
     append_cache_key_number(out, applications->count);
     for (size_t i = 0; i < applications->count; i++) {
@@ -96,7 +96,8 @@ static void append_cache_key_bot(struct buf *out, const struct user *bot)
     schema_encode(&j, &type_partial_user, bot);
 }
 
-bool compute_index_cache_key(const struct index_request *v, struct result_cache_key *ret)
+bool compute_command_index_cache_key(const struct command_index_request *v,
+                                     struct result_cache_key *ret)
 {
     static const char what[] = "command index";
     unsigned char digest[COMMANDS_DIGEST];

@@ -86,8 +86,10 @@ static uint64_t command_permissions_in_channel(const struct member_access *s,
 }
 
 /* Computes the class of a channel. Returns false if no command can be used in the channel. */
-static bool compute_channel_class(const struct member_access *s, const struct list *channels,
-                                  const struct command_channel *c, struct index_channel_class *ret)
+static bool compute_channel_permission_class(const struct member_access *s,
+                                             const struct list *channels,
+                                             const struct command_channel *c,
+                                             struct channel_permission_class *ret)
 {
     const uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
     const struct command_channel *of = c;
@@ -101,14 +103,14 @@ static bool compute_channel_class(const struct member_access *s, const struct li
     uint64_t permissions = command_permissions_in_channel(s, of, thread);
     if (thread)
         permissions = limit_permissions_to_thread(c->type, c->member, permissions);
-    *ret = (struct index_channel_class){ permissions, of->id, of->nsfw, thread };
+    *ret = (struct channel_permission_class){ permissions, of->id, of->nsfw, thread };
     return (permissions & needs) == needs;
 }
 
-static bool channel_class_is_in_list(const struct list *classes,
-                                     const struct index_channel_class *p)
+static bool channel_permission_class_is_in_list(const struct list *classes,
+                                                const struct channel_permission_class *p)
 {
-    const struct index_channel_class *known = classes->items;
+    const struct channel_permission_class *known = classes->items;
 
     for (size_t i = 0; i < classes->count; i++)
         if (known[i].permissions == p->permissions && known[i].channel_id == p->channel_id &&
@@ -117,24 +119,24 @@ static bool channel_class_is_in_list(const struct list *classes,
     return false;
 }
 
-enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
-                                    struct list *ret)
+enum err read_channel_permission_classes(struct tx *tx, const struct member_access *s,
+                                         bool by_channel, struct list *ret)
 {
     struct list channels;
-    struct index_channel_class p;
+    struct channel_permission_class p;
     enum err e = read_unarchived_channels(tx, s->guild_id, s->user_id, &channels);
 
     *ret = (struct list){ 0 };
     if (!e)
         e = read_member_overwrites(tx, s, &channels);
     for (size_t i = 0; !e && i < channels.count; i++) {
-        if (!compute_channel_class(s, &channels, (const struct command_channel *)channels.items + i,
-                                   &p))
+        if (!compute_channel_permission_class(
+                s, &channels, (const struct command_channel *)channels.items + i, &p))
             continue;
         if (!by_channel)
             p.channel_id = 0;
-        if (!channel_class_is_in_list(ret, &p))
-            *(struct index_channel_class *)list_append(tx_arena(tx), ret, sizeof p) = p;
+        if (!channel_permission_class_is_in_list(ret, &p))
+            *(struct channel_permission_class *)list_append(tx_arena(tx), ret, sizeof p) = p;
     }
     return e;
 }

@@ -52,7 +52,8 @@ static const char SET_VERSIONS_OF_MEMBER[] = SET_DIRECT_VERSIONS(
                              "i.application_id and " DIRECT_WITH("$3") " and " NOWHERE_ELSE(
                                  "$3", "a.id") ON_VERSION_CONFLICT;
 
-enum err invalidate_indexes_of_account(struct call *call, const struct account_app *a)
+enum err invalidate_command_indexes_of_account(struct call *call,
+                                               const struct account_app_installation *a)
 {
     enum err e =
         tx_exec(call->tx, SET_VERSIONS_OF_ACCOUNT,
@@ -61,7 +62,8 @@ enum err invalidate_indexes_of_account(struct call *call, const struct account_a
     return e ? e : invalidate_command_index(call->tx, a->user_id);
 }
 
-enum err invalidate_indexes_of_block(struct call *call, const struct block_change *b)
+enum err invalidate_command_index_of_blocked_bot(struct call *call,
+                                                 const struct user_block_change *b)
 {
     return tx_exec(call->tx, SET_VERSIONS_OF_BOT,
                    BIND(v_id(b->user_id), v_id(snowflake_new()), v_id(b->target_id)), NULL);
@@ -71,7 +73,7 @@ static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 
 /* Invalidates the indexes of the member's DM channels with bots. Skips members that are bots: they
  * have many DM channels and cannot use commands of other bots. */
-enum err invalidate_indexes_of_member(struct call *call, const struct member *m)
+enum err invalidate_command_indexes_of_member(struct call *call, const struct member *m)
 {
     bool bot;
     enum err e = tx_exists(call->tx, IS_BOT, BIND(v_id(m->user_id)), &bot);
@@ -109,8 +111,9 @@ static const char SET_VERSIONS_OF_PAGE[] = SET_DIRECT_VERSIONS(
 static const char READ_BOT_ID[] = "select bot_id from applications where id = $1";
 
 /* Invalidates one page of channels. *ret_count is their number; w->after becomes the last one. */
-static enum err invalidate_indexes_of_channel_page(struct call *call, struct bot_channel_walk *w,
-                                                   int64_t *ret_count)
+static enum err invalidate_command_indexes_of_channels(struct call *call,
+                                                       struct bot_channel_walk *w,
+                                                       int64_t *ret_count)
 {
     snowflake before = w->after;
     struct rows row;
@@ -137,7 +140,7 @@ static enum err continue_channel_invalidation(struct call *call, struct bot_chan
     int64_t count = 0;
 
     for (;;) {
-        enum err e = invalidate_indexes_of_channel_page(call, w, &count);
+        enum err e = invalidate_command_indexes_of_channels(call, w, &count);
 
         if (e)
             return e;
@@ -175,7 +178,8 @@ const struct job_kind command_index_invalidation_job = {
     .run = run_channel_invalidation_job,
 };
 
-enum err invalidate_indexes_of_guild_app(struct call *call, const struct guild_app *a)
+enum err invalidate_command_indexes_of_guild_app(struct call *call,
+                                                 const struct guild_app_installation *a)
 {
     struct bot_channel_walk w = { .guild_id = a->guild_id, .application_id = a->application_id };
     struct rows row;
@@ -196,7 +200,7 @@ static const char DIRECT_CHANNELS[] =
     "order by r.closed, r.channel_id limit $4";
 
 static enum err invalidate_indexes_of_application(struct call *call, snowflake id,
-                                                  struct deletion_step *step)
+                                                  struct deletion_step_limits *step)
 {
     struct application_deletion *d = container_of(step, struct application_deletion, step);
     struct list channels = { 0 };
@@ -230,7 +234,7 @@ static const char DELETE_NEXT_COMMAND[] =
     "where application_id = $1 order by guild_id, id limit 1)";
 
 static enum err delete_commands_of_application(struct call *call, snowflake id,
-                                               struct deletion_step *step)
+                                               struct deletion_step_limits *step)
 {
     int64_t gone = 1;
     enum err e = OK;
@@ -275,8 +279,8 @@ static const char DELETE_ENTITY_PERMISSIONS[] =
 
 /* Deletes the permission rows of a role, channel or member. guild_id may be 0 for a channel,
  * because its rows are only in its guild. */
-static enum err delete_permissions_of_entity(struct call *call, snowflake guild_id,
-                                             snowflake entity_id)
+static enum err delete_command_permissions_of_entity(struct call *call, snowflake guild_id,
+                                                     snowflake entity_id)
 {
     struct tx *tx = call->tx;
     struct rows row;
@@ -292,23 +296,24 @@ static enum err delete_permissions_of_entity(struct call *call, snowflake guild_
 
 enum err delete_command_permissions_of_role(struct call *call, const struct role *r)
 {
-    return delete_permissions_of_entity(call, r->guild_id, r->id);
+    return delete_command_permissions_of_entity(call, r->guild_id, r->id);
 }
 
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id)
 {
-    return delete_permissions_of_entity(call, 0, id);
+    return delete_command_permissions_of_entity(call, 0, id);
 }
 
 enum err delete_command_permissions_of_member(struct call *call, const struct member_leave *leave)
 {
-    return delete_permissions_of_entity(call, leave->guild_id, leave->user->id);
+    return delete_command_permissions_of_entity(call, leave->guild_id, leave->user->id);
 }
 
 static const char DELETE_TARGET_PERMISSIONS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 
-enum err delete_command_permissions_of_app(struct call *call, const struct guild_app *a)
+enum err delete_command_permissions_of_app(struct call *call,
+                                           const struct guild_app_installation *a)
 {
     enum err e = tx_exec(call->tx, DELETE_TARGET_PERMISSIONS,
                          BIND(v_id(a->guild_id), v_id(a->application_id)), NULL);
@@ -324,7 +329,7 @@ static const struct sql delete_of_app_statements[] = {
     SQL_TEXT("delete from commands where guild_id = $1 and application_id = $2"),
 };
 
-enum err delete_guild_commands_of_app(struct call *call, const struct guild_app *a)
+enum err delete_guild_commands_of_app(struct call *call, const struct guild_app_installation *a)
 {
     enum err e = OK;
 

@@ -18,16 +18,19 @@ enum err on_command_index_changed(struct call *call, snowflake id);
  * of the user has the app. Call after an app was installed and before it is removed: a user has an
  * app's commands in the DM with its bot if the app is installed on the account or in a guild of the
  * user. */
-enum err invalidate_indexes_of_account(struct call *call, const struct account_app *a);
-enum err invalidate_indexes_of_member(struct call *call, const struct member *m);
-enum err invalidate_indexes_of_guild_app(struct call *call, const struct guild_app *a);
+enum err invalidate_command_indexes_of_account(struct call *call,
+                                               const struct account_app_installation *a);
+enum err invalidate_command_indexes_of_member(struct call *call, const struct member *m);
+enum err invalidate_command_indexes_of_guild_app(struct call *call,
+                                                 const struct guild_app_installation *a);
 /* Invalidates the index of the DM channel with a blocked bot, whose commands cannot be used
  * there. */
-enum err invalidate_indexes_of_block(struct call *call, const struct block_change *b);
+enum err invalidate_command_index_of_blocked_bot(struct call *call,
+                                                 const struct user_block_change *b);
 extern const struct job_kind
-    command_index_invalidation_job; /* continues invalidate_indexes_of_guild_app */
+    command_index_invalidation_job; /* continues invalidate_command_indexes_of_guild_app */
 /* Deletes the commands, bundle and permission rows of an app that was removed from a guild. */
-enum err delete_guild_commands_of_app(struct call *call, const struct guild_app *a);
+enum err delete_guild_commands_of_app(struct call *call, const struct guild_app_installation *a);
 extern const struct deletion_rule command_deletions[];
 
 /* Delete the permission rows that name a deleted role or channel, or a member who left. */
@@ -35,6 +38,7 @@ enum err delete_command_permissions_of_role(struct call *call, const struct role
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id);
 enum err delete_command_permissions_of_member(struct call *call, const struct member_leave *leave);
 /* Deletes the permission rows of an app that left a guild; the rows of the app's commands stay. */
-enum err delete_command_permissions_of_app(struct call *call, const struct guild_app *a);
+enum err delete_command_permissions_of_app(struct call *call,
+                                           const struct guild_app_installation *a);
 
 #endif

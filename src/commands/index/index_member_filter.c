@@ -9,7 +9,7 @@ static const char PERMISSIONS_OF_GUILD[] =
     "where p.guild_id = $1 and " PERMISSION_NOT_DELETED " order by p.target_id, p.position";
 
 /* Reads the permission rows of the guild. *ret_channels is true if a row names a channel. */
-static enum err read_permission_rows(struct index_member *r, bool *ret_channels)
+static enum err read_command_permission_rows(struct command_index_member *r, bool *ret_channels)
 {
     struct arena *arena = tx_arena(r->tx);
     struct rows rows;
@@ -29,14 +29,14 @@ static enum err read_permission_rows(struct index_member *r, bool *ret_channels)
     return rows_end(&rows);
 }
 
-enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
-                           struct index_member *ret)
+enum err read_command_index_member(struct tx *tx, const struct member_access *s, bool adult,
+                                   struct command_index_member *ret)
 {
     bool channels;
 
-    *ret = (struct index_member){ .tx = tx, .member_access = s, .adult = adult };
-    enum err e = read_permission_rows(ret, &channels);
-    return e ? e : read_index_channel_classes(tx, s, channels, &ret->channel_classes);
+    *ret = (struct command_index_member){ .tx = tx, .member_access = s, .adult = adult };
+    enum err e = read_command_permission_rows(ret, &channels);
+    return e ? e : read_channel_permission_classes(tx, s, channels, &ret->channel_classes);
 }
 
 /* Returns the index of the first row of a target by binary search (rows are sorted by target). */
@@ -56,7 +56,8 @@ static size_t find_first_row_of_target(const struct list *targets, snowflake tar
     return low;
 }
 
-struct list find_index_permission_rows(const struct index_member *r, snowflake target_id)
+struct list find_command_index_permission_rows(const struct command_index_member *r,
+                                               snowflake target_id)
 {
     const snowflake *targets = r->targets.items;
     struct command_permission *rows = r->rows.items;
@@ -67,10 +68,10 @@ struct list find_index_permission_rows(const struct index_member *r, snowflake t
     return end > first ? (struct list){ rows + first, end - first } : (struct list){ 0 };
 }
 
-bool command_allowed_in_any_channel(const struct index_member *r,
-                                    struct command_permission_check *q)
+bool command_is_allowed_in_any_channel(const struct command_index_member *r,
+                                       struct command_permission_check *q)
 {
-    const struct index_channel_class *p = r->channel_classes.items;
+    const struct channel_permission_class *p = r->channel_classes.items;
 
     for (size_t i = 0; i < r->channel_classes.count; i++) {
         q->user_permissions = p[i].permissions;
@@ -93,8 +94,8 @@ static bool member_has_role(const struct member_access *s, snowflake id)
     return id == s->guild_id;
 }
 
-static void add_permission_rule(struct arena *arena, struct opt_list *list,
-                                const struct command_permission *p)
+static void add_command_permission_rule(struct arena *arena, struct opt_list *list,
+                                        const struct command_permission *p)
 {
     struct command_index_permission *rule = list_append(arena, &list->value, sizeof *rule);
 
@@ -103,11 +104,11 @@ static void add_permission_rule(struct arena *arena, struct opt_list *list,
     rule->permission = p->permission;
 }
 
-const struct command_index_permissions *find_permissions_of_index_member(
-    const struct index_member *r, snowflake target_id)
+const struct command_index_permissions *find_command_permissions_of_index_member(
+    const struct command_index_member *r, snowflake target_id)
 {
     struct arena *arena = tx_arena(r->tx);
-    struct list rows = find_index_permission_rows(r, target_id);
+    struct list rows = find_command_index_permission_rows(r, target_id);
     const struct command_permission *p = rows.items;
 
     if (!rows.count)
@@ -115,9 +116,9 @@ const struct command_index_permissions *find_permissions_of_index_member(
     struct command_index_permissions *ret = arena_alloc(arena, sizeof *ret);
     for (size_t i = 0; i < rows.count; i++) {
         if (p[i].type == COMMAND_PERMISSION_CHANNEL)
-            add_permission_rule(arena, &ret->channels, &p[i]);
+            add_command_permission_rule(arena, &ret->channels, &p[i]);
         else if (p[i].type == COMMAND_PERMISSION_ROLE && member_has_role(r->member_access, p[i].id))
-            add_permission_rule(arena, &ret->roles, &p[i]);
+            add_command_permission_rule(arena, &ret->roles, &p[i]);
         else if (p[i].type == COMMAND_PERMISSION_USER && p[i].id == r->member_access->user_id)
             ret->user = opt_bool_present(p[i].permission);
     }

@@ -20,15 +20,15 @@ struct index_command {
 };
 
 /* Decodes the command and encodes it in the caller's language. */
-static enum err encode_localized_command(struct index_request *v, const struct index_command *s,
-                                         struct str *ret)
+static enum err encode_localized_command(struct command_index_request *v,
+                                         const struct index_command *s, struct str *ret)
 {
     struct command k;
     enum err e = read_command(v->call->tx, s->bundle->application_id, s->entry->id, &k);
 
     if (e)
         return e;
-    command_localize(&k, v->locale, COMMAND_FORM_INDEX);
+    command_apply_locale(&k, v->locale, COMMAND_FORM_INDEX);
     k.permissions = s->permissions;
     if (s->rank)
         k.global_popularity_rank = opt_int_present(s->rank);
@@ -37,7 +37,8 @@ static enum err encode_localized_command(struct index_request *v, const struct i
 }
 
 /* Writes the stored JSON text; adds the caller's fields before the closing brace. */
-static void write_stored_command_json(struct index_request *v, const struct index_command *s)
+static void write_stored_command_json(struct command_index_request *v,
+                                      const struct index_command *s)
 {
     struct buf *out = v->json.out;
 
@@ -54,12 +55,12 @@ static void write_stored_command_json(struct index_request *v, const struct inde
     buf_add_char(out, '}');
 }
 
-static enum err write_index_command_json(struct index_request *v, struct index_command *s)
+static enum err write_index_command_json(struct command_index_request *v, struct index_command *s)
 {
     struct str text;
 
     if (v->member)
-        s->permissions = find_permissions_of_index_member(v->member, s->entry->id);
+        s->permissions = find_command_permissions_of_index_member(v->member, s->entry->id);
     if (!(s->entry->locales & v->locales)) {
         write_stored_command_json(v, s);
         return OK;
@@ -74,9 +75,10 @@ static enum err write_index_command_json(struct index_request *v, struct index_c
 
 /* --- filtering ------------------------------------------------------------------------ */
 
-static bool application_is_launchable(const struct index_request *v, snowflake application_id)
+static bool application_is_launchable(const struct command_index_request *v,
+                                      snowflake application_id)
 {
-    const struct index_application *a = v->applications.items;
+    const struct command_index_application *a = v->applications.items;
 
     for (size_t i = 0; i < v->applications.count; i++)
         if (a[i].id == application_id)
@@ -86,9 +88,9 @@ static bool application_is_launchable(const struct index_request *v, snowflake a
 
 /* Returns whether the application is in the index. Apps without the scope applications.commands are
  * not. */
-static bool application_is_in_index(const struct index_request *v, snowflake application_id)
+static bool application_is_in_index(const struct command_index_request *v, snowflake application_id)
 {
-    const struct index_application *a = v->applications.items;
+    const struct command_index_application *a = v->applications.items;
     size_t low = 0, high = v->applications.count;
 
     while (low < high) {
@@ -104,7 +106,8 @@ static bool application_is_in_index(const struct index_request *v, snowflake app
 
 /* Returns whether the caller may use the command, by evaluate_command_permission as for an
  * invocation. */
-static bool caller_may_use_command(const struct index_request *v, const struct command_bundle *b,
+static bool caller_may_use_command(const struct command_index_request *v,
+                                   const struct command_bundle *b,
                                    const struct command_bundle_entry *k)
 {
     struct command_permission_check q = v->check;
@@ -120,12 +123,13 @@ static bool caller_may_use_command(const struct index_request *v, const struct c
         k->default_member_permissions == BUNDLE_NO_DEFAULT_PERMISSIONS ? GIVEN_NULL : GIVEN,
         k->default_member_permissions,
     };
-    q.of_command = find_index_permission_rows(v->member, k->id);
-    q.of_application = find_index_permission_rows(v->member, b->application_id);
-    return command_allowed_in_any_channel(v->member, &q);
+    q.of_command = find_command_index_permission_rows(v->member, k->id);
+    q.of_application = find_command_index_permission_rows(v->member, b->application_id);
+    return command_is_allowed_in_any_channel(v->member, &q);
 }
 
-static enum err write_bundle_commands(struct index_request *v, const struct command_bundle *b)
+static enum err write_bundle_commands(struct command_index_request *v,
+                                      const struct command_bundle *b)
 {
     int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
     struct index_command s = { .bundle = b };
@@ -149,7 +153,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
 }
 
 /* Reserves memory that is enough for most replies, to avoid copies while the buffer grows. */
-static void reserve_reply_buffer(struct index_request *v)
+static void reserve_command_index_reply_buffer(struct command_index_request *v)
 {
     enum { USUAL = 8 * 1024 }; /* bytes per application */
     size_t size = v->applications.count * USUAL;
@@ -159,9 +163,9 @@ static void reserve_reply_buffer(struct index_request *v)
 }
 
 /* Returns whether an application is active. Only active applications have use counts to read. */
-static bool has_active_application(const struct index_request *v)
+static bool has_active_application(const struct command_index_request *v)
 {
-    const struct index_application *a = v->applications.items;
+    const struct command_index_application *a = v->applications.items;
 
     for (size_t i = 0; i < v->applications.count; i++)
         if (a[i].active)
@@ -169,75 +173,75 @@ static bool has_active_application(const struct index_request *v)
     return false;
 }
 
-static enum err write_index_commands(struct index_request *v)
+static enum err write_commands_of_index(struct command_index_request *v)
 {
     struct command_bundle b;
     struct rows rows;
-    enum err e = read_index_bundles(v->call->tx, v->kind, v->key, &rows), end;
+    enum err e = read_command_index_bundles(v->call->tx, v->kind, v->key, &rows), end;
 
     if (e)
         return e;
-    reserve_reply_buffer(v);
-    while (!e && index_bundles_read_next(&rows, &b, &e))
+    reserve_command_index_reply_buffer(v);
+    while (!e && command_index_bundles_read_next(&rows, &b, &e))
         if (application_is_in_index(v, b.application_id))
             e = write_bundle_commands(v, &b);
     end = rows_end(&rows);
     return e ? e : end;
 }
 
-static void set_application_permissions(struct index_request *v)
+static void set_application_permissions(struct command_index_request *v)
 {
-    struct index_application *a = v->applications.items;
+    struct command_index_application *a = v->applications.items;
 
     for (size_t i = 0; v->member && i < v->applications.count; i++)
-        a[i].permissions = find_permissions_of_index_member(v->member, a[i].id);
+        a[i].permissions = find_command_permissions_of_index_member(v->member, a[i].id);
 }
 
-static snowflake version_key_of_index(const struct index_request *v)
+static snowflake version_key_of_command_index(const struct command_index_request *v)
 {
     return v->version_key ? v->version_key : v->key;
 }
 
 /* Reads the caller's account, for the age and language. */
-static enum err read_requesting_user(struct index_request *v)
+static enum err read_requesting_user(struct command_index_request *v)
 {
     return user_find(v->call->tx, v->call->caller->id, &v->user);
 }
 
-static enum err read_index_data(struct index_request *v)
+static enum err read_command_index_data(struct command_index_request *v)
 {
     struct tx *tx = v->call->tx;
-    enum err e = read_index_applications(tx, v->kind, v->key, &v->applications);
+    enum err e = read_command_index_applications(tx, v->kind, v->key, &v->applications);
 
     if (!e)
-        e = read_index_version(tx, version_key_of_index(v), &v->applications, &v->own_version,
-                               &v->version);
+        e = read_command_index_version(tx, version_key_of_command_index(v), &v->applications,
+                                       &v->own_version, &v->version);
     if (!e && has_active_application(v))
-        e = read_index_use_counts(tx, v->kind, v->key, &v->uses);
+        e = read_command_use_counts(tx, v->kind, v->key, &v->uses);
     if (e)
         return e;
-    v->locale = request_locale_for_user(v->call, &v->user);
+    v->locale = determine_request_locale_of_user(v->call, &v->user);
     v->locales = locale_fallback_bits(v->locale);
     if (v->bot)
-        ((struct index_application *)v->applications.items)->bot = v->bot;
+        ((struct command_index_application *)v->applications.items)->bot = v->bot;
     set_application_permissions(v);
     return OK;
 }
 
 /* Writes the reply, which command_index_reply describes. No struct of the reply is built, because
  * it may be large and most of it is stored text. */
-static enum err write_index_json(struct index_request *v)
+static enum err write_command_index_json(struct command_index_request *v)
 {
     struct json_writer *j = &v->json;
     enum err e;
 
-    *j = call_reply_json_writer(v->call);
+    *j = call_get_reply_json_writer(v->call);
     json_begin_object(j);
     json_write_name(j, "applications");
     schema_encode(j, &type_index_applications, &v->applications);
     json_write_name(j, "application_commands");
     json_begin_array(j);
-    e = write_index_commands(v);
+    e = write_commands_of_index(v);
     json_end_array(j);
     json_write_name(j, "version");
     json_write_id(j, v->version);
@@ -247,20 +251,20 @@ static enum err write_index_json(struct index_request *v)
 
 /* Replies from the cache if possible, because many users request the same index, and users request
  * it again. */
-static enum err reply_with_index(struct index_request *v)
+static enum err reply_with_command_index(struct command_index_request *v)
 {
-    enum err e = read_index_data(v);
+    enum err e = read_command_index_data(v);
 
     if (e)
         return e;
     struct result_cache_key key;
-    bool has_key = compute_index_cache_key(v, &key);
+    bool has_key = compute_command_index_cache_key(v, &key);
     struct shared_text *cached = has_key ? result_cache_find_constant_text(&key) : NULL;
     if (cached)
-        return call_reply_shared_text(v->call, cached);
-    e = write_index_json(v);
+        return call_reply_with_shared_text(v->call, cached);
+    e = write_command_index_json(v);
     if (!e && has_key && !v->call->after)
-        result_cache_add_constant_text(&key, buf_str(&v->call->reply));
+        result_cache_add_constant_text(&key, buf_as_str(&v->call->reply));
     return e;
 }
 
@@ -269,8 +273,8 @@ static enum err reply_with_index(struct index_request *v)
 /* GET /guilds/{guild.id}/application-command-index */
 enum err get_guild_command_index(struct call *call)
 {
-    struct index_member reader;
-    struct index_request v = {
+    struct command_index_member reader;
+    struct command_index_request v = {
         .call = call,
         .kind = INDEX_GUILD,
         .key = call->target.guild->id,
@@ -279,12 +283,12 @@ enum err get_guild_command_index(struct call *call)
     };
     enum err e = read_requesting_user(&v);
     if (!e)
-        e = read_index_member(call->tx, call->target.member_access, user_is_adult(&v.user),
-                              &reader);
+        e = read_command_index_member(call->tx, call->target.member_access, user_is_adult(&v.user),
+                                      &reader);
     if (e)
         return e;
-    permission_check_set_member(&v.check, call->target.member_access);
-    return reply_with_index(&v);
+    command_permission_check_set_member(&v.check, call->target.member_access);
+    return reply_with_command_index(&v);
 }
 
 enum {
@@ -295,7 +299,7 @@ enum {
 /* GET /users/@me/application-command-index */
 enum err get_user_command_index(struct call *call)
 {
-    struct index_request v = {
+    struct command_index_request v = {
         .call = call,
         .kind = INDEX_USER,
         .key = call->caller->id,
@@ -304,7 +308,7 @@ enum err get_user_command_index(struct call *call)
     enum err e = read_requesting_user(&v);
 
     v.check.nsfw_allowed = !e && user_is_adult(&v.user);
-    return e ? e : reply_with_index(&v);
+    return e ? e : reply_with_command_index(&v);
 }
 
 static const char AUTHORIZED[] =
@@ -315,7 +319,7 @@ static const char AUTHORIZED[] =
 enum err get_application_command_index(struct call *call)
 {
     const struct application *a = call->target.application;
-    struct index_request v = {
+    struct command_index_request v = {
         .call = call,
         .kind = INDEX_APPLICATION,
         .key = a->id,
@@ -330,7 +334,7 @@ enum err get_application_command_index(struct call *call)
     if (!e)
         e = read_requesting_user(&v);
     v.check.nsfw_allowed = !e && user_is_adult(&v.user);
-    return e ? e : reply_with_index(&v);
+    return e ? e : reply_with_command_index(&v);
 }
 
 /* --- private channels ----------------------------------------------------------------- */
@@ -358,9 +362,9 @@ static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 
 /* Replies with the commands in the DM channel with a bot: those with the context BOT_DM if the app
  * is installed for the user. */
-static enum err reply_with_bot_dm_index(struct call *call)
+static enum err reply_with_command_index_of_bot_dm(struct call *call)
 {
-    struct index_request v = {
+    struct command_index_request v = {
         .call = call,
         .kind = INDEX_APPLICATION,
         .version_key = call->target.channel->id,
@@ -370,10 +374,10 @@ static enum err reply_with_bot_dm_index(struct call *call)
     enum err e = find_application_of_dm_bot(call, &v.key);
 
     if (!e && v.key)
-        e = read_app_installed_in_user_guilds(call->tx, v.key, call->caller->id,
-                                              &v.check.installed);
+        e = read_whether_app_is_in_user_guilds(call->tx, v.key, call->caller->id,
+                                               &v.check.installed);
     if (!e && v.key)
-        e = read_app_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
+        e = read_whether_app_is_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
     /* A user who has blocked the bot cannot use its commands, so none are listed. */
     if (!e && v.key)
         e = direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id,
@@ -383,16 +387,16 @@ static enum err reply_with_bot_dm_index(struct call *call)
     if (!e)
         e = read_requesting_user(&v);
     if (!e && v.key && user_is_adult(&v.user))
-        e = read_user_has_age_restricted_commands(call->tx, call->caller->id,
-                                                  &v.check.nsfw_allowed);
-    return e ? e : reply_with_index(&v);
+        e = read_user_allows_age_restricted_commands(call->tx, call->caller->id,
+                                                     &v.check.nsfw_allowed);
+    return e ? e : reply_with_command_index(&v);
 }
 
 /* GET /channels/{channel.id}/application-command-index */
 enum err get_channel_command_index(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct index_request v = {
+    struct command_index_request v = {
         .call = call,
         .kind = INDEX_GROUP,
         .key = c->id,
@@ -402,7 +406,7 @@ enum err get_channel_command_index(struct call *call)
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
     if (c->type == CHANNEL_DM)
-        return reply_with_bot_dm_index(call);
+        return reply_with_command_index_of_bot_dm(call);
     enum err e = read_requesting_user(&v);
-    return e ? e : reply_with_index(&v);
+    return e ? e : reply_with_command_index(&v);
 }

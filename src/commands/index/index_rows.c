@@ -47,10 +47,10 @@ static const struct activity_config *new_activity_config(struct arena *arena)
     return c;
 }
 
-static struct index_application index_application_from_row(const struct rows *r)
+static struct command_index_application index_application_from_row(const struct rows *r)
 {
     uint64_t flags = (uint64_t)row_int(r, 5);
-    struct index_application a = {
+    struct command_index_application a = {
         .id = row_id(r, 0),
         .name = row_text(r, 1),
         .description = row_text(r, 2),
@@ -72,8 +72,8 @@ static struct sql applications_query_of_index_kind(enum command_index_kind kind)
     return kind == INDEX_GUILD ? SQL(applications_of_guild) : applications_sql[kind];
 }
 
-enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
-                                 struct list *ret)
+enum err read_command_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                         struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, applications_query_of_index_kind(kind), BIND(v_id(key)), &rows);
@@ -82,8 +82,8 @@ enum err read_index_applications(struct tx *tx, enum command_index_kind kind, sn
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct index_application *)list_append(tx_arena(tx), ret,
-                                                 sizeof(struct index_application)) =
+        *(struct command_index_application *)list_append(tx_arena(tx), ret,
+                                                         sizeof(struct command_index_application)) =
             index_application_from_row(&rows);
     return rows_end(&rows);
 }
@@ -94,8 +94,8 @@ DECLARE_QUERIES(bundles_sql,
                 "where guild_id in (0, $1) and application_id in ",
                 " order by application_id, guild_id");
 
-enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
-                            struct rows *ret)
+enum err read_command_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                    struct rows *ret)
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
@@ -103,7 +103,8 @@ enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowfla
     return e;
 }
 
-bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error)
+bool command_index_bundles_read_next(struct rows *rows, struct command_bundle *ret,
+                                     enum err *ret_error)
 {
     if (!rows_next(rows))
         return false;
@@ -118,8 +119,8 @@ DECLARE_QUERIES(uses_sql,
                 "c.application_id in ",
                 " group by c.id order by c.id");
 
-enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
-                               struct list *ret)
+enum err read_command_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                 struct list *ret)
 {
     struct rows rows;
     enum err e =
@@ -174,10 +175,11 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 
-enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
-                            snowflake *ret_own, snowflake *ret)
+enum err read_command_index_version(struct tx *tx, snowflake version_key,
+                                    const struct list *applications, snowflake *ret_own,
+                                    snowflake *ret)
 {
-    const struct index_application *a = applications->items;
+    const struct command_index_application *a = applications->items;
     struct rows row;
     bool found;
     enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(version_key)), &row, &found);

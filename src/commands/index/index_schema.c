@@ -14,24 +14,24 @@ static const struct schema config_schema = {
 static const struct type type_config = { .kind = KIND_OBJECT, .schema = &config_schema };
 
 static const struct field application_fields[] = {
-    { FIELD(struct index_application, id), .type = &type_id },
-    { FIELD(struct index_application, name), .type = &type_application_name },
-    { FIELD(struct index_application, description), .type = &type_application_description },
-    { FIELD(struct index_application, icon), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct index_application, permissions), .type = &type_command_index_permissions,
+    { FIELD(struct command_index_application, id), .type = &type_id },
+    { FIELD(struct command_index_application, name), .type = &type_application_name },
+    { FIELD(struct command_index_application, description), .type = &type_application_description },
+    { FIELD(struct command_index_application, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct command_index_application, permissions), .type = &type_command_index_permissions,
       .flags = OPTIONAL },
-    { FIELD(struct index_application, bot), .type = &type_partial_user, .flags = OPTIONAL,
+    { FIELD(struct command_index_application, bot), .type = &type_partial_user, .flags = OPTIONAL,
       .doc = "In the index of an application" },
-    { FIELD(struct index_application, bot_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct index_application, flags), .type = &type_permissions,
+    { FIELD(struct command_index_application, bot_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct command_index_application, flags), .type = &type_permissions,
       .doc = "Application flags, as text" },
-    { FIELD(struct index_application, embedded_activity_config), .type = &type_config,
+    { FIELD(struct command_index_application, embedded_activity_config), .type = &type_config,
       .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema application_schema_of_index = {
     .name = "CommandIndexApplication",
-    .size = sizeof(struct index_application),
+    .size = sizeof(struct command_index_application),
     .fields = application_fields,
     .doc = "An application whose commands are in an index.",
 };

@@ -17,52 +17,52 @@ static const char ON_ACCOUNT[] =
 static const char IN_GROUP[] =
     "select 1 from channel_integrations where application_id = $1 and channel_id = $2";
 
-static enum err read_is_app_installed(struct tx *tx, struct sql sql, snowflake application_id,
-                                      snowflake where, bool *ret)
+static enum err read_whether_app_is_installed(struct tx *tx, struct sql sql,
+                                              snowflake application_id, snowflake where, bool *ret)
 {
     return tx_exists(tx, sql, BIND(v_id(application_id), v_id(where)), ret);
 }
 
-static enum err read_app_installed_bit(struct tx *tx, struct sql sql, snowflake application_id,
-                                       snowflake where, enum integration_type type,
-                                       unsigned *installed)
+static enum err read_app_install_type_bit(struct tx *tx, struct sql sql, snowflake application_id,
+                                          snowflake where, enum integration_type type,
+                                          unsigned *installed)
 {
     bool found;
-    enum err e = read_is_app_installed(tx, sql, application_id, where, &found);
+    enum err e = read_whether_app_is_installed(tx, sql, application_id, where, &found);
 
     if (!e && found)
         *installed |= 1u << type;
     return e;
 }
 
-enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                     unsigned *installed)
+enum err read_whether_app_is_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                      unsigned *installed)
 {
-    return read_app_installed_bit(tx, SQL(IN_GUILD), application_id, guild_id, INSTALL_GUILD,
-                                  installed);
+    return read_app_install_type_bit(tx, SQL(IN_GUILD), application_id, guild_id, INSTALL_GUILD,
+                                     installed);
 }
 
-enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,
-                                           snowflake user_id, unsigned *installed)
+enum err read_whether_app_is_in_user_guilds(struct tx *tx, snowflake application_id,
+                                            snowflake user_id, unsigned *installed)
 {
-    return read_app_installed_bit(tx, SQL(IN_USER_GUILDS), application_id, user_id, INSTALL_GUILD,
-                                  installed);
+    return read_app_install_type_bit(tx, SQL(IN_USER_GUILDS), application_id, user_id,
+                                     INSTALL_GUILD, installed);
 }
 
-enum err read_app_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                       unsigned *installed)
+enum err read_whether_app_is_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
+                                        unsigned *installed)
 {
-    return read_app_installed_bit(tx, SQL(ON_ACCOUNT), application_id, user_id, INSTALL_USER,
-                                  installed);
+    return read_app_install_type_bit(tx, SQL(ON_ACCOUNT), application_id, user_id, INSTALL_USER,
+                                     installed);
 }
 
-enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
-                                     bool *ret)
+enum err read_whether_app_is_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                                      bool *ret)
 {
-    return read_is_app_installed(tx, SQL(IN_GROUP), application_id, channel_id, ret);
+    return read_whether_app_is_installed(tx, SQL(IN_GROUP), application_id, channel_id, ret);
 }
 
-enum err read_user_has_age_restricted_commands(struct tx *tx, snowflake user_id, bool *ret)
+enum err read_user_allows_age_restricted_commands(struct tx *tx, snowflake user_id, bool *ret)
 {
     struct user_settings settings;
     enum err e = user_settings_find(tx, user_id, &settings);

@@ -37,7 +37,7 @@ static const char SET_FLAGS[] = "update applications set flags = $2 where id = $
 /* POST /applications/{application.id}/set-embedded */
 enum err set_embedded(struct call *call)
 {
-    const struct set_embedded_body *in = call->body;
+    const struct embedded_activity_body *in = call->body;
     struct application *a = call->target.application;
     int64_t flags = a->flags & ~(int64_t)APPLICATION_EMBEDDED;
 

@@ -37,12 +37,12 @@ static enum err read_age_restricted_is_allowed(struct tx *tx, const struct comma
         return OK;
     }
     return invoker->context == CONTEXT_BOT_DM
-               ? read_user_has_age_restricted_commands(tx, invoker->user->id, ret)
+               ? read_user_allows_age_restricted_commands(tx, invoker->user->id, ret)
                : OK;
 }
 
-static struct command_permission_check new_permission_check(const struct command *k,
-                                                            const struct command_invoker *invoker)
+static struct command_permission_check new_command_permission_check(
+    const struct command *k, const struct command_invoker *invoker)
 {
     return (struct command_permission_check){
         .contexts = command_context_bits(k),
@@ -59,8 +59,8 @@ static struct command_permission_check new_permission_check(const struct command
 }
 
 /* Reads in which of the installation contexts that the command supports the user has the app. */
-static enum err read_installed_types(struct tx *tx, const struct command_invoker *invoker,
-                                     struct command_permission_check *q)
+static enum err read_app_install_types(struct tx *tx, const struct command_invoker *invoker,
+                                       struct command_permission_check *q)
 {
     snowflake app = invoker->application->id, user = invoker->user->id;
     bool for_guilds = q->integration_types >> INSTALL_GUILD & 1;
@@ -68,13 +68,13 @@ static enum err read_installed_types(struct tx *tx, const struct command_invoker
     enum err e = OK;
 
     if (for_guilds && invoker->context == CONTEXT_GUILD)
-        e = read_app_installed_in_guild(tx, app, invoker->member_access->guild_id, &q->installed);
+        e = read_whether_app_is_in_guild(tx, app, invoker->member_access->guild_id, &q->installed);
     else if (for_guilds && invoker->context == CONTEXT_BOT_DM)
-        e = read_app_installed_in_user_guilds(tx, app, user, &q->installed);
+        e = read_whether_app_is_in_user_guilds(tx, app, user, &q->installed);
     if (!e && for_accounts)
-        e = read_app_installed_on_account(tx, app, user, &q->installed);
+        e = read_whether_app_is_on_account(tx, app, user, &q->installed);
     if (!e && for_accounts && invoker->channel->type == CHANNEL_GROUP)
-        e = read_app_installed_in_group(tx, app, invoker->channel->id, &q->in_group);
+        e = read_whether_app_is_in_group(tx, app, invoker->channel->id, &q->in_group);
     return e;
 }
 
@@ -90,12 +90,12 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types)
 {
-    struct command_permission_check q = new_permission_check(k, invoker);
+    struct command_permission_check q = new_command_permission_check(k, invoker);
     struct channel parent = *invoker->channel;
-    enum err e = read_installed_types(tx, invoker, &q);
+    enum err e = read_app_install_types(tx, invoker, &q);
 
     if (invoker->member_access)
-        permission_check_set_member(&q, invoker->member_access);
+        command_permission_check_set_member(&q, invoker->member_access);
     if (!e && q.thread) {
         q.archived =
             invoker->channel->thread_metadata && invoker->channel->thread_metadata->archived;
@@ -109,6 +109,6 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
     if (e)
         return e;
     *ret = evaluate_command_permission(&q);
-    *ret_install_types = command_usable_install_types(&q);
+    *ret_install_types = command_get_usable_install_types(&q);
     return OK;
 }

@@ -63,7 +63,7 @@ static enum permission_row_result evaluate_user_rows(const struct list *rows,
 
 /* --- installation and context --------------------------------------------------------- */
 
-unsigned command_usable_install_types(const struct command_permission_check *q)
+unsigned command_get_usable_install_types(const struct command_permission_check *q)
 {
     unsigned install_types = q->installed & q->integration_types;
 
@@ -77,7 +77,7 @@ unsigned command_usable_install_types(const struct command_permission_check *q)
 
 static bool command_is_available_in_context(const struct command_permission_check *q)
 {
-    return command_usable_install_types(q) && (!q->entry_point || q->launchable);
+    return command_get_usable_install_types(q) && (!q->entry_point || q->launchable);
 }
 
 /* --- access to the channel ------------------------------------------------------------ */
@@ -88,7 +88,7 @@ static bool has_channel_access(const struct command_permission_check *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
 
-    if (command_usable_install_types(q) >> INSTALL_GUILD & 1)
+    if (command_get_usable_install_types(q) >> INSTALL_GUILD & 1)
         needs |= q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES);
     return q->administrator || (!q->timed_out && (q->user_permissions & needs) == needs);
 }
@@ -139,7 +139,8 @@ enum command_permission_result evaluate_command_permission(const struct command_
     return result == ROW_DENIES ? COMMAND_CHANNEL_DENIED : evaluate_command_user_permission(q);
 }
 
-void permission_check_set_member(struct command_permission_check *q, const struct member_access *s)
+void command_permission_check_set_member(struct command_permission_check *q,
+                                         const struct member_access *s)
 {
     q->guild_id = s->guild_id;
     q->user_id = s->user_id;

@@ -12,7 +12,7 @@ enum { MOST_NEW_ROWS = 10 };
 
 static snowflake target_command_id(const struct call *call)
 {
-    return call_path_id(call, "command.id");
+    return call_get_path_id(call, "command.id");
 }
 
 /* Allows bots and members with MANAGE_GUILD. With a bearer token, an app may read only what its
@@ -77,7 +77,7 @@ enum err list_command_permissions(struct call *call)
             (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
     }
     e = rows_end(&rows);
-    return e ? e : call_reply_object(call, &all);
+    return e ? e : call_reply_with_object(call, &all);
 }
 
 static struct command_permissions command_permissions_of_call(const struct call *call,
@@ -97,7 +97,7 @@ enum err get_command_permissions(struct call *call)
     if (e)
         return e;
     struct command_permissions p = command_permissions_of_call(call, rows);
-    return rows.count ? call_reply_object(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
+    return rows.count ? call_reply_with_object(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
 /* --- permission to change a row ------------------------------------------------------- */
@@ -208,9 +208,9 @@ static void add_audit_change(struct permission_replacement *x, const struct comm
     c->new_value = encode_permission(arena, find_permission_row_of_entity(&x->after, p));
 }
 
-static enum err check_changed_permission_row(struct permission_replacement *x,
-                                             const struct command_permission *p,
-                                             const struct json_path *at)
+static enum err check_new_command_permission_row(struct permission_replacement *x,
+                                                 const struct command_permission *p,
+                                                 const struct json_path *at)
 {
     bool may;
 
@@ -225,8 +225,8 @@ static enum err check_changed_permission_row(struct permission_replacement *x,
     return e;
 }
 
-static enum err check_removed_permission_row(struct permission_replacement *x,
-                                             const struct command_permission *p)
+static enum err check_removed_command_permission_row(struct permission_replacement *x,
+                                                     const struct command_permission *p)
 {
     bool may;
     enum err e = check_can_change_permission_row(x->call, p, &may);
@@ -248,11 +248,11 @@ static enum err compare_permission_rows(struct permission_replacement *x)
         if (find_permission_row_of_entity(&x->after, &after[i]) != &after[i])
             form_add_error(&x->call->form, &at, FORM_ROW_TWICE);
         else if (permission_is_changed(&x->before, &after[i]))
-            e = check_changed_permission_row(x, &after[i], &at);
+            e = check_new_command_permission_row(x, &after[i], &at);
     }
     for (size_t i = 0; i < x->before.count && !e; i++)
         if (!find_permission_row_of_entity(&x->after, &before[i]))
-            e = check_removed_permission_row(x, &before[i]);
+            e = check_removed_command_permission_row(x, &before[i]);
     if (x->added > MOST_NEW_ROWS)
         form_add_error(&x->call->form, &all, FORM_ROW_LIMIT);
     if (!e && x->forbidden)
@@ -283,9 +283,9 @@ static enum err replace_permission_rows(struct call *call, const struct command_
 
 void emit_command_permissions(struct call *call, const struct command_permissions *p)
 {
-    call_emit(call, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
-              audience_with_permission(p->guild_id, 0, PERMISSION(MANAGE_GUILD)),
-              &command_permissions_schema, p);
+    call_emit_event(call, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
+                    audience_with_permission(p->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+                    &command_permissions_schema, p);
 }
 
 static enum err emit_permission_changes(struct call *call, const struct command_permissions *p,
@@ -295,8 +295,8 @@ static enum err emit_permission_changes(struct call *call, const struct command_
     struct guild_integrations_event guild = { p->guild_id };
 
     emit_command_permissions(call, p);
-    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(p->guild_id),
-              &guild_integrations_event_schema, &guild);
+    call_emit_event(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
+                    audience_of_guild(p->guild_id), &guild_integrations_event_schema, &guild);
     enum err e = invalidate_command_index(call->tx, p->guild_id);
     return e ? e
              : audit_record_changes(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options,
@@ -319,5 +319,5 @@ enum err modify_command_permissions(struct call *call)
     e = replace_permission_rows(call, &p);
     if (!e && x.changes.count)
         e = emit_permission_changes(call, &p, x.changes);
-    return e ? e : call_reply_object(call, &p);
+    return e ? e : call_reply_with_object(call, &p);
 }

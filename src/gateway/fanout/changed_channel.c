@@ -24,12 +24,12 @@ static bool channel_overwrites_changed(const struct channel_overwrites *p,
                                p->count * sizeof *p->overwrites) != 0);
 }
 
-struct changed_channel *changed_channel_begin(const struct event_delivery *d)
+struct changed_channel *changed_channel_delivery_begin(const struct event_delivery *d)
 {
     if (d->event->type != EVENT_CHANNEL_UPDATE)
         return NULL;
     const struct channel_overwrites *old =
-        map_get(&d->topic->view->channels, d->routing->channel.id);
+        map_find_value(&d->topic->view->channels, d->routing->channel.id);
     if (old && !channel_overwrites_changed(old, d->routing))
         return NULL;
     struct changed_channel *c = mem_new(sizeof *c);
@@ -42,14 +42,14 @@ struct changed_channel *changed_channel_begin(const struct event_delivery *d)
     return c;
 }
 
-bool changed_channel_deliver(struct changed_channel *c, const struct event_delivery *d,
-                             struct topic_subscription *seat)
+bool changed_channel_deliver_to_session(struct changed_channel *c, const struct event_delivery *d,
+                                        struct topic_subscription *seat)
 {
     if (!session_receives_event(d, seat->session))
         return false;
-    struct permission_input who = member_access_without_timeout(seat);
+    struct permission_input who = subscription_access_without_timeout(seat);
     const struct channel_overwrites *now =
-        map_get(&seat->topic->view->channels, d->routing->channel.id);
+        map_find_value(&seat->topic->view->channels, d->routing->channel.id);
     bool shown = now && member_can_view_channel(&who, now);
 
     if ((c->before && member_can_view_channel(&who, c->before)) == shown)
@@ -60,12 +60,12 @@ bool changed_channel_deliver(struct changed_channel *c, const struct event_deliv
         return false; /* bots get the CHANNEL_UPDATE event itself */
     if (!c->events[shown])
         c->events[shown] = gateway_event_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
-                                             d->event->to, gateway_event_payload(d->event));
+                                             d->event->to, gateway_event_get_payload(d->event));
     session_deliver_event(seat->session, c->events[shown], 0);
     return true;
 }
 
-void changed_channel_free(struct changed_channel *c)
+void changed_channel_delivery_free(struct changed_channel *c)
 {
     if (!c)
         return;

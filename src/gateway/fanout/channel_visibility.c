@@ -78,8 +78,8 @@ static bool subscription_has_role(const struct topic_subscription *seat, snowfla
     return false;
 }
 
-static bool subscription_roles_differ(const struct topic_subscription *seat,
-                                      const struct event_routing *f)
+static bool subscription_roles_have_changed(const struct topic_subscription *seat,
+                                            const struct event_routing *f)
 {
     return seat->role_count != f->count ||
            (f->count &&
@@ -118,7 +118,7 @@ static bool event_can_change_visibility(const struct event_delivery *d)
 /* Returns whether channels that become visible must be handled for the session. Bots know all
  * channels, but when a channel becomes visible to a bot, the bot must get the channel's Discord
  * threads. */
-static bool session_needs_visibility(const struct session *s)
+static bool session_needs_channel_visibility_changes(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
 }
@@ -130,7 +130,7 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
     snowflake id = seat->session->caller.id;
 
     /* If a session has just moved to this loop, its former loop has sent these changes to it. */
-    if (!session_needs_visibility(seat->session) ||
+    if (!session_needs_channel_visibility_changes(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;
     switch (s->event) {
@@ -174,13 +174,13 @@ static void record_member_old_roles(struct visibility_changes *s, const struct e
         const struct topic_subscription *seat = session_subscription_find(
             &own->subscriptions[i]->session->subscriptions, AUDIENCE_GUILD, s->guild_id);
 
-        if (seat && session_needs_visibility(seat->session) &&
-            subscription_roles_differ(seat, d->routing))
+        if (seat && session_needs_channel_visibility_changes(seat->session) &&
+            subscription_roles_have_changed(seat, d->routing))
             record_old_roles(s, seat);
     }
 }
 
-struct visibility_changes *visibility_changes_begin(const struct event_delivery *d)
+struct visibility_changes *channel_visibility_changes_begin(const struct event_delivery *d)
 {
     if (!event_can_change_visibility(d))
         return NULL;
@@ -204,7 +204,7 @@ static void free_visibility_channels(struct visibility_changes *s)
     mem_free(s->channels);
 }
 
-void visibility_changes_free(struct visibility_changes *s)
+void channel_visibility_changes_free(struct visibility_changes *s)
 {
     if (!s)
         return;
@@ -229,7 +229,7 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
     size_t at = 0;
 
     s->channels = mem_new((v->channels.count + 1) * sizeof *s->channels);
-    for (const struct channel_overwrites *p; (p = map_next(&v->channels, &at));)
+    for (const struct channel_overwrites *p; (p = map_next_value(&v->channels, &at));)
         if (!channel_is_thread(p->type))
             s->channels[s->channel_count++] = (struct visibility_channel){ .rule = p, .id = p->id };
     qsort(s->channels, s->channel_count, sizeof *s->channels, compare_channel_ids);
@@ -237,7 +237,7 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
 
 /* Returns the member's permission input without a timeout, because a timeout does not remove
  * VIEW_CHANNEL. */
-struct permission_input member_access_without_timeout(const struct topic_subscription *seat)
+struct permission_input subscription_access_without_timeout(const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
     struct permission_input who = {
@@ -260,8 +260,8 @@ static uint64_t role_permissions_before_event(const struct visibility_changes *s
     return id == s->role_id ? s->permissions : guild_view_role_permissions(v, id);
 }
 
-static struct permission_input member_access_before_event(const struct visibility_changes *s,
-                                                          const struct topic_subscription *seat)
+static struct permission_input get_member_access_before_event(const struct visibility_changes *s,
+                                                              const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
     const struct old_roles *old = find_old_roles_of_session(s, seat);
@@ -371,7 +371,7 @@ static void begin_channel_payloads_read(struct visibility_changes *s,
     s->store_read = (struct session_store_read){ .blocks_events = true,
                                                  .run = read_channel_payloads,
                                                  .done = on_channel_payloads_read };
-    store_read_begin_now(h, &s->store_read);
+    begin_session_read_now(h, &s->store_read);
 }
 
 bool channel_type_has_threads(int64_t type)
@@ -407,7 +407,7 @@ static void send_channel_create_or_delete(const struct visibility_changes *s,
     if (!shown && !p->events[0])
         p->events[0] =
             gateway_event_new(EVENT_CHANNEL_DELETE, audience_of_channel_viewers(s->guild_id, p->id),
-                              gateway_event_payload(p->events[1]));
+                              gateway_event_get_payload(p->events[1]));
     session_deliver_event(to, p->events[shown], 0);
 }
 
@@ -421,7 +421,7 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
     for (; s->at < s->channel_count; s->at++) {
         struct visibility_channel *p = &s->channels[s->at];
 
-        if (loop_budget_consume_ticks(h, compute_channel_check_cost(p)))
+        if (loop_event_time_is_used_up(h, compute_channel_check_cost(p)))
             return false;
         if (!channel_visibility_changes(c, p, &shown))
             continue;
@@ -433,7 +433,7 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
         if (s->failed) {
             /* The channels cannot be read, so the client would have wrong channels: it must
              * identify again. */
-            session_post_invalidation(h, s->session);
+            session_schedule_invalidation(h, s->session);
             return true;
         }
         if (!p->known) {
@@ -447,16 +447,16 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
     return true;
 }
 
-bool visibility_changes_is_sending(const struct visibility_changes *s,
-                                   const struct topic_subscription *seat)
+bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
+                                           const struct topic_subscription *seat)
 {
     return s->session == seat->session->number;
 }
 
-bool visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
-                             struct topic_subscription *seat)
+bool channel_visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
+                                     struct topic_subscription *seat)
 {
-    if (!visibility_changes_is_sending(s, seat)) {
+    if (!session_has_unsent_visibility_changes(s, seat)) {
         if (!visibility_change_affects_session(s, d, seat))
             return true;
         if (!s->channels)
@@ -469,8 +469,8 @@ bool visibility_changes_send(struct visibility_changes *s, const struct event_de
             subscription_remove_role(seat, s->role_id);
         }
     }
-    struct permissions_change c = { member_access_before_event(s, seat),
-                                    member_access_without_timeout(seat) };
+    struct permissions_change c = { get_member_access_before_event(s, seat),
+                                    subscription_access_without_timeout(seat) };
     if (!send_channel_creates_and_deletes(s, &c, seat))
         return false;
     send_threads_of_gained_channels(s, seat->session);

@@ -12,19 +12,19 @@ struct visibility_changes;
 
 /* Must be called before an event changes the guild view. Returns NULL if the event cannot change
  * which channels members can view. */
-struct visibility_changes *visibility_changes_begin(const struct event_delivery *d);
+struct visibility_changes *channel_visibility_changes_begin(const struct event_delivery *d);
 /* Sends the channels that the session gained or lost; called after the event itself was sent to the
  * session. Returns false if more must be sent, in a later loop iteration or after a store read. */
-bool visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
-                             struct topic_subscription *seat);
-/* Returns whether visibility_changes_send has more to send to this session. */
-bool visibility_changes_is_sending(const struct visibility_changes *s,
-                                   const struct topic_subscription *seat);
-void visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
+bool channel_visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
+                                     struct topic_subscription *seat);
+/* Returns whether channel_visibility_changes_send has more to send to this session. */
+bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
+                                           const struct topic_subscription *seat);
+void channel_visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
-/* member_access_without_timeout returns the current roles and permissions of the subscribed session
- * in the guild; the second function returns whether they allow to view a channel. */
-struct permission_input member_access_without_timeout(const struct topic_subscription *seat);
+/* subscription_access_without_timeout returns the current roles and permissions of the subscribed
+ * session in the guild; the second function returns whether they allow to view a channel. */
+struct permission_input subscription_access_without_timeout(const struct topic_subscription *seat);
 bool member_can_view_channel(const struct permission_input *who,
                              const struct channel_overwrites *p);
 /* Returns whether channels of this type can have Discord threads. */
@@ -34,11 +34,11 @@ bool channel_type_has_threads(int64_t type);
 
 /* Must be called before an event changes the channel in the guild view. Returns NULL if the viewers
  * of the channel stay the same. */
-struct changed_channel *changed_channel_begin(const struct event_delivery *d);
+struct changed_channel *changed_channel_delivery_begin(const struct event_delivery *d);
 /* Sends CHANNEL_CREATE to a session that gains the channel and CHANNEL_DELETE to a session that
  * loses it. Returns false if nothing changes for the session. */
-bool changed_channel_deliver(struct changed_channel *c, const struct event_delivery *d,
-                             struct topic_subscription *seat);
-void changed_channel_free(struct changed_channel *c); /* accepts NULL */
+bool changed_channel_deliver_to_session(struct changed_channel *c, const struct event_delivery *d,
+                                        struct topic_subscription *seat);
+void changed_channel_delivery_free(struct changed_channel *c); /* accepts NULL */
 
 #endif

@@ -145,7 +145,7 @@ bool session_receives_event(const struct event_delivery *d, const struct session
 static void dispatch_visible_message(const struct event_delivery *d, struct session *s,
                                      bool in_guild, const struct message_content_reader *reader)
 {
-    struct str whole = gateway_event_payload(d->event);
+    struct str whole = gateway_event_get_payload(d->event);
     struct str own =
         visible_message_json_for_reader(whole, in_guild, reader, d->gateway_loop->arena);
 
@@ -169,7 +169,7 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
         .bot = s->bot,
         .granted = s->options.intents & INTENT(MESSAGE_CONTENT),
     };
-    const struct message_origin from = {
+    const struct message_author_and_mentions from = {
         .author_id = d->routing->message.author_id,
         .application_id = d->routing->message.application_id,
         .mentioned = event_routing_get_ids(d->routing),
@@ -208,17 +208,17 @@ static bool event_has_only_guild_id(const struct event_delivery *d)
            !d->routing->guild.owner_id;
 }
 
-bool session_reads_guild_itself(const struct event_delivery *d, const struct session *s)
+bool session_must_read_guild_from_store(const struct event_delivery *d, const struct session *s)
 {
     return event_has_only_guild_id(d) ||
            (d->event->type == EVENT_GUILD_CREATE && d->event->to.kind == AUDIENCE_USER &&
             s->options.capabilities & CAPABILITY_SPACEBAR);
 }
 
-bool subscription_snapshot_has_event(const struct event_delivery *d,
-                                     struct topic_subscription *seat)
+bool subscription_snapshot_includes_event(const struct event_delivery *d,
+                                          struct topic_subscription *seat)
 {
-    return snapshot_has_event(&seat->snapshot_positions, d->event->number) &&
+    return snapshot_includes_event(&seat->snapshot_positions, d->event->number) &&
            !(d->info->flags & EVENT_FLEETING);
 }
 
@@ -226,7 +226,7 @@ void deliver_event_to_subscription(const struct event_delivery *d, struct topic_
 {
     struct session *s = seat->session;
 
-    if (session_reads_guild_itself(d, s))
+    if (session_must_read_guild_from_store(d, s))
         return;
     if (!session_receives_event(d, s) || guild_is_too_large_for_event(d, seat) ||
         !subscription_can_view_event(d, seat))

@@ -29,14 +29,14 @@ struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_
 bool session_receives_event(const struct event_delivery *d, const struct session *s);
 /* Returns whether the session reads the guild itself instead of getting this GUILD_CREATE: if the
  * event has only the guild's id, or if the session needs Spacebar's form of the guild. */
-bool session_reads_guild_itself(const struct event_delivery *d, const struct session *s);
+bool session_must_read_guild_from_store(const struct event_delivery *d, const struct session *s);
 /* Returns whether the subscribed session was set up from a snapshot of the store that already
  * included the event's change: then the event is neither sent nor applied. Always false for
  * EVENT_FLEETING, which is not stored. */
-bool subscription_snapshot_has_event(const struct event_delivery *d,
-                                     struct topic_subscription *seat);
+bool subscription_snapshot_includes_event(const struct event_delivery *d,
+                                          struct topic_subscription *seat);
 /* Sends the event if the subscribed session may receive it. The caller has checked
- * subscription_snapshot_has_event. */
+ * subscription_snapshot_includes_event. */
 void deliver_event_to_subscription(const struct event_delivery *d, struct topic_subscription *seat);
 
 #endif

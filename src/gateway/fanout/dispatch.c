@@ -26,7 +26,7 @@ enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
 /* Prefetches the sessions after subscription i into the CPU cache. Each statement reads a pointer
  * that an earlier call of this function has prefetched. */
-static void prefetch_next_sessions(const struct topic *t, uint32_t i)
+static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
         __builtin_prefetch(t->subscriptions[i + 6]);
@@ -50,7 +50,7 @@ static void prefetch_next_sessions(const struct topic *t, uint32_t i)
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->socket)
         websocket_prefetch_connection(t->subscriptions[i + 2]->session->socket->ws);
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->replay.newest)
-        replay_prefetch_next_entry(&t->subscriptions[i + 2]->session->replay);
+        replay_buffer_prefetch_next_entry(&t->subscriptions[i + 2]->session->replay);
 }
 
 /* --- changes before delivery ---------------------------------------------------------- */
@@ -66,7 +66,7 @@ static void update_member_roles(const struct event_delivery *d)
         struct topic_subscription *seat = session_subscription_find(
             &own->subscriptions[i]->session->subscriptions, AUDIENCE_GUILD, d->topic->id);
 
-        if (seat && !snapshot_has_event(&seat->snapshot_positions, d->event->number))
+        if (seat && !snapshot_includes_event(&seat->snapshot_positions, d->event->number))
             subscription_set_roles(seat, event_routing_get_ids(d->routing), d->routing->count,
                                    d->routing->member.restrained_until);
     }
@@ -78,7 +78,7 @@ static void apply_event_to_guild_view(const struct event_delivery *d, struct gui
 
     if (d->event->type == EVENT_GUILD_MEMBER_UPDATE && v)
         update_member_roles(d);
-    if (!v || snapshot_has_event(&v->snapshot_positions, d->event->number))
+    if (!v || snapshot_includes_event(&v->snapshot_positions, d->event->number))
         return;
     switch (d->event->type) {
     case EVENT_GUILD_UPDATE:
@@ -118,7 +118,7 @@ static void apply_event_to_subscription(const struct event_delivery *d,
     if (d->event->type == EVENT_GUILD_ROLE_DELETE)
         subscription_remove_role(seat, d->routing->role.id);
     else if (d->event->type == EVENT_GUILD_DELETE)
-        subscription_remove(&seat->session->subscriptions, seat);
+        session_subscription_remove(&seat->session->subscriptions, seat);
 }
 
 /* Applies GUILD_CREATE or GUILD_DELETE to the subscriptions of one session of the account. */
@@ -130,13 +130,13 @@ static void update_session_guilds(const struct event_delivery *d, struct session
     case EVENT_GUILD_CREATE:
         if (session_shard_has_guild(s, d->routing->guild.id))
             gateway_upcalls.guild_join(s, d->routing->guild.id,
-                                       session_reads_guild_itself(d, s) &&
+                                       session_must_read_guild_from_store(d, s) &&
                                            session_receives_event(d, s));
         break;
     case EVENT_GUILD_DELETE:
         seat = session_subscription_find(&s->subscriptions, AUDIENCE_GUILD, d->routing->guild.id);
         if (seat)
-            subscription_remove(&s->subscriptions, seat);
+            session_subscription_remove(&s->subscriptions, seat);
         break;
     default:
         break;
@@ -145,17 +145,18 @@ static void update_session_guilds(const struct event_delivery *d, struct session
 
 /* Delivers the event to one subscription. Returns false if more must be sent to the session, in a
  * later loop iteration or after a store read. */
-static bool deliver_to_subscription(struct event_delivery *d, struct topic_subscription *seat)
+static bool deliver_event_and_update_subscription(struct event_delivery *d,
+                                                  struct topic_subscription *seat)
 {
-    if (d->visibility && visibility_changes_is_sending(d->visibility, seat))
-        return visibility_changes_send(d->visibility, d, seat);
-    if (!(d->changed && changed_channel_deliver(d->changed, d, seat)))
+    if (d->visibility && session_has_unsent_visibility_changes(d->visibility, seat))
+        return channel_visibility_changes_send(d->visibility, d, seat);
+    if (!(d->changed && changed_channel_deliver_to_session(d->changed, d, seat)))
         deliver_event_to_subscription(d, seat);
-    return !d->visibility || visibility_changes_send(d->visibility, d, seat);
+    return !d->visibility || channel_visibility_changes_send(d->visibility, d, seat);
 }
 
-static void finish_delivery_to_subscription(struct event_delivery *d,
-                                            struct topic_subscription *seat, bool known)
+static void finish_event_delivery_to_subscription(struct event_delivery *d,
+                                                  struct topic_subscription *seat, bool known)
 {
     d->topic->delivered_count++;
     if (d->topic->kind == AUDIENCE_GUILD)
@@ -168,12 +169,12 @@ static void finish_delivery_to_subscription(struct event_delivery *d,
  * read the store, and a long payload is copied for each session, so both cost more. */
 static uint32_t delivery_cost_per_session(const struct event_delivery *d)
 {
-    uint32_t bytes = (uint32_t)(gateway_event_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
+    uint32_t bytes = (uint32_t)(gateway_event_get_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
 
     return d->event->type == EVENT_GUILD_CREATE ? BUDGET_TICKS : 1 + bytes;
 }
 
-static bool deliver_to_subscriptions(struct event_delivery *d)
+static bool deliver_event_to_all_subscriptions(struct event_delivery *d)
 {
     uint32_t ticks = delivery_cost_per_session(d);
 
@@ -182,12 +183,12 @@ static bool deliver_to_subscriptions(struct event_delivery *d)
         struct topic_subscription *seat = t->subscriptions[t->delivered_count];
 
         if (d->write_at_once)
-            prefetch_next_sessions(t, t->delivered_count);
-        bool known = subscription_snapshot_has_event(d, seat);
-        if (!known && !deliver_to_subscription(d, seat))
+            prefetch_memory_of_next_sessions(t, t->delivered_count);
+        bool known = subscription_snapshot_includes_event(d, seat);
+        if (!known && !deliver_event_and_update_subscription(d, seat))
             return false;
-        finish_delivery_to_subscription(d, seat, known);
-        if (loop_budget_consume_ticks(d->gateway_loop, ticks))
+        finish_event_delivery_to_subscription(d, seat, known);
+        if (loop_event_time_is_used_up(d->gateway_loop, ticks))
             return false;
     }
     return true;
@@ -197,8 +198,8 @@ static void event_delivery_end(struct event_delivery *d)
 {
     struct topic *t = d->topic;
 
-    visibility_changes_free(d->visibility);
-    changed_channel_free(d->changed);
+    channel_visibility_changes_free(d->visibility);
+    changed_channel_delivery_free(d->changed);
     if (!t)
         return;
     t->delivered_count = 0;
@@ -208,7 +209,7 @@ static void event_delivery_end(struct event_delivery *d)
         guild_view_remove_overwrites(t->view, d->routing->role.id);
 }
 
-static void deliver_to_single_session(const struct event_delivery *d)
+static void deliver_event_to_single_session(const struct event_delivery *d)
 {
     struct session *s = registry_find_session_on_loop(d->gateway_loop, d->event->to.id);
 
@@ -232,7 +233,7 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
 
     *d = event_delivery_new(h, n);
     if (n->to.kind == AUDIENCE_SESSION) {
-        deliver_to_single_session(d);
+        deliver_event_to_single_session(d);
         return;
     }
     struct topic *t = topic_find(&h->topics, n->to.kind, n->to.id);
@@ -240,8 +241,8 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
         return;
     d->topic = t;
     if (t->view) {
-        d->visibility = visibility_changes_begin(d);
-        d->changed = changed_channel_begin(d);
+        d->visibility = channel_visibility_changes_begin(d);
+        d->changed = changed_channel_delivery_begin(d);
     }
     apply_event_to_guild_view(d, t->view);
     d->write_at_once =
@@ -252,13 +253,13 @@ bool dispatch_continue(struct gateway_loop *h)
 {
     struct event_delivery *d = h->queue.delivery;
 
-    if (d->topic && !deliver_to_subscriptions(d))
+    if (d->topic && !deliver_event_to_all_subscriptions(d))
         return false;
-    dispatch_abort(h);
+    event_dispatch_abort(h);
     return true;
 }
 
-void dispatch_abort(struct gateway_loop *h)
+void event_dispatch_abort(struct gateway_loop *h)
 {
     struct event_delivery *d = h->queue.delivery;
 
@@ -279,7 +280,7 @@ static bool is_sent_by_channel_visibility(const struct session *s, const struct 
            (n->type == EVENT_CHANNEL_CREATE || n->type == EVENT_CHANNEL_DELETE);
 }
 
-void dispatch_missed_event(struct session *s, struct gateway_event *n)
+void deliver_missed_event_to_session(struct session *s, struct gateway_event *n)
 {
     bool own = n->to.kind == AUDIENCE_SESSION;
     struct topic_subscription *seat =
@@ -293,11 +294,11 @@ void dispatch_missed_event(struct session *s, struct gateway_event *n)
             session_deliver_event(s, n, 0);
         return;
     }
-    if (subscription_snapshot_has_event(&d, seat))
+    if (subscription_snapshot_includes_event(&d, seat))
         return;
     deliver_event_to_subscription(&d, seat);
     if (n->to.kind == AUDIENCE_USER)
         update_session_guilds(&d, s);
     else if (n->type == EVENT_GUILD_DELETE && n->to.kind == AUDIENCE_GUILD)
-        subscription_remove(&s->subscriptions, seat);
+        session_subscription_remove(&s->subscriptions, seat);
 }

@@ -19,8 +19,8 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
 /* Returns true if the event is delivered, false if the time budget is spent or a store read is
  * pending. */
 bool dispatch_continue(struct gateway_loop *h);
-void dispatch_abort(struct gateway_loop *h); /* aborts the delivery in progress, if there is one */
+void event_dispatch_abort(struct gateway_loop *h); /* aborts the delivery in progress, if any */
 /* Delivers one missed event to a session that has moved to this loop. */
-void dispatch_missed_event(struct session *s, struct gateway_event *n);
+void deliver_missed_event_to_session(struct session *s, struct gateway_event *n);
 
 #endif

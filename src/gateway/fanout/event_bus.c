@@ -25,7 +25,7 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
             usleep(1000);
         p->post.run = event_queue_on_batch_posted;
         p->gateway_loop = g->gateway_loops[i];
-        loop_post(g->gateway_loops[i]->loop, &p->post);
+        loop_post_message(g->gateway_loops[i]->loop, &p->post);
     }
 }
 
@@ -124,7 +124,7 @@ void for_each_announced_event(const struct emitted_event *list,
 }
 
 /* Returns an upper bound of the number of events that for_each_announced_event creates. */
-static size_t upper_bound_of_event_count(const struct emitted_event *list)
+static size_t count_events_at_most(const struct emitted_event *list)
 {
     size_t count = 0;
 
@@ -146,14 +146,13 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
 {
     if (!list)
         return;
-    struct event_batch *b =
-        event_batch_new(g->gateway_loop_count, upper_bound_of_event_count(list));
+    struct event_batch *b = event_batch_new(g->gateway_loop_count, count_events_at_most(list));
 
     for_each_announced_event(list, append_event_to_batch, b);
     assign_numbers_and_post_batch(g, b, (uint64_t)position << EVENT_NUMBER_BITS);
 }
 
-void gateway_publish(struct gateway *g, const struct emitted_event *list)
+void gateway_publish_announcements(struct gateway *g, const struct emitted_event *list)
 {
     gateway_publish_at_log_position(g, 0, list);
 }

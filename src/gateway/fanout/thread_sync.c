@@ -69,7 +69,7 @@ static enum err read_thread_members(struct session_store_read *load, struct tx *
     return OK;
 }
 
-static bool thread_task_begin_read(struct session_task *e)
+static bool thread_sync_task_begin_read(struct session_task *e)
 {
     struct thread_task *t = container_of(e, struct thread_task, task);
 
@@ -81,7 +81,7 @@ static bool thread_task_begin_read(struct session_task *e)
     return true;
 }
 
-static void thread_task_deliver_payload(struct session_task *e, enum err error)
+static void thread_sync_task_deliver_payload(struct session_task *e, enum err error)
 {
     struct thread_task *t = container_of(e, struct thread_task, task);
 
@@ -90,19 +90,19 @@ static void thread_task_deliver_payload(struct session_task *e, enum err error)
     t->sent = true;
 }
 
-static void thread_task_free(struct session_task *e)
+static void thread_sync_task_free(struct session_task *e)
 {
     mem_free(container_of(e, struct thread_task, task));
 }
 
-static struct thread_task *thread_task_new(const struct session *s, snowflake guild_id,
-                                           size_t count)
+static struct thread_task *thread_sync_task_new(const struct session *s, snowflake guild_id,
+                                                size_t count)
 {
     struct thread_task *t = mem_new(sizeof *t + count * sizeof *t->channels);
 
-    t->task.step = thread_task_begin_read;
-    t->task.stepped = thread_task_deliver_payload;
-    t->task.free = thread_task_free;
+    t->task.step = thread_sync_task_begin_read;
+    t->task.stepped = thread_sync_task_deliver_payload;
+    t->task.free = thread_sync_task_free;
     t->guild_id = guild_id;
     t->user_id = s->caller.id;
     t->count = count;
@@ -112,7 +112,7 @@ static struct thread_task *thread_task_new(const struct session *s, snowflake gu
 void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
                                     const snowflake *channels, size_t count)
 {
-    struct thread_task *t = thread_task_new(s, guild_id, count);
+    struct thread_task *t = thread_sync_task_new(s, guild_id, count);
 
     if (count)
         memcpy(t->channels, channels, count * sizeof *channels);
@@ -122,7 +122,7 @@ void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
 
 void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id)
 {
-    struct thread_task *t = thread_task_new(s, guild_id, 0);
+    struct thread_task *t = thread_sync_task_new(s, guild_id, 0);
 
     t->thread_id = thread_id;
     t->task.needs_socket = true;

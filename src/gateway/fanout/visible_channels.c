@@ -40,8 +40,8 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
 
     if (!v)
         return;
-    struct permission_input who = member_access_without_timeout(seat);
-    for (const struct channel_overwrites *p; (p = map_next(&v->channels, &at));)
+    struct permission_input who = subscription_access_without_timeout(seat);
+    for (const struct channel_overwrites *p; (p = map_next_value(&v->channels, &at));)
         if (!channel_is_thread(p->type) && member_can_view_channel(&who, p))
             visible_channels_append(c, (struct visible_channel){
                                            .guild_id = v->guild_id, .id = p->id, .type = p->type });
@@ -130,7 +130,7 @@ static void send_deleted_channel(const struct visible_channel *c, struct session
     json_write_name(&j, "type");
     json_write_int(&j, c->type);
     json_end_object(&j);
-    session_deliver_payload(s, EVENT_CHANNEL_DELETE, buf_str(&out));
+    session_deliver_payload(s, EVENT_CHANNEL_DELETE, buf_as_str(&out));
     buf_clear(&out);
 }
 

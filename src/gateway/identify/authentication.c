@@ -16,7 +16,7 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
     memcpy(g->token, token.p, token.n);
     if (!parse_credential_token(CALLER_BOT, str_slice(g->token, token.n), &g->credential))
         return false;
-    auth_begin_token_lookup(p->gateway_loop->gateway->options.auth, &g->credential);
+    auth_prepare_token_lookup(p->gateway_loop->gateway->options.auth, &g->credential);
     g->socket = p;
     p->request_socket = &g->socket;
     p->state = SOCKET_AUTHENTICATING;
@@ -29,7 +29,7 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
  * known only after the token was found. */
 static const enum caller_kind possible_caller_kinds[] = { CALLER_BOT, CALLER_USER };
 
-static bool find_cached_credential(struct authentication *g, struct auth *auth)
+static bool find_cached_token_account(struct authentication *g, struct auth *auth)
 {
     for (int i = 0; i < (g->bot_only ? 1 : 2); i++)
         if (auth_find_cached_token(auth, possible_caller_kinds[i], g->credential.token, &g->caller))
@@ -37,10 +37,10 @@ static bool find_cached_credential(struct authentication *g, struct auth *auth)
     return false;
 }
 
-static enum err find_credential(struct authentication *g, struct tx *tx)
+static enum err find_account_of_token(struct authentication *g, struct tx *tx)
 {
     struct auth *auth = g->store_read.gateway_loop->gateway->options.auth;
-    enum err e = find_cached_credential(g, auth) ? OK : ERR_UNAUTHORIZED;
+    enum err e = find_cached_token_account(g, auth) ? OK : ERR_UNAUTHORIZED;
 
     for (int i = 0; i < (g->bot_only ? 1 : 2) && e == ERR_UNAUTHORIZED; i++) {
         g->credential.kind = possible_caller_kinds[i];
@@ -56,7 +56,7 @@ static enum err read_credential_and_guilds(struct session_store_read *l, struct 
     struct authentication *g = container_of(l, struct authentication, store_read);
     const struct gateway_source *source = l->gateway_loop->gateway->options.source;
 
-    g->result = find_credential(g, tx);
+    g->result = find_account_of_token(g, tx);
     if (g->result == ERR_UNAUTHORIZED)
         return OK;
     enum err e = g->result;
@@ -93,7 +93,7 @@ void authentication_begin(struct authentication *g)
 {
     g->store_read.run = read_credential_and_guilds;
     g->store_read.done = on_credential_and_guilds_read;
-    store_read_begin_now(g->socket->gateway_loop, &g->store_read);
+    begin_session_read_now(g->socket->gateway_loop, &g->store_read);
 }
 
 struct gateway_socket *authentication_end(struct authentication *g)

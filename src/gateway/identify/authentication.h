@@ -15,7 +15,7 @@ struct authentication {
     struct session_store_read store_read;
     struct link link; /* link in gateway_loop.authentications, until authentication_end */
     struct gateway_socket *socket; /* NULL if the socket is closed */
-    struct credential credential;
+    struct parsed_credential credential;
     struct caller caller;
     char token[320];
     bool bot_only; /* the token had the prefix "Bot " */
@@ -45,6 +45,6 @@ struct gateway_socket *authentication_end(struct authentication *g);
 void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Binds the session to the credential: the session ends when the credential is revoked. */
-void session_bind_credential(struct session *s, const struct authentication *g);
+void session_set_credential(struct session *s, const struct authentication *g);
 
 #endif

@@ -28,20 +28,20 @@ void ready_writer_clear(struct ready_writer *s)
     map_clear(&s->known);
 }
 
-bool ready_has_user_list(const struct ready_writer *s)
+bool ready_writer_has_user_list(const struct ready_writer *s)
 {
     return s && s->capabilities & CAPABILITY_USERS;
 }
 
 static bool ready_supplemental_follows_ready(const struct ready_writer *s)
 {
-    return ready_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
+    return ready_writer_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
 
 static void write_user_id_and_collect_user(struct ready_writer *s, const struct user *u,
                                            struct json_writer *out)
 {
-    if (!map_put(&s->known, u->id, s))
+    if (!map_set_value(&s->known, u->id, s))
         schema_encode_object(&s->lists[READY_LIST_USERS], &partial_user_schema, u);
     json_write_id(out, u->id);
 }
@@ -102,14 +102,14 @@ static void write_fields_with_everyone_role(const struct ready_writer *s, struct
     buf_printf(&text, "\"%llu\"%s", (unsigned long long)s->guild_id,
                fields.p[before] == ']' ? "" : ",");
     buf_add(&text, fields.p + before, fields.n - before);
-    json_write_raw_members(out, buf_str(&text));
+    json_write_raw_members(out, buf_as_str(&text));
     buf_clear(&text);
 }
 
 static void write_member_and_collect_user(struct ready_writer *s, const struct encoded_member *p,
                                           struct json_writer *out)
 {
-    if (!map_put(&s->known, p->id, s))
+    if (!map_set_value(&s->known, p->id, s))
         json_write_raw(&s->lists[READY_LIST_USERS], p->user);
     if (!(s->capabilities & CAPABILITY_SPACEBAR)) {
         json_write_raw(out, p->object);
@@ -127,7 +127,7 @@ void write_ready_relationships_json(struct ready_writer *s,
                                     const struct encoded_members *relationships,
                                     struct json_writer *out)
 {
-    if (!ready_has_user_list(s)) {
+    if (!ready_writer_has_user_list(s)) {
         json_write_raw(out, relationships->list);
         return;
     }
@@ -149,7 +149,7 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
 {
     const struct user *others = c->recipients.value.items;
 
-    if (!ready_has_user_list(s)) {
+    if (!ready_writer_has_user_list(s)) {
         schema_encode_object(out, &channel_schema, c);
         return;
     }
@@ -215,7 +215,7 @@ static bool field_is_written_in_guild(const void *arg, struct str name)
         return false;
     if (!s)
         return true;
-    if ((ready_has_user_list(s) && field_name_is_in_list(name, people)) ||
+    if ((ready_writer_has_user_list(s) && field_name_is_in_list(name, people)) ||
         (ready_supplemental_follows_ready(s) && str_is(name, "voice_states")))
         return false;
     return !(s->capabilities & CAPABILITY_PROPERTIES) || guild_field_is_not_a_property(name);
@@ -295,7 +295,7 @@ static void append_ready_supplemental_guild(struct ready_writer *s, snowflake id
 
 static void merge_guild_into_ready(struct ready_writer *s, const struct gateway_guild *g)
 {
-    if (!ready_has_user_list(s))
+    if (!ready_writer_has_user_list(s))
         return;
     s->guild_id = g->guild.id;
     if (g->encoded_members)
@@ -336,7 +336,7 @@ void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *
 
     json_begin_object(out);
     write_guild_fields_json(g, &form, out);
-    if (g->encoded_members && !ready_has_user_list(s)) {
+    if (g->encoded_members && !ready_writer_has_user_list(s)) {
         json_write_name(out, "members");
         json_write_raw(out, g->encoded_members->list);
     }
@@ -377,10 +377,10 @@ static struct str encode_selected_guild_fields(struct arena *arena, const struct
     return buf_move_to_arena(&out, arena);
 }
 
-const struct encoded_guild *encode_guild_for_all_viewers(struct arena *arena,
-                                                         const struct guild *guild,
-                                                         const struct list *sounds,
-                                                         const struct list *channels)
+const struct encoded_guild *encode_shared_guild_fields_json(struct arena *arena,
+                                                            const struct guild *guild,
+                                                            const struct list *sounds,
+                                                            const struct list *channels)
 {
     const struct gateway_guild whole = { .guild = *guild, .soundboard_sounds = *sounds };
     const struct channel *c = channels->items;
@@ -415,7 +415,7 @@ void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
     merge_guild_into_ready(s, &late);
 }
 
-struct ready_writer_position ready_writer_save(const struct ready_writer *s)
+struct ready_writer_position ready_writer_get_position(const struct ready_writer *s)
 {
     struct ready_writer_position m;
 
@@ -426,7 +426,8 @@ struct ready_writer_position ready_writer_save(const struct ready_writer *s)
     return m;
 }
 
-void ready_writer_restore(struct ready_writer *s, const struct ready_writer_position *m)
+void ready_writer_truncate_to_position(struct ready_writer *s,
+                                       const struct ready_writer_position *m)
 {
     for (int i = READY_LIST_USERS + 1; i < READY_LISTS; i++) {
         s->lists[i] = m->lists[i];
@@ -452,12 +453,12 @@ bool ready_writer_is_full(const struct ready_writer *s)
     return full;
 }
 
-static void write_ready_list_json(struct ready_writer *s, enum ready_list list, const char *name,
-                                  struct json_writer *out)
+static void write_ready_list_json(struct ready_writer *s, enum ready_list_kind list,
+                                  const char *name, struct json_writer *out)
 {
     json_end_array(&s->lists[list]);
     json_write_key(out, str_of(name));
-    json_write_raw(out, buf_str(&s->texts[list]));
+    json_write_raw(out, buf_as_str(&s->texts[list]));
 }
 
 static void write_ready_supplemental_lists(struct ready_writer *s, struct json_writer *out)
@@ -483,10 +484,10 @@ static void write_merged_presences_json(struct ready_writer *s, struct gateway *
     json_end_object(out);
 }
 
-void ready_writer_end(struct ready_writer *s, struct gateway *g, const struct list *friends,
-                      struct json_writer *ready, struct json_writer *more)
+void ready_writer_write_ready(struct ready_writer *s, struct gateway *g, const struct list *friends,
+                              struct json_writer *ready, struct json_writer *more)
 {
-    if (!ready_has_user_list(s)) {
+    if (!ready_writer_has_user_list(s)) {
         json_write_name(ready, "presences");
         gateway_write_presences_json(g, 0, friends, false, ready);
         return;

@@ -24,11 +24,11 @@ static struct encoded_member encode_user_object(struct arena *arena, struct buf 
     json_write_name(&j, "user_id");
     json_write_id(&j, user->id);
     json_end_object(&j);
-    p.object = str_dup(arena, buf_str(out));
+    p.object = str_dup(arena, buf_as_str(out));
     buf_reset(out);
     j = json_writer_to_buf(out);
     schema_encode_object(&j, &partial_user_schema, user);
-    p.user = str_dup(arena, buf_str(out));
+    p.user = str_dup(arena, buf_as_str(out));
     return p;
 }
 
@@ -84,15 +84,16 @@ static const struct user *user_from_relationship(const void *item)
     return ((const struct relationship *)item)->user;
 }
 
-struct encoded_members encode_members(struct arena *arena, const struct list *members, bool refers)
+struct encoded_members encode_guild_members_json(struct arena *arena, const struct list *members,
+                                                 bool refers)
 {
     static const struct user_list_kind kind = { &type_members, &member_schema, user_from_member };
 
     return (refers ? encode_users_separately : encode_users_as_list)(arena, &kind, members);
 }
 
-struct encoded_members encode_relationships(struct arena *arena, const struct list *relationships,
-                                            bool refers)
+struct encoded_members encode_relationships_json(struct arena *arena,
+                                                 const struct list *relationships, bool refers)
 {
     static const struct user_list_kind kind = { &type_relationships, &relationship_schema,
                                                 user_from_relationship };
@@ -105,8 +106,8 @@ static struct str copy_text_to_arena(struct arena *arena, struct str text)
     return text.n ? str_dup(arena, text) : text;
 }
 
-struct encoded_members *copy_encoded_members(struct arena *arena,
-                                             const struct encoded_members *people)
+struct encoded_members *copy_encoded_guild_members(struct arena *arena,
+                                                   const struct encoded_members *people)
 {
     struct encoded_members *own = arena_alloc(arena, sizeof *own);
 

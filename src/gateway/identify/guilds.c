@@ -24,7 +24,8 @@ static bool error_means_guild_is_gone(enum err e)
 }
 
 enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
-                                      const struct gateway_viewer *v, struct json_writer *payload,
+                                      const struct payload_recipient *v,
+                                      struct json_writer *payload,
                                       struct guild_subscription_data *f)
 {
     const struct gateway_source *source = h->gateway->options.source;
@@ -62,7 +63,7 @@ bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
 
     if (f->is_gone || !f->lacks_view)
         return !f->is_gone && !v;
-    return v && !snapshot_positions_include_all(h->reads.seen, v->snapshot_positions);
+    return v && !snapshot_log_positions_include_all(h->reads.seen, v->snapshot_positions);
 }
 
 struct topic_subscription *guild_subscription_data_apply(struct session *s,
@@ -71,12 +72,12 @@ struct topic_subscription *guild_subscription_data_apply(struct session *s,
     if (f->is_gone)
         return NULL;
     struct topic_subscription *seat =
-        subscription_add(&s->subscriptions, AUDIENCE_GUILD, f->guild_id);
+        session_subscription_add(&s->subscriptions, AUDIENCE_GUILD, f->guild_id);
     struct topic *t = seat->topic;
 
     if (f->wants_view && !t->view) {
         t->view = guild_view_new(&f->guild, &f->channels);
-        t->view->snapshot_positions = snapshot_positions_ref(s->gateway_loop->reads.seen);
+        t->view->snapshot_positions = snapshot_log_positions_ref(s->gateway_loop->reads.seen);
     } else if (f->wants_view && !s->gateway_loop->reads.ahead &&
                test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS)) {
         guild_view_compare_with_rows(t->view, &f->guild, &f->channels);
@@ -89,7 +90,7 @@ struct topic_subscription *guild_subscription_data_apply(struct session *s,
 struct guild_join_read {
     struct session_store_read store_read;
     uint64_t session;
-    struct gateway_viewer viewer;
+    struct payload_recipient viewer;
     struct guild_subscription_data setup;
     struct gateway_event *event; /* GUILD_CREATE, if it must be sent */
 };
@@ -106,7 +107,7 @@ static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
 static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx *tx,
                                             struct buf *out)
 {
-    struct gateway_viewer v = j->viewer;
+    struct payload_recipient v = j->viewer;
     struct json_writer json = json_writer_to_buf(out);
     struct ready_writer shape;
 
@@ -117,7 +118,7 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     if (!e && !j->setup.is_gone && out->n) {
         /* READY_LIST_MEMBERS of `shape` has the members of this guild only, because no other guild
          * was written. */
-        struct str members = str_skip_bytes(buf_str(&shape.texts[READY_LIST_MEMBERS]), 1);
+        struct str members = str_skip_bytes(buf_as_str(&shape.texts[READY_LIST_MEMBERS]), 1);
 
         buf_truncate(out, out->n - 1);
         buf_add_lit(out, ",\"members\":");
@@ -147,8 +148,8 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
     if (!e && buf_is_full(&out))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e && !j->setup.is_gone)
-        j->event =
-            gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(j->session), buf_str(&out));
+        j->event = gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(j->session),
+                                     buf_as_str(&out));
     buf_clear(&out);
     return e;
 }
@@ -160,7 +161,7 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
 
     if (s && !e && guild_subscription_data_is_outdated(l->gateway_loop, &j->setup)) {
         guild_subscription_data_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
-        store_read_begin_now(l->gateway_loop, l);
+        begin_session_read_now(l->gateway_loop, l);
         return;
     }
     if (s && !e && guild_subscription_data_apply(s, &j->setup)) {
@@ -169,13 +170,13 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
         /* The guild could not be read, so the client would not get it: it must identify again. */
-        session_post_invalidation(l->gateway_loop, j->session);
+        session_schedule_invalidation(l->gateway_loop, j->session);
     }
     gateway_event_unref(j->event);
     mem_free(j);
 }
 
-void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
+void session_read_joined_guild(struct session *s, snowflake guild_id, bool is_received)
 {
     struct guild_join_read *j = mem_new(sizeof *j);
 
@@ -186,16 +187,16 @@ void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
                                                                     : read_joined_guild,
                                                  .done = on_joined_guild_read };
     j->session = s->number;
-    j->viewer = gateway_viewer_from_session(s);
+    j->viewer = payload_recipient_of_session(s);
     guild_subscription_data_begin(s->gateway_loop, guild_id, &j->setup);
-    store_read_begin_now(s->gateway_loop, &j->store_read);
+    begin_session_read_now(s->gateway_loop, &j->store_read);
 }
 
 struct guild_sending_task {
     struct session_task task;
     struct guild_subscription_data setup;
     struct gateway_event *event; /* GUILD_CREATE, or NULL */
-    struct gateway_viewer viewer;
+    struct payload_recipient viewer;
     uint64_t session;
     size_t at, count;
     snowflake guilds[];
@@ -221,16 +222,16 @@ static bool build_guild_create_event(struct guild_sending_task *a, const struct 
 
     buf_init(&out, MAX_PAYLOAD);
     buf_add_lit(&out, "{\"unavailable\":false,");
-    buf_add_str(&out, str_skip_bytes(buf_str(guild), 1));
+    buf_add_str(&out, str_skip_bytes(buf_as_str(guild), 1));
     bool whole = !buf_is_full(guild) && !buf_is_full(&out);
     if (whole)
-        a->event =
-            gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(a->session), buf_str(&out));
+        a->event = gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(a->session),
+                                     buf_as_str(&out));
     buf_clear(&out);
     return whole;
 }
 
-static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
+static enum err guild_creates_task_read_guild(struct session_store_read *l, struct tx *tx)
 {
     struct guild_sending_task *a = container_of(l, struct guild_sending_task, task.store_read);
     struct buf out;
@@ -247,19 +248,19 @@ static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
     return e;
 }
 
-static bool begin_reading_next_guild(struct session_task *e)
+static bool guild_creates_task_begin_read(struct session_task *e)
 {
     struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
 
     if (a->at == a->count)
         return false;
     guild_subscription_data_begin(e->session->gateway_loop, a->guilds[a->at++], &a->setup);
-    e->store_read.run = read_next_guild;
+    e->store_read.run = guild_creates_task_read_guild;
     e->store_read.in_background = true;
     return true;
 }
 
-static void on_next_guild_read(struct session_task *e, enum err error)
+static void guild_creates_task_on_guild_read(struct session_task *e, enum err error)
 {
     struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
     struct session *s = e->session;
@@ -280,20 +281,20 @@ static void on_next_guild_read(struct session_task *e, enum err error)
     struct topic_subscription *seat = guild_subscription_data_apply(s, &a->setup);
     if (!seat)
         return;
-    subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
+    subscription_set_snapshot_positions(seat, s->gateway_loop->reads.seen);
     if (a->event)
         session_deliver_event(s, a->event, 0);
     release_guild_create_event(a);
     presence_announce_to_guild(s, a->setup.guild_id);
     const struct gateway_hooks *hooks = &s->gateway_loop->gateway->options.hooks;
     if (s->bot && hooks->entered) {
-        struct gateway_caller who = gateway_caller_from_session(s);
+        struct gateway_hook_session who = gateway_hook_session_of(s);
 
         hooks->entered(hooks->arg, &who, a->setup.guild_id);
     }
 }
 
-static void guild_sending_free(struct session_task *e)
+static void guild_creates_task_free(struct session_task *e)
 {
     struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
 
@@ -305,10 +306,10 @@ void begin_sending_guild_creates(struct session *s, const struct list *guilds)
 {
     struct guild_sending_task *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 
-    a->task.step = begin_reading_next_guild;
-    a->task.stepped = on_next_guild_read;
-    a->task.free = guild_sending_free;
-    a->viewer = gateway_viewer_from_session(s);
+    a->task.step = guild_creates_task_begin_read;
+    a->task.stepped = guild_creates_task_on_guild_read;
+    a->task.free = guild_creates_task_free;
+    a->viewer = payload_recipient_of_session(s);
     a->session = s->number;
     a->count = guilds->count;
     memcpy(a->guilds, guilds->items, guilds->count * sizeof *a->guilds);

@@ -29,7 +29,8 @@ void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
 /* Reads the rows of struct guild_subscription_data, and the guild's JSON if `payload` is not NULL.
  */
 enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
-                                      const struct gateway_viewer *v, struct json_writer *payload,
+                                      const struct payload_recipient *v,
+                                      struct json_writer *payload,
                                       struct guild_subscription_data *f);
 /* Returns whether the rows must be read again, because the loop's guild view does not match them.
  * There are two cases. Either another read created the view first and may have seen more commits,
@@ -44,7 +45,7 @@ struct topic_subscription *guild_subscription_data_apply(struct session *s,
 
 /* Called when the account has joined a guild: reads the guild before the next event is delivered.
  * If is_received is true, the session also gets GUILD_CREATE. */
-void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
+void session_read_joined_guild(struct session *s, snowflake guild_id, bool is_received);
 /* Sends one GUILD_CREATE per guild: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */
 void begin_sending_guild_creates(struct session *s, const struct list *guilds);

@@ -79,7 +79,7 @@ void parse_identification(struct identification *i, struct arena *arena,
     buf_init(&i->activities, MAX_FROM_USER);
     if (d->presence) {
         i->status = (unsigned char)parse_presence_status(d->presence->status, PRESENCE_ONLINE);
-        buf_add_str(&i->activities, presence_activities_json(d->presence));
+        buf_add_str(&i->activities, presence_encode_activities_json(d->presence));
     }
     if (d->properties)
         store_client_name(i, d->properties);
@@ -205,7 +205,7 @@ struct str identification_close_cause(const struct identification *i, enum close
                        "the bot asks for %.*s, which its application has not enabled; enable the "
                        "privileged intents in the settings of the application, or do not ask for "
                        "them",
-                       STR_ARGS(buf_str(&names)));
+                       STR_ARGS(buf_as_str(&names)));
         buf_clear(&names);
         return text;
     case CLOSE_NEEDS_SHARDS:

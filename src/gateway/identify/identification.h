@@ -19,7 +19,7 @@ struct identification {
     struct buf activities; /* JSON, as the client sent it */
     char client[64];
 
-    struct gateway_viewer viewer;
+    struct payload_recipient viewer;
     /* Rows that are needed to subscribe the session to a user's guilds, one per guild. */
     struct guild_subscription_data *guild_setups;
     size_t guild_setup_count;

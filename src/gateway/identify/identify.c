@@ -34,14 +34,14 @@ static struct session *create_identified_session(struct identification *i, struc
 {
     struct session *s = session_new(h, &i->authentication.caller);
 
-    session_bind_credential(s, &i->authentication);
+    session_set_credential(s, &i->authentication);
     s->options.intents = identification_intents(i);
     s->options.shard_id = (uint32_t)i->shard[0];
     s->options.shard_count = (uint32_t)i->shard[1];
     s->options.capabilities = session_capabilities(i);
     s->large_threshold = clamp_large_threshold(i->large_threshold, s->bot);
     s->presence.status = i->status;
-    session_set_activities(s, buf_str(&i->activities), h->arena);
+    session_set_activities(s, buf_as_str(&i->activities), h->arena);
     session_set_client_name(s, i->client);
     s->presence.kind = (unsigned char)client_kind_from_name(session_get_client_name(s));
     return s;
@@ -55,7 +55,7 @@ static void refuse_identify(struct identification *i, enum close_code code)
         gateway_socket_refuse(p, code, identification_close_reason(code), &i->authentication.caller,
                               identification_close_cause(i, code, p->gateway_loop->arena));
     else
-        session_invalidate(p);
+        session_invalidate_and_end(p);
     identification_free(i);
 }
 
@@ -90,10 +90,10 @@ static void begin_session_start_write(struct gateway_loop *h, snowflake bot_id)
                                                   .done = on_session_start_written };
     n->bot_id = bot_id;
     n->day = current_day_number();
-    store_read_begin_now(h, &n->store_write);
+    begin_session_read_now(h, &n->store_write);
 }
 
-static void copy_client_address(const struct gateway_socket *p, struct gateway_viewer *v)
+static void copy_client_address(const struct gateway_socket *p, struct payload_recipient *v)
 {
     struct str from = websocket_remote_address(p->ws);
     size_t n = from.n < sizeof v->address ? from.n : sizeof v->address - 1;
@@ -127,9 +127,10 @@ static void on_identify_authenticated(struct authentication *g)
     }
     if (starts && i->session->bot) {
         begin_session_start_write(h, g->caller.id);
-        directory_publish_session_start(h->gateway, g->caller.id, i->session->options.shard_id);
+        session_directory_publish_session_start(h->gateway, g->caller.id,
+                                                i->session->options.shard_id);
     }
-    i->viewer = gateway_viewer_from_session(i->session);
+    i->viewer = payload_recipient_of_session(i->session);
     copy_client_address(g->socket, &i->viewer);
     begin_sending_ready(i, h);
 }

@@ -66,7 +66,7 @@ static void write_resume_url_json(const struct gateway_socket *p, struct json_wr
     else
         websocket_append_local_host(p->ws, &url);
     json_write_name(j, "resume_gateway_url");
-    json_write_text(j, buf_str(&url));
+    json_write_text(j, buf_as_str(&url));
     buf_clear(&url);
 }
 
@@ -130,12 +130,12 @@ static void remove_guilds_of_other_shards(const struct session *s, struct list *
 /* Reads one guild for READY; writes nothing for a guild that the account has left. The first guild
  * that makes READY too long, and all guilds after it, are sent after READY. */
 static enum err read_ready_guild(struct identification *i, struct tx *tx,
-                                 const struct gateway_viewer *v, struct json_writer *out,
+                                 const struct payload_recipient *v, struct json_writer *out,
                                  struct guild_subscription_data *f)
 {
     struct json_writer before = *out;
     size_t begin = out->out->n;
-    struct ready_writer_position mark = ready_writer_save(v->ready_writer);
+    struct ready_writer_position mark = ready_writer_get_position(v->ready_writer);
     bool late = i->late_guilds.count;
     enum err e =
         late ? OK : read_guild_subscription_data(i->store_read.gateway_loop, tx, v, out, f);
@@ -146,7 +146,7 @@ static enum err read_ready_guild(struct identification *i, struct tx *tx,
         return e;
     buf_truncate(out->out, begin);
     *out = before;
-    ready_writer_restore(v->ready_writer, &mark);
+    ready_writer_truncate_to_position(v->ready_writer, &mark);
     write_ready_unavailable_guild_json(v->ready_writer, f->guild_id, out);
     /* Do not subscribe the session to this guild now, but when its GUILD_CREATE is sent. */
     f->is_gone = true;
@@ -155,7 +155,7 @@ static enum err read_ready_guild(struct identification *i, struct tx *tx,
 }
 
 static enum err read_ready_guilds(struct identification *i, struct tx *tx,
-                                  const struct gateway_viewer *v, struct json_writer *out)
+                                  const struct payload_recipient *v, struct json_writer *out)
 {
     const snowflake *ids = i->guilds.items;
     struct guild_subscription_data *all =
@@ -178,13 +178,13 @@ static enum err read_ready_guilds(struct identification *i, struct tx *tx,
 }
 
 static enum err write_ready_json(struct identification *i, struct tx *tx,
-                                 const struct gateway_viewer *v, struct json_writer *out,
+                                 const struct payload_recipient *v, struct json_writer *out,
                                  struct json_writer *more)
 {
     struct gateway *g = i->store_read.gateway_loop->gateway;
     enum err e = OK;
 
-    buf_add_str(out->out, buf_str(&i->own_fields));
+    buf_add_str(out->out, buf_as_str(&i->own_fields));
     out->comma = true;
     if (v->bot)
         write_bot_guilds_json(i, out);
@@ -195,7 +195,7 @@ static enum err write_ready_json(struct identification *i, struct tx *tx,
     if (!e && !v->bot) {
         json_write_name(out, "sessions");
         write_session_list_json(g, v->user_id, out);
-        ready_writer_end(v->ready_writer, g, &i->friends, out, more);
+        ready_writer_write_ready(v->ready_writer, g, &i->friends, out, more);
     }
     json_end_object(out);
     return e;
@@ -203,7 +203,7 @@ static enum err write_ready_json(struct identification *i, struct tx *tx,
 
 /* Creates READY, and READY_SUPPLEMENTAL if the capabilities require it. */
 static enum err create_ready_events(struct identification *i, struct tx *tx,
-                                    struct gateway_viewer v)
+                                    struct payload_recipient v)
 {
     struct audience to = audience_of_session(i->session->number);
     struct ready_writer shape;
@@ -222,7 +222,7 @@ static enum err create_ready_events(struct identification *i, struct tx *tx,
     if (!e)
         i->ready = gateway_event_from_buf(EVENT_READY, to, &out);
     if (!e && more.n)
-        i->more = gateway_event_new(EVENT_READY_SUPPLEMENTAL, to, buf_str(&more));
+        i->more = gateway_event_new(EVENT_READY_SUPPLEMENTAL, to, buf_as_str(&more));
     ready_writer_clear(&shape);
     buf_clear(&out);
     buf_clear(&more);
@@ -241,7 +241,7 @@ static enum err read_ready_data(struct session_store_read *l, struct tx *tx)
 {
     struct identification *i = container_of(l, struct identification, store_read);
     const struct gateway_source *source = l->gateway_loop->gateway->options.source;
-    struct gateway_viewer v = i->viewer;
+    struct payload_recipient v = i->viewer;
 
     release_ready_events(i);
     enum err e = source->guilds(tx, v.user_id, &i->guilds);
@@ -262,14 +262,15 @@ static void subscribe_ready_session(struct identification *i)
 {
     struct session *s = i->session;
 
-    subscription_set_snapshot(subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id),
-                              s->gateway_loop->reads.seen);
+    subscription_set_snapshot_positions(
+        session_subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id),
+        s->gateway_loop->reads.seen);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
         struct topic_subscription *seat =
             guild_subscription_data_apply(s, (struct guild_subscription_data *)i->guilds.items + k);
 
         if (seat)
-            subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
+            subscription_set_snapshot_positions(seat, s->gateway_loop->reads.seen);
     }
 }
 
@@ -277,7 +278,7 @@ static void subscribe_ready_session(struct identification *i)
 static void connect_session_to_running_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
-    struct gateway_caller who = gateway_caller_from_session(i->session);
+    struct gateway_hook_session who = gateway_hook_session_of(i->session);
     const snowflake *ids = i->calls.items;
     char d[64];
 
@@ -317,7 +318,7 @@ static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
     allocate_guild_subscription_data(i, i->guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
         guild_subscription_data_begin(h, all[k].guild_id, &i->guild_setups[k]);
-    store_read_begin_now(h, &i->store_read);
+    begin_session_read_now(h, &i->store_read);
 }
 
 static bool ready_is_outdated(const struct identification *i, const struct gateway_loop *h)
@@ -357,7 +358,7 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     /* Spacebar's servers ignore "compress" in IDENTIFY. Spacebar's client Fermi sets it, but
      * expects uncompressed messages. */
     p->compress = i->compress && !p->dialect->spacebar;
-    gateway_socket_set_session(p, s);
+    gateway_socket_attach_session(p, s);
     session_deliver_event(s, i->ready, 0);
     if (i->more)
         session_deliver_event(s, i->more, 0);
@@ -387,5 +388,5 @@ void begin_sending_ready(struct identification *i, struct gateway_loop *h)
     i->store_read.done = on_ready_read;
     i->store_read.in_background = i->guild_setup_count > MANY_GUILDS_FOR_LOOP;
     i->store_read.owner = i->viewer.user_id;
-    store_read_begin_ordered(h, &i->store_read);
+    begin_ordered_session_read(h, &i->store_read);
 }

@@ -62,7 +62,7 @@ static size_t mark_revoked_sessions(const struct credential_revocation *r, uint6
     size_t n = 0;
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, r->account);
+    struct gateway_account *a = map_find_value(&g->accounts, r->account);
     *ret = a ? mem_resize(NULL, (a->session_count + 1) * sizeof **ret) : NULL;
     for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next) {
         struct session *s = container_of(at, struct session, of_user);
@@ -112,7 +112,7 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
         r->one = token != NULL;
         if (token)
             memcpy(r->token, token, sizeof r->token);
-        loop_post(r->gateway_loop->loop, &r->post);
+        loop_post_message(r->gateway_loop->loop, &r->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }
@@ -160,7 +160,7 @@ static void continue_revocation_next_iteration(struct address_revocation *r)
     pthread_mutex_lock(&g->publishing);
     bool goes_on = g->gateway_loop_count && !g->draining;
     if (goes_on)
-        loop_post(r->gateway_loop->loop, &r->post);
+        loop_post_message(r->gateway_loop->loop, &r->post);
     pthread_mutex_unlock(&g->publishing);
     if (!goes_on)
         mem_free(r);
@@ -203,12 +203,12 @@ void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *
         r->post.run = on_address_revocation_posted;
         r->gateway_loop = g->gateway_loops[i];
         r->network = *n;
-        loop_post(r->gateway_loop->loop, &r->post);
+        loop_post_message(r->gateway_loop->loop, &r->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }
 
-void session_bind_credential(struct session *s, const struct authentication *g)
+void session_set_credential(struct session *s, const struct authentication *g)
 {
     struct gateway *gateway = s->gateway_loop->gateway;
 

@@ -26,34 +26,34 @@ struct timed_step {
     unsigned done;
 };
 
-static struct timed_step time_slice_begin(void)
+static struct timed_step list_work_time_slice_begin(void)
 {
     return (struct timed_step){ .until = clock_monotonic_ns() + STEP_NS };
 }
 
-static bool time_slice_is_over(struct timed_step *p)
+static bool list_work_time_slice_is_over(struct timed_step *p)
 {
     return ++p->done % SUBSCRIPTIONS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() > p->until;
 }
 
-static uint64_t hash_list_ranges(const struct list_range *ranges, uint32_t count)
+static uint64_t hash_list_ranges(const struct member_list_row_range *ranges, uint32_t count)
 {
     return hash_str(str_slice((const char *)ranges, count * sizeof *ranges));
 }
 
 static bool window_has_ranges_of_subscription(const struct member_list_window *f,
-                                              const struct list_subscription *u)
+                                              const struct member_list_subscription *u)
 {
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
 
 /* Finds or creates a window (a set of row ranges) of a member list. Finds it by a hash of the
  * ranges, because a list may have thousands of windows. */
-static struct member_list_window *list_window_get_or_create(struct channel_member_list *l,
-                                                            const struct list_subscription *u)
+static struct member_list_window *list_window_get_or_create(
+    struct channel_member_list *l, const struct member_list_subscription *u)
 {
     uint64_t hash = hash_list_ranges(u->ranges, u->count);
-    struct member_list_window *f = map_get(&l->windows_by_hash, hash);
+    struct member_list_window *f = map_find_value(&l->windows_by_hash, hash);
 
     if (f && window_has_ranges_of_subscription(f, u))
         return f;
@@ -63,11 +63,12 @@ static struct member_list_window *list_window_get_or_create(struct channel_membe
     memcpy(f->ranges, u->ranges, u->count * sizeof *u->ranges);
     links_init(&f->subscriptions);
     links_append(&l->windows, &f->link);
-    map_put(&l->windows_by_hash, hash, f);
+    map_set_value(&l->windows_by_hash, hash, f);
     return f;
 }
 
-static void list_window_add_subscription(struct member_list_window *f, struct list_subscription *u)
+static void list_window_add_subscription(struct member_list_window *f,
+                                         struct member_list_subscription *u)
 {
     u->window = f;
     links_append(&f->subscriptions, &u->of_window);
@@ -75,7 +76,7 @@ static void list_window_add_subscription(struct member_list_window *f, struct li
     f->fresh_count += u->fresh;
 }
 
-static void list_window_remove_subscription(struct list_subscription *u)
+static void list_window_remove_subscription(struct member_list_subscription *u)
 {
     struct member_list_window *f = u->window;
 
@@ -93,20 +94,20 @@ void member_list_window_free(struct member_list_window *f)
 
     while (!links_are_empty(&f->subscriptions))
         list_window_remove_subscription(
-            container_of(f->subscriptions.next, struct list_subscription, of_window));
-    if (map_get(&f->list->windows_by_hash, hash) == f)
-        map_remove(&f->list->windows_by_hash, hash);
+            container_of(f->subscriptions.next, struct member_list_subscription, of_window));
+    if (map_find_value(&f->list->windows_by_hash, hash) == f)
+        map_remove_value(&f->list->windows_by_hash, hash);
     link_remove(&f->link);
     mem_free(f);
 }
 
-void list_subscription_set_needs_all_rows(struct list_subscription *u, bool fresh)
+void member_list_subscription_set_needs_all_rows(struct member_list_subscription *u, bool fresh)
 {
     u->window->fresh_count += (size_t)fresh - (size_t)u->fresh;
     u->fresh = fresh;
 }
 
-static void add_subscription_to_member_list(struct list_subscription *u,
+static void add_subscription_to_member_list(struct member_list_subscription *u,
                                             struct channel_member_list *l)
 {
     u->fresh = true;
@@ -118,7 +119,7 @@ static void add_subscription_to_member_list(struct list_subscription *u,
 
 /* Removes the subscription from its member list. If the list has no other subscriptions, the next
  * update round frees the list. */
-static void remove_subscription_from_its_list(struct list_subscription *u)
+static void remove_subscription_from_its_list(struct member_list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
 
@@ -129,7 +130,7 @@ static void remove_subscription_from_its_list(struct list_subscription *u)
     }
 }
 
-void list_subscription_free(struct list_subscription *u)
+void member_list_subscription_free(struct member_list_subscription *u)
 {
     struct session *s = u->session;
 
@@ -139,7 +140,7 @@ void list_subscription_free(struct list_subscription *u)
     journal_record_session_tasks(s);
 }
 
-bool list_subscription_can_view(const struct list_subscription *u)
+bool member_list_subscription_can_view_channel(const struct member_list_subscription *u)
 {
     struct topic_subscription *seat =
         session_subscription_find(&u->session->subscriptions, AUDIENCE_GUILD, u->guild_id);
@@ -147,12 +148,12 @@ bool list_subscription_can_view(const struct list_subscription *u)
     return seat && subscription_permissions(seat, u->channel_id) & PERMISSION(VIEW_CHANNEL);
 }
 
-static void begin_or_refuse_list_subscription(struct list_subscription *u)
+static void begin_or_refuse_list_subscription(struct member_list_subscription *u)
 {
     struct member_table *r;
 
-    if (!list_subscription_can_view(u)) {
-        list_subscription_free(u);
+    if (!member_list_subscription_can_view_channel(u)) {
+        member_list_subscription_free(u);
         return;
     }
     r = member_table_get_or_create(u->session->gateway_loop, u->guild_id);
@@ -165,9 +166,9 @@ static void begin_or_refuse_list_subscription(struct list_subscription *u)
  * are added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
-                                                   struct list_subscription *u))
+                                                   struct member_list_subscription *u))
 {
-    struct timed_step piece = time_slice_begin();
+    struct timed_step piece = list_work_time_slice_begin();
 
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -177,8 +178,8 @@ static bool visit_list_subscriptions(struct member_table *r,
             struct link *all = &face->subscriptions;
 
             while (!links_are_empty(all) &&
-                   visit(r, container_of(all->next, struct list_subscription, of_window)))
-                if (time_slice_is_over(&piece))
+                   visit(r, container_of(all->next, struct member_list_subscription, of_window)))
+                if (list_work_time_slice_is_over(&piece))
                     return true;
         }
     }
@@ -188,20 +189,20 @@ static bool visit_list_subscriptions(struct member_table *r,
 /* Moves a subscription to the member list that its channel has now. Returns false if this pass over
  * the subscriptions has already handled it: then the pass has handled all subscriptions after
  * it. */
-static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
+static bool move_list_subscription(struct member_table *r, struct member_list_subscription *u)
 {
-    struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);
+    struct channel_member_list *l = map_find_value(&r->move.moved_to, u->channel_id);
     struct member_list_window *face = u->window;
 
     if (u->moves == r->move.moves)
         return false;
-    if (!map_get(&member_table_guild_view(r)->channels, u->channel_id)) {
-        list_subscription_free(u);
+    if (!map_find_value(&member_table_get_guild_view(r)->channels, u->channel_id)) {
+        member_list_subscription_free(u);
         return true;
     }
     if (!l) {
         l = member_list_get_or_create(r, u->channel_id);
-        map_put(&r->move.moved_to, u->channel_id, l);
+        map_set_value(&r->move.moved_to, u->channel_id, l);
     }
     list_window_remove_subscription(u);
     if (l == face->list) {
@@ -213,14 +214,14 @@ static bool move_list_subscription(struct member_table *r, struct list_subscript
     return true;
 }
 
-void list_subscription_moves_begin(struct member_table *r)
+void member_list_subscription_moves_begin(struct member_table *r)
 {
     r->move.moving = true;
     r->move.moves++;
     map_clear(&r->move.moved_to);
 }
 
-bool move_some_list_subscriptions(struct member_table *r)
+bool move_some_member_list_subscriptions(struct member_table *r)
 {
     r->move.moving = visit_list_subscriptions(r, move_list_subscription);
     if (!r->move.moving)
@@ -228,14 +229,14 @@ bool move_some_list_subscriptions(struct member_table *r)
     return r->move.moving;
 }
 
-static bool end_list_subscription(struct member_table *r, struct list_subscription *u)
+static bool end_list_subscription(struct member_table *r, struct member_list_subscription *u)
 {
     (void)r;
-    list_subscription_free(u);
+    member_list_subscription_free(u);
     return true;
 }
 
-bool end_some_list_subscriptions(struct member_table *r)
+bool end_some_member_list_subscriptions(struct member_table *r)
 {
     return visit_list_subscriptions(r, end_list_subscription);
 }
@@ -244,11 +245,12 @@ void member_lists_remove_session(struct session *s, bool ends)
 {
     s->enters_lists = false;
     for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
-        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+        struct member_list_subscription *u =
+            container_of(at, struct member_list_subscription, of_session);
 
         next = at->next;
         if (ends)
-            list_subscription_free(u);
+            member_list_subscription_free(u);
         else
             remove_subscription_from_its_list(u);
     }
@@ -256,7 +258,7 @@ void member_lists_remove_session(struct session *s, bool ends)
 
 /* Updates the online status of the session's user in the member lists of its guilds: while a
  * session moves between loops, it does not count as online (online_members.h). */
-static void recheck_presence_in_member_lists(struct session *s)
+static void queue_presence_check_in_member_lists(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
@@ -280,16 +282,17 @@ struct enter_lists_post {
  * session was added to all lists. */
 static bool add_session_to_some_lists(struct session *s)
 {
-    struct timed_step piece = time_slice_begin();
+    struct timed_step piece = list_work_time_slice_begin();
 
     for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
-        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+        struct member_list_subscription *u =
+            container_of(at, struct member_list_subscription, of_session);
 
         next = at->next;
         if (u->window)
             continue;
         begin_or_refuse_list_subscription(u);
-        if (time_slice_is_over(&piece))
+        if (list_work_time_slice_is_over(&piece))
             return true;
     }
     return false;
@@ -298,7 +301,7 @@ static bool add_session_to_some_lists(struct session *s)
 static void post_adding_session_to_lists(struct enter_lists_post *e)
 {
     e->gateway_loop->list_pieces++;
-    loop_post(e->gateway_loop->loop, &e->post);
+    loop_post_message(e->gateway_loop->loop, &e->post);
 }
 
 /* If the session has moved to another loop meanwhile, that loop adds the session to its member
@@ -334,38 +337,38 @@ static void begin_adding_session_to_lists(struct session *s)
 
 void member_lists_on_session_arrived(struct session *s)
 {
-    recheck_presence_in_member_lists(s);
+    queue_presence_check_in_member_lists(s);
     if (!links_are_empty(&s->lists))
         begin_adding_session_to_lists(s);
 }
 
-static bool list_range_is_valid(struct list_range range)
+static bool member_list_range_is_valid(struct member_list_row_range range)
 {
     return range.first <= range.last && range.last - range.first < ROWS_PER_RANGE;
 }
 
-void serialize_list_subscriptions(const struct session *s, struct buf *out)
+void serialize_member_list_subscriptions(const struct session *s, struct buf *out)
 {
     uint64_t count = 0;
 
     for (const struct link *at = s->lists.next; at != &s->lists; at = at->next)
         count++;
-    serial_put_u64(out, count);
+    serial_append_u64(out, count);
     for (const struct link *at = s->lists.next; at != &s->lists; at = at->next) {
-        const struct list_subscription *u =
-            container_of(at, const struct list_subscription, of_session);
+        const struct member_list_subscription *u =
+            container_of(at, const struct member_list_subscription, of_session);
 
-        serial_put_u64(out, u->guild_id);
-        serial_put_u64(out, u->channel_id);
-        serial_put_u64(out, u->count);
+        serial_append_u64(out, u->guild_id);
+        serial_append_u64(out, u->channel_id);
+        serial_append_u64(out, u->count);
         for (uint32_t i = 0; i < u->count; i++)
-            serial_put_u64(out, (uint64_t)u->ranges[i].first << 32 | u->ranges[i].last);
+            serial_append_u64(out, (uint64_t)u->ranges[i].first << 32 | u->ranges[i].last);
     }
 }
 
 static void deserialize_list_subscription(struct serial_reader *r, struct session *s)
 {
-    struct list_subscription *u = mem_new(sizeof *u);
+    struct member_list_subscription *u = mem_new(sizeof *u);
 
     u->session = s;
     links_append(&s->lists, &u->of_session);
@@ -376,30 +379,31 @@ static void deserialize_list_subscription(struct serial_reader *r, struct sessio
     for (uint64_t i = 0; i < count && !r->bad; i++) {
         uint64_t range = serial_get_u64(r);
 
-        u->ranges[u->count] = (struct list_range){ (uint32_t)(range >> 32), (uint32_t)range };
-        r->bad |= !list_range_is_valid(u->ranges[u->count++]);
+        u->ranges[u->count] =
+            (struct member_list_row_range){ (uint32_t)(range >> 32), (uint32_t)range };
+        r->bad |= !member_list_range_is_valid(u->ranges[u->count++]);
     }
 }
 
-void deserialize_list_subscriptions(struct serial_reader *r, struct session *s)
+void deserialize_member_list_subscriptions(struct serial_reader *r, struct session *s)
 {
-    for (size_t count = serial_get_count(r, 32); count && !r->bad; count--)
+    for (size_t count = serial_read_count(r, 32); count && !r->bad; count--)
         deserialize_list_subscription(r, s);
 }
 
 /* Finds the session's subscription to the member list of a channel. Sets *ret_oldest and *ret_count
  * to the session's oldest subscription and number of subscriptions in the guild. */
-static struct list_subscription *list_subscription_find(const struct session *s, snowflake guild_id,
-                                                        snowflake channel_id,
-                                                        struct list_subscription **ret_oldest,
-                                                        size_t *ret_count)
+static struct member_list_subscription *list_subscription_find(
+    const struct session *s, snowflake guild_id, snowflake channel_id,
+    struct member_list_subscription **ret_oldest, size_t *ret_count)
 {
-    struct list_subscription *found = NULL;
+    struct member_list_subscription *found = NULL;
 
     *ret_oldest = NULL;
     *ret_count = 0;
     for (struct link *at = s->lists.next; at != &s->lists; at = at->next) {
-        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+        struct member_list_subscription *u =
+            container_of(at, struct member_list_subscription, of_session);
 
         if (u->guild_id != guild_id)
             continue;
@@ -415,16 +419,17 @@ static struct list_subscription *list_subscription_find(const struct session *s,
 /* Subscribes the session to the member list of a channel. If the session has more than
  * LIST_CHANNELS_PER_GUILD subscriptions in the guild, its oldest one is dropped. */
 static void subscribe_to_channel_list(struct session *s, snowflake guild_id, snowflake channel_id,
-                                      const struct list_range *ranges, size_t count)
+                                      const struct member_list_row_range *ranges, size_t count)
 {
-    struct list_subscription *oldest;
+    struct member_list_subscription *oldest;
     size_t all;
-    struct list_subscription *u = list_subscription_find(s, guild_id, channel_id, &oldest, &all);
+    struct member_list_subscription *u =
+        list_subscription_find(s, guild_id, channel_id, &oldest, &all);
 
     if (u)
-        list_subscription_free(u);
+        member_list_subscription_free(u);
     else if (count && all == LIST_CHANNELS_PER_GUILD)
-        list_subscription_free(oldest);
+        member_list_subscription_free(oldest);
     if (!count)
         return;
     u = mem_new(sizeof *u);
@@ -439,15 +444,15 @@ static void subscribe_to_channel_list(struct session *s, snowflake guild_id, sno
 }
 
 /* Parses row ranges. Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
-static bool parse_list_ranges(const struct list *in, struct list_range *ret)
+static bool parse_list_ranges(const struct list *in, struct member_list_row_range *ret)
 {
     const struct list *pairs = in->items;
 
     for (size_t i = 0; i < in->count; i++) {
         const int64_t *pair = pairs[i].items;
 
-        ret[i] = (struct list_range){ (uint32_t)pair[0], (uint32_t)pair[1] };
-        if (!list_range_is_valid(ret[i]))
+        ret[i] = (struct member_list_row_range){ (uint32_t)pair[0], (uint32_t)pair[1] };
+        if (!member_list_range_is_valid(ret[i]))
             return false;
     }
     return true;
@@ -461,7 +466,7 @@ static bool apply_guild_subscription_request(struct session *s, snowflake guild_
     const snowflake *threads = in->thread_member_lists.items;
 
     for (size_t i = 0; i < in->channels.count; i++) {
-        struct list_range ranges[RANGES_PER_SUBSCRIPTION];
+        struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
         snowflake id;
 
         if (!snowflake_parse(c[i].id, &id) || !parse_list_ranges(&c[i].ranges, ranges))

@@ -24,7 +24,7 @@ struct list_update_row {
 
 struct list_update {
     struct member_list_window *window;
-    struct member_group groups[LIST_GROUPS_MAX];
+    struct member_list_group groups[LIST_GROUPS_MAX];
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[RANGES_PER_SUBSCRIPTION];
@@ -64,7 +64,7 @@ static void list_update_count_members(struct list_update *p, const struct member
 
     /* In a large guild the member table has only online members, so member_count counts more than
      * these. */
-    p->member_count = all ? member_table_guild_view(r)->member_count : (int64_t)l->order.count;
+    p->member_count = all ? member_table_get_guild_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
             p->online_count += (int64_t)p->groups[i].count;
@@ -96,7 +96,7 @@ static struct list_update *list_update_new(const struct member_table *r,
     return p;
 }
 
-void list_update_free(struct member_table *r)
+void member_list_update_free(struct member_table *r)
 {
     if (!r->update)
         return;
@@ -113,11 +113,11 @@ static bool list_update_has_range(const struct list_update *p, uint32_t range)
 
 static void collect_rows_of_range(struct list_update *p, uint32_t range)
 {
-    const struct list_range *at = &p->window->ranges[range];
+    const struct member_list_row_range *at = &p->window->ranges[range];
     size_t n = 0;
 
     for (size_t row = at->first; row <= at->last; row++) {
-        struct list_row found =
+        struct member_list_row found =
             member_order_row_at(&p->window->list->order, p->groups, p->group_count, row);
 
         if (!found.group)
@@ -130,7 +130,7 @@ static void collect_rows_of_range(struct list_update *p, uint32_t range)
     p->row_count[range] = n;
 }
 
-static void write_member_group_json(const struct list_update *p, const struct member_group *g,
+static void write_member_group_json(const struct list_update *p, const struct member_list_group *g,
                                     struct json_writer *j)
 {
     const struct member_table *r = p->window->list->table;
@@ -157,7 +157,7 @@ static const struct member *find_member_in_read_result(const struct list_update 
     return NULL;
 }
 
-static bool accept_every_json_field(const void *arg, struct str name)
+static bool include_every_json_field(const void *arg, struct str name)
 {
     (void)arg, (void)name;
     return true;
@@ -170,7 +170,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     /* In member lists, user clients read the user id from "id" of the member, not from "user". */
     json_write_name(j, "id");
     json_write_id(j, m->user_id);
-    schema_encode_fields(j, &member_schema, m, accept_every_json_field, NULL);
+    schema_encode_fields(j, &member_schema, m, include_every_json_field, NULL);
     json_write_name(j, "presence");
     gateway_write_presence_json(p->window->list->table->gateway_loop->gateway, m->user_id, j);
     json_end_object(j);
@@ -290,29 +290,29 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     r->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = read_list_update,
                                                  .done = on_list_update_read };
-    store_read_begin_now(r->gateway_loop, &r->store_read);
+    begin_session_read_now(r->gateway_loop, &r->store_read);
 }
 
 /* Sends the rows to a session. If the session is disconnected or has unsent events, it is marked to
  * get all rows later, because the current rows will be outdated by then. */
-static void send_list_update(struct member_table *r, struct list_subscription *u)
+static void send_list_update(struct member_table *r, struct member_list_subscription *u)
 {
     enum list_update_kind kind = u->fresh ? LIST_UPDATE_ALL_ROWS : LIST_UPDATE_CHANGED_ROWS;
     struct gateway_event *n = r->update->events[kind];
 
     if (!r->update->wanted[kind])
         return;
-    if (!list_subscription_can_view(u)) {
-        list_subscription_free(u);
+    if (!member_list_subscription_can_view_channel(u)) {
+        member_list_subscription_free(u);
         return;
     }
-    list_subscription_set_needs_all_rows(u, !n || !u->session->socket ||
-                                                session_has_unsent_data(u->session));
+    member_list_subscription_set_needs_all_rows(u, !n || !u->session->socket ||
+                                                       session_has_unsent_data(u->session));
     if (u->fresh) {
         r->pending.has_outdated_rows = true;
         return;
     }
-    r->sent_bytes += (int64_t)gateway_event_payload(n).n;
+    r->sent_bytes += (int64_t)gateway_event_get_payload(n).n;
     session_deliver_event(u->session, n, 0);
 }
 
@@ -323,8 +323,8 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
     struct member_list_window *f = r->update->window;
 
     for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_are_empty(&f->subscriptions); i++) {
-        struct list_subscription *u =
-            container_of(f->subscriptions.next, struct list_subscription, of_window);
+        struct member_list_subscription *u =
+            container_of(f->subscriptions.next, struct member_list_subscription, of_window);
 
         if (u->round == r->round)
             return false;
@@ -346,10 +346,10 @@ static void list_window_finish_round(struct member_table *r)
     p->window->round = r->round;
     if (!r->quick || !p->window->sent_hashes[0])
         memcpy(p->window->sent_hashes, p->digests, sizeof p->window->sent_hashes);
-    list_update_free(r);
+    member_list_update_free(r);
 }
 
-bool send_some_list_updates(struct member_table *r)
+bool send_some_member_list_updates(struct member_table *r)
 {
     if (!r->update) {
         struct member_list_window *f = find_window_not_sent_this_round(r);

@@ -4,12 +4,12 @@
  * immediately, and again when they change, at most once a second. Folder member_lists/ uses
  * presence/ and fanout/.
  *
- *   member_table          the members of a guild that member lists on this loop may show: all
- *                         members of guilds up to OFFLINE_MEMBERS_MAX, else online members
- *   channel_member_list   the members of a member table that can view a channel, sorted; channels
- *                         with the same overwrites share one list (list_id.h)
- *   member_list_window    row ranges of a list; sessions with equal ranges share one window
- *   list_subscription     a session that shows a channel's member list
+ *   member_table               the members of a guild that member lists on this loop may show: all
+ *                              members of guilds up to OFFLINE_MEMBERS_MAX, else online members
+ *   channel_member_list        the members of a member table that can view a channel, sorted;
+ *                              channels with the same overwrites share one list (list_id.h)
+ *   member_list_window         row ranges of a list; sessions with equal ranges share one window
+ *   member_list_subscription   a session that shows a channel's member list
  *
  * A member table collects the ids of changed members and processes them in update rounds: read the
  * members, update the lists, send the rows. An update round consists of short tasks on the loop and
@@ -40,8 +40,8 @@ void member_lists_remove_session(struct session *s, bool ends);
 void member_lists_on_session_arrived(struct session *s);
 void member_lists_free(struct gateway_loop *h);
 /* Serialise and deserialise the member list subscriptions of a session, for another process. */
-void serialize_list_subscriptions(const struct session *s, struct buf *out);
-void deserialize_list_subscriptions(struct serial_reader *r, struct session *s);
+void serialize_member_list_subscriptions(const struct session *s, struct buf *out);
+void deserialize_member_list_subscriptions(struct serial_reader *r, struct session *s);
 
 void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d);
 void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d);

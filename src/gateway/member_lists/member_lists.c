@@ -33,8 +33,8 @@ static const char *get_cached_member_list_id(struct channel_overwrites *rule, bo
 
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id)
 {
-    const struct guild_view *v = member_table_guild_view(r);
-    struct channel_overwrites *rule = map_get(&v->channels, channel_id);
+    const struct guild_view *v = member_table_get_guild_view(r);
+    struct channel_overwrites *rule = map_find_value(&v->channels, channel_id);
     const char *id = get_cached_member_list_id(rule, guild_view_role_permissions(v, r->guild_id) &
                                                          PERMISSION(VIEW_CHANNEL));
 
@@ -92,7 +92,7 @@ static bool member_belongs_to_list(const struct channel_member_list *l, const st
            PERMISSION(VIEW_CHANNEL);
 }
 
-static struct channel_member_list *find_unbuilt_list(const struct member_table *r)
+static struct channel_member_list *find_unbuilt_member_list(const struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -107,14 +107,14 @@ static struct channel_member_list *find_unbuilt_list(const struct member_table *
  * meanwhile, so l->at stays valid between tasks. */
 bool build_some_member_lists(struct member_table *r)
 {
-    struct channel_member_list *l = find_unbuilt_list(r);
+    struct channel_member_list *l = find_unbuilt_member_list(r);
     struct ordered_member *some[MEMBERS_PER_BUILD_TASK], *m = NULL;
-    const struct guild_view *v = member_table_guild_view(r);
+    const struct guild_view *v = member_table_get_guild_view(r);
     size_t count = 0, looked = 0;
 
     if (!l)
         return false;
-    while (looked++ < MEMBERS_PER_BUILD_TASK && (m = map_next(&r->members, &l->at))) {
+    while (looked++ < MEMBERS_PER_BUILD_TASK && (m = map_next_value(&r->members, &l->at))) {
         m->rank = member_table_compute_rank(r, m);
         if (member_belongs_to_list(l, v, m))
             some[count++] = m;
@@ -128,10 +128,10 @@ bool build_some_member_lists(struct member_table *r)
     return true;
 }
 
-static void apply_changes_to_list(struct channel_member_list *l)
+static void apply_changes_to_member_list(struct channel_member_list *l)
 {
     struct member_table *r = l->table;
-    const struct guild_view *v = member_table_guild_view(r);
+    const struct guild_view *v = member_table_get_guild_view(r);
     struct ordered_member **some =
         mem_new((r->changed.added_count + 1) * sizeof(struct ordered_member *));
     size_t count = 0;
@@ -139,12 +139,12 @@ static void apply_changes_to_list(struct channel_member_list *l)
     for (size_t i = 0; i < r->changed.added_count; i++)
         if (!r->changed.added[i]->gone && member_belongs_to_list(l, v, r->changed.added[i]))
             some[count++] = r->changed.added[i];
-    member_order_remove_marked(&l->order);
+    member_order_remove_marked_members(&l->order);
     member_order_insert(&l->order, some, count);
     mem_free(some);
 }
 
-static struct channel_member_list *find_outdated_list(const struct member_table *r)
+static struct channel_member_list *find_outdated_member_list(const struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -164,7 +164,7 @@ static void clear_member_changes(struct member_table *r)
 
 bool member_lists_apply_changes(struct member_table *r)
 {
-    struct channel_member_list *l = find_outdated_list(r);
+    struct channel_member_list *l = find_outdated_member_list(r);
 
     if (l && r->changed.added_count > REBUILD_ABOVE_ADDED) {
         member_list_reset(l);
@@ -173,7 +173,7 @@ bool member_lists_apply_changes(struct member_table *r)
     }
     if (l && (r->changed.added_count || r->changed.removed_count)) {
         l->updated_round = r->round;
-        apply_changes_to_list(l);
+        apply_changes_to_member_list(l);
         member_table_continue_update_round(r);
         return true;
     }

@@ -44,13 +44,13 @@ static int compare_member_pointers(const void *a, const void *b)
                                    *(struct ordered_member *const *)b);
 }
 
-void member_order_clear(struct member_order *o)
+void member_order_clear(struct member_list_order *o)
 {
     mem_free(o->items);
-    *o = (struct member_order){ 0 };
+    *o = (struct member_list_order){ 0 };
 }
 
-void member_order_remove_marked(struct member_order *o)
+void member_order_remove_marked_members(struct member_list_order *o)
 {
     size_t retained = 0;
 
@@ -61,7 +61,7 @@ void member_order_remove_marked(struct member_order *o)
 }
 
 /* Returns by binary search how many of the first `count` items sort before m. */
-static size_t member_order_find_position(const struct member_order *o, size_t count,
+static size_t member_order_find_position(const struct member_list_order *o, size_t count,
                                          const struct ordered_member *m)
 {
     size_t from = 0, to = count;
@@ -78,7 +78,7 @@ static size_t member_order_find_position(const struct member_order *o, size_t co
 }
 
 /* Merges the new items from the end of the array, so that each item moves at most once. */
-void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count)
+void member_order_insert(struct member_list_order *o, struct ordered_member **more, size_t count)
 {
     size_t end = o->count;
 
@@ -101,7 +101,7 @@ void member_order_insert(struct member_order *o, struct ordered_member **more, s
 }
 
 /* Returns by binary search the end of the group with this rank. */
-static size_t member_order_group_end(const struct member_order *o, size_t from, uint32_t rank)
+static size_t member_order_group_end(const struct member_list_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;
 
@@ -116,7 +116,8 @@ static size_t member_order_group_end(const struct member_order *o, size_t from, 
     return from;
 }
 
-size_t member_order_list_groups(const struct member_order *o, struct member_group *ret, size_t max)
+size_t member_order_list_groups(const struct member_list_order *o, struct member_list_group *ret,
+                                size_t max)
 {
     size_t n = 0;
 
@@ -124,14 +125,15 @@ size_t member_order_list_groups(const struct member_order *o, struct member_grou
         uint32_t rank = o->items[at]->rank;
         size_t end = member_order_group_end(o, at, rank);
 
-        ret[n] = (struct member_group){ rank, at + n, at, end - at };
+        ret[n] = (struct member_list_group){ rank, at + n, at, end - at };
         at = end;
     }
     return n;
 }
 
-struct list_row member_order_row_at(const struct member_order *o, const struct member_group *groups,
-                                    size_t count, size_t row)
+struct member_list_row member_order_row_at(const struct member_list_order *o,
+                                           const struct member_list_group *groups, size_t count,
+                                           size_t row)
 {
     size_t from = 0, to = count;
 
@@ -144,18 +146,20 @@ struct list_row member_order_row_at(const struct member_order *o, const struct m
             to = middle;
     }
     if (!from || row > groups[from - 1].row + groups[from - 1].count)
-        return (struct list_row){ 0 };
-    const struct member_group *g = &groups[from - 1];
-    return (struct list_row){ g, row == g->row ? NULL : o->items[g->first + row - g->row - 1] };
+        return (struct member_list_row){ 0 };
+    const struct member_list_group *g = &groups[from - 1];
+    return (struct member_list_row){ g,
+                                     row == g->row ? NULL : o->items[g->first + row - g->row - 1] };
 }
 
-uint64_t member_order_hash_rows(const struct member_order *o, const struct member_group *groups,
-                                size_t count, size_t first, size_t last)
+uint64_t member_order_hash_rows(const struct member_list_order *o,
+                                const struct member_list_group *groups, size_t count, size_t first,
+                                size_t last)
 {
     uint64_t sum = 1;
 
     for (size_t row = first; row <= last; row++) {
-        struct list_row r = member_order_row_at(o, groups, count, row);
+        struct member_list_row r = member_order_row_at(o, groups, count, row);
 
         if (!r.group)
             break;

@@ -27,18 +27,18 @@ struct ordered_member *ordered_member_new(snowflake user_id, struct str name,
                                           const snowflake *roles, size_t role_count);
 
 /* The sorted members of one member list. */
-struct member_order {
+struct member_list_order {
     struct ordered_member **items;
     size_t count, cap;
 };
 
-void member_order_clear(struct member_order *o);
-void member_order_remove_marked(struct member_order *o);
+void member_order_clear(struct member_list_order *o);
+void member_order_remove_marked_members(struct member_list_order *o);
 /* Inserts members, in order. Sorts the array `more` in place. */
-void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);
+void member_order_insert(struct member_list_order *o, struct ordered_member **more, size_t count);
 
 /* Adjacent members of the same rank, which a header row precedes. */
-struct member_group {
+struct member_list_group {
     uint32_t rank;
     size_t row;   /* index of the row with the group's header; the rows of its members follow */
     size_t first; /* index of the first member */
@@ -46,19 +46,22 @@ struct member_group {
 };
 
 /* Writes up to `max` groups to ret, in order. Returns their number. */
-size_t member_order_list_groups(const struct member_order *o, struct member_group *ret, size_t max);
+size_t member_order_list_groups(const struct member_list_order *o, struct member_list_group *ret,
+                                size_t max);
 
 /* A row of a member list: a group's header or a member. */
-struct list_row {
-    const struct member_group *group; /* NULL if the member list has no such row */
+struct member_list_row {
+    const struct member_list_group *group; /* NULL if the member list has no such row */
     const struct ordered_member *member;
 };
-struct list_row member_order_row_at(const struct member_order *o, const struct member_group *groups,
-                                    size_t count, size_t row);
+struct member_list_row member_order_row_at(const struct member_list_order *o,
+                                           const struct member_list_group *groups, size_t count,
+                                           size_t row);
 
 /* Returns a hash of the rows `first` to `last`. Equal hashes mean that these rows have not
  * changed. */
-uint64_t member_order_hash_rows(const struct member_order *o, const struct member_group *groups,
-                                size_t count, size_t first, size_t last);
+uint64_t member_order_hash_rows(const struct member_list_order *o,
+                                const struct member_list_group *groups, size_t count, size_t first,
+                                size_t last);
 
 #endif

@@ -39,7 +39,7 @@ static enum err read_hoisted_roles(struct session_store_read *l, struct tx *tx)
     return l->gateway_loop->gateway->options.source->roles(tx, r->guild_id, &r->read.found);
 }
 
-static void reset_all_lists(struct member_table *r)
+static void reset_all_member_lists(struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next)
         member_list_reset(container_of(at, struct channel_member_list, link));
@@ -48,7 +48,7 @@ static void reset_all_lists(struct member_table *r)
 static void on_hoisted_roles_read(struct session_store_read *l, enum err e)
 {
     struct member_table *r = container_of(l, struct member_table, store_read);
-    const struct guild_view *v = member_table_guild_view(r);
+    const struct guild_view *v = member_table_get_guild_view(r);
     struct role *roles = r->read.found.items;
 
     if (!e && r->read.found.count)
@@ -59,12 +59,12 @@ static void on_hoisted_roles_read(struct session_store_read *l, enum err e)
         if (roles[i].hoist && roles[i].id != r->guild_id)
             r->ranks[r->rank_count++] = roles[i].id;
     r->owner_id = v ? v->owner_id : 0;
-    reset_all_lists(r);
+    reset_all_member_lists(r);
     member_table_continue_update_round(r);
 }
 
-static void append_member_pointer(struct ordered_member ***list, size_t *count, size_t *cap,
-                                  struct ordered_member *m)
+static void append_ordered_member_pointer(struct ordered_member ***list, size_t *count, size_t *cap,
+                                          struct ordered_member *m)
 {
     if (*count == *cap) {
         *cap = *cap ? *cap * 2 : 64;
@@ -78,26 +78,27 @@ static void append_member_pointer(struct ordered_member ***list, size_t *count, 
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;
-    map_remove(&r->members, m->user_id);
-    append_member_pointer(&r->changed.removed, &r->changed.removed_count, &r->changed.removed_cap,
-                          m);
+    map_remove_value(&r->members, m->user_id);
+    append_ordered_member_pointer(&r->changed.removed, &r->changed.removed_count,
+                                  &r->changed.removed_cap, m);
 }
 
 static void member_table_add(struct member_table *r, struct ordered_member *m)
 {
-    struct ordered_member *before = map_get(&r->members, m->user_id);
+    struct ordered_member *before = map_find_value(&r->members, m->user_id);
 
     if (before)
         member_table_remove(r, before);
     m->rank = member_table_compute_rank(r, m);
     m->version = ++r->version;
-    map_put(&r->members, m->user_id, m);
-    append_member_pointer(&r->changed.added, &r->changed.added_count, &r->changed.added_cap, m);
+    map_set_value(&r->members, m->user_id, m);
+    append_ordered_member_pointer(&r->changed.added, &r->changed.added_count, &r->changed.added_cap,
+                                  m);
 }
 
 static bool user_is_visibly_online(const struct member_table *r, snowflake user_id)
 {
-    return gateway_account_status(r->gateway_loop->gateway, user_id, NULL);
+    return gateway_get_account_status(r->gateway_loop->gateway, user_id, NULL);
 }
 
 static struct str member_display_name(const struct member *m)
@@ -116,7 +117,7 @@ static void add_members_from_read_result(struct member_table *r)
         bool online = user_is_visibly_online(r, m[i].user_id);
 
         if (!online && !r->has_offline) {
-            struct ordered_member *before = map_get(&r->members, m[i].user_id);
+            struct ordered_member *before = map_find_value(&r->members, m[i].user_id);
 
             if (before)
                 member_table_remove(r, before);
@@ -158,8 +159,8 @@ static void queue_online_members(struct member_table *r)
         online_members_copy_ids(&r->gateway_loop->gateway->online_members, r->guild_id, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (!map_get(&r->members, ids[i]))
-            map_put(&r->changed_members, ids[i], (void *)(uintptr_t)MEMBER_ROW_CHANGED);
+        if (!map_find_value(&r->members, ids[i]))
+            map_set_value(&r->changed_members, ids[i], (void *)(uintptr_t)MEMBER_ROW_CHANGED);
     mem_free(ids);
 }
 
@@ -167,9 +168,10 @@ static void queue_presence_checks_of_members(struct member_table *r)
 {
     size_t at = 0;
 
-    for (const struct ordered_member *m; (m = map_next(&r->members, &at));)
-        if (!map_get(&r->changed_members, m->user_id))
-            map_put(&r->changed_members, m->user_id, (void *)(uintptr_t)MEMBER_PRESENCE_CHANGED);
+    for (const struct ordered_member *m; (m = map_next_value(&r->members, &at));)
+        if (!map_find_value(&r->changed_members, m->user_id))
+            map_set_value(&r->changed_members, m->user_id,
+                          (void *)(uintptr_t)MEMBER_PRESENCE_CHANGED);
 }
 
 static void member_table_begin_read(struct member_table *r,
@@ -177,16 +179,16 @@ static void member_table_begin_read(struct member_table *r,
                                     void (*done)(struct session_store_read *l, enum err e))
 {
     r->store_read = (struct session_store_read){ .in_background = true, .run = run, .done = done };
-    store_read_begin_now(r->gateway_loop, &r->store_read);
+    begin_session_read_now(r->gateway_loop, &r->store_read);
 }
 
 bool member_table_begin_reads(struct member_table *r)
 {
     if (r->pending.wants_ids) {
         r->pending.wants_ids = false;
-        list_subscription_moves_begin(r);
+        member_list_subscription_moves_begin(r);
     }
-    if (r->move.moving && move_some_list_subscriptions(r)) {
+    if (r->move.moving && move_some_member_list_subscriptions(r)) {
         member_table_continue_update_round(r);
         return true;
     }
@@ -198,7 +200,7 @@ bool member_table_begin_reads(struct member_table *r)
     if (!r->pending.wants_members)
         return false;
     r->pending.wants_members = false;
-    r->has_offline = member_table_guild_view(r)->member_count <= OFFLINE_MEMBERS_MAX;
+    r->has_offline = member_table_get_guild_view(r)->member_count <= OFFLINE_MEMBERS_MAX;
     r->changed_at = 0;
     if (!r->has_offline)
         queue_online_members(r);
@@ -235,14 +237,14 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
     struct member_table *r = container_of(l, struct member_table, store_read);
 
     for (size_t i = 0; !e && i < r->read.reading_count; i++) {
-        struct ordered_member *m = map_get(&r->members, r->read.reading[i]);
+        struct ordered_member *m = map_find_value(&r->members, r->read.reading[i]);
 
         if (m && !member_is_in_read_result(r, m->user_id))
             member_table_remove(r, m);
     }
     for (size_t i = 0; e && i < r->read.reading_count; i++)
-        map_put(&r->pending.changed_members, r->read.reading[i],
-                (void *)(uintptr_t)MEMBER_ROW_CHANGED);
+        map_set_value(&r->pending.changed_members, r->read.reading[i],
+                      (void *)(uintptr_t)MEMBER_ROW_CHANGED);
     if (!e)
         add_members_from_read_result(r);
     member_table_continue_update_round(r);
@@ -267,9 +269,9 @@ static void update_member_presence(struct member_table *r, struct ordered_member
 }
 
 static void apply_or_queue_member_change(struct member_table *r, snowflake user_id,
-                                         enum member_change note)
+                                         enum member_table_change note)
 {
-    struct ordered_member *m = map_get(&r->members, user_id);
+    struct ordered_member *m = map_find_value(&r->members, user_id);
 
     if (m && note == MEMBER_PRESENCE_CHANGED)
         update_member_presence(r, m);
@@ -289,7 +291,8 @@ bool member_table_process_changes(struct member_table *r)
 
         if (!slot->value)
             continue;
-        apply_or_queue_member_change(r, slot->key, (enum member_change)(uintptr_t)slot->value);
+        apply_or_queue_member_change(r, slot->key,
+                                     (enum member_table_change)(uintptr_t)slot->value);
         looked++;
     }
     if (r->read.reading_count)

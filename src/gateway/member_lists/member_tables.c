@@ -16,7 +16,7 @@ enum {
 static void run_member_list_round_task(struct loop_message *post);
 static void on_member_list_round_due(struct deadline *d);
 
-const struct guild_view *member_table_guild_view(const struct member_table *r)
+const struct guild_view *member_table_get_guild_view(const struct member_table *r)
 {
     const struct topic *t = topic_find(&r->gateway_loop->topics, AUDIENCE_GUILD, r->guild_id);
 
@@ -31,7 +31,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
         h->member_tables->pace =
             deadline_list_new(h->loop, ROUND_INTERVAL_MS, true, on_member_list_round_due);
     }
-    struct member_table *r = map_get(&h->member_tables->map, guild_id);
+    struct member_table *r = map_find_value(&h->member_tables->map, guild_id);
     if (r)
         return r;
     r = mem_new(sizeof *r);
@@ -44,7 +44,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->pending.changed_members);
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
-    map_put(&h->member_tables->map, guild_id, r);
+    map_set_value(&h->member_tables->map, guild_id, r);
     /* From now on changed members of the guild are recorded. member_table_begin_reads reads the
      * current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
@@ -55,7 +55,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
 static bool member_table_free_some_members(struct member_table *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {
-        struct ordered_member *m = map_next(&r->members, &r->ended);
+        struct ordered_member *m = map_next_value(&r->members, &r->ended);
 
         if (!m) {
             map_clear(&r->members);
@@ -79,7 +79,7 @@ static void member_table_unregister(struct member_table *r)
     deadline_cancel(&r->pace);
     while (!links_are_empty(&r->lists))
         member_list_free(container_of(r->lists.next, struct channel_member_list, link));
-    map_remove(&r->gateway_loop->member_tables->map, r->guild_id);
+    map_remove_value(&r->gateway_loop->member_tables->map, r->guild_id);
     guild_set_has_member_lists(&r->gateway_loop->gateway->online_members, r->guild_id, false);
 }
 
@@ -90,7 +90,7 @@ void member_lists_free(struct gateway_loop *h)
 
     if (!all)
         return;
-    for (struct member_table *r; (r = map_next(&all->map, &at)); at = 0) {
+    for (struct member_table *r; (r = map_next_value(&all->map, &at)); at = 0) {
         member_table_unregister(r);
         member_table_free_some_members(r, SIZE_MAX);
     }
@@ -103,7 +103,7 @@ void member_lists_free(struct gateway_loop *h)
 static void post_member_list_round_task(struct member_table *r)
 {
     r->gateway_loop->list_pieces++;
-    loop_post(r->gateway_loop->loop, &r->post);
+    loop_post_message(r->gateway_loop->loop, &r->post);
 }
 
 static bool member_table_has_pending_work(const struct member_table *r)
@@ -132,7 +132,7 @@ static void member_list_round_begin(struct member_table *r, bool quick)
     post_member_list_round_task(r);
 }
 
-static void free_unused_lists(struct member_table *r)
+static void free_unused_member_lists(struct member_table *r)
 {
     for (struct link *at = r->lists.next, *next; at != &r->lists; at = next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -167,8 +167,8 @@ static void member_list_round_end(struct member_table *r)
     r->pending.wants_members |= r->read.failed_members;
     r->read.failed_roles = r->read.failed_members = false;
     map_clear(&r->changed_members);
-    list_update_free(r);
-    free_unused_lists(r);
+    member_list_update_free(r);
+    free_unused_member_lists(r);
     if (links_are_empty(&r->lists)) {
         member_table_unregister(r);
         r->ending = true;
@@ -219,7 +219,7 @@ void member_table_schedule_update_round(struct member_table *r)
  * size. */
 static bool run_next_task_of_member_list_round(struct member_table *r)
 {
-    if (!member_table_guild_view(r))
+    if (!member_table_get_guild_view(r))
         return false;
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
@@ -228,7 +228,7 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return build_some_member_lists(r) || (!r->quick && member_lists_apply_changes(r)) ||
-           send_some_list_updates(r);
+           send_some_member_list_updates(r);
 }
 
 void member_table_continue_update_round(struct member_table *r)
@@ -249,7 +249,7 @@ static void run_member_list_round_task(struct loop_message *post)
     }
     if (run_next_task_of_member_list_round(r))
         return;
-    if (!member_table_guild_view(r) && end_some_list_subscriptions(r)) {
+    if (!member_table_get_guild_view(r) && end_some_member_list_subscriptions(r)) {
         post_member_list_round_task(r);
         return;
     }
@@ -257,17 +257,17 @@ static void run_member_list_round_task(struct loop_message *post)
 }
 
 static void member_table_record_change(struct member_table *r, snowflake user_id,
-                                       enum member_change note)
+                                       enum member_table_change note)
 {
-    enum member_change before =
-        (enum member_change)(uintptr_t)map_get(&r->pending.changed_members, user_id);
+    enum member_table_change before =
+        (enum member_table_change)(uintptr_t)map_find_value(&r->pending.changed_members, user_id);
 
     /* In a large guild, an offline member who is in no member list can be ignored. */
-    if (!r->has_offline && !r->pending.wants_members && !map_get(&r->members, user_id) &&
-        !gateway_account_status(r->gateway_loop->gateway, user_id, NULL))
+    if (!r->has_offline && !r->pending.wants_members && !map_find_value(&r->members, user_id) &&
+        !gateway_get_account_status(r->gateway_loop->gateway, user_id, NULL))
         return;
     if (note > before)
-        map_put(&r->pending.changed_members, user_id, (void *)(uintptr_t)note);
+        map_set_value(&r->pending.changed_members, user_id, (void *)(uintptr_t)note);
     member_table_schedule_update_round(r);
 }
 
@@ -275,7 +275,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
  * lists then show a different set of members. */
 static void reread_members_if_size_limit_crossed(struct member_table *r)
 {
-    const struct guild_view *v = member_table_guild_view(r);
+    const struct guild_view *v = member_table_get_guild_view(r);
 
     if (v && (v->member_count <= OFFLINE_MEMBERS_MAX) != r->has_offline)
         r->pending.wants_members = true;
@@ -284,7 +284,7 @@ static void reread_members_if_size_limit_crossed(struct member_table *r)
 void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n)
 {
     struct member_table *r =
-        n->to.kind == AUDIENCE_GUILD ? map_get(&h->member_tables->map, n->to.id) : NULL;
+        n->to.kind == AUDIENCE_GUILD ? map_find_value(&h->member_tables->map, n->to.id) : NULL;
 
     if (!r)
         return;
@@ -329,7 +329,7 @@ static void on_presence_posted(struct loop_message *post)
 {
     struct presence_post *n = container_of(post, struct presence_post, post);
     struct member_table *r = n->gateway_loop->member_tables
-                                 ? map_get(&n->gateway_loop->member_tables->map, n->guild_id)
+                                 ? map_find_value(&n->gateway_loop->member_tables->map, n->guild_id)
                                  : NULL;
 
     if (r)
@@ -346,7 +346,7 @@ void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake u
         *n = (struct presence_post){
             { .run = on_presence_posted }, g->gateway_loops[i], guild_id, user_id
         };
-        loop_post(g->gateway_loops[i]->loop, &n->post);
+        loop_post_message(g->gateway_loops[i]->loop, &n->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }

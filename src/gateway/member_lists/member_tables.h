@@ -18,30 +18,30 @@ enum {
     LIST_GROUPS_MAX = 256, /* maximum number of roles of a guild, plus "online" and "offline" */
 };
 
-struct list_range {
+struct member_list_row_range {
     uint32_t first, last;
 };
 
 /* A session's subscription to the member list of a channel; owned by the session. */
-struct list_subscription {
+struct member_list_subscription {
     struct link of_session, of_window;
     struct session *session;
     snowflake guild_id, channel_id;
-    struct list_range ranges[RANGES_PER_SUBSCRIPTION];
+    struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct member_list_window *window;
     uint64_t round; /* number of the last update round in which this subscription was handled */
-    uint64_t moves; /* list_subscription_moves.moves when this was last checked */
+    uint64_t moves; /* member_list_subscription_moves.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
 
 struct member_list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    /* Items: struct list_subscription; those handled in this update round are last. */
+    /* Items: struct member_list_subscription; those handled in this update round are last. */
     struct link subscriptions;
     size_t subscription_count, fresh_count;
-    struct list_range ranges[RANGES_PER_SUBSCRIPTION];
+    struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     /* Per row range: hash of the rows that were sent last. */
     uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION];
@@ -54,7 +54,7 @@ struct channel_member_list {
     char id[LIST_ID_MAX];
     /* Copy of the overwrites of the first channel that had this list. */
     struct channel_overwrites *rule;
-    struct member_order order;
+    struct member_list_order order;
     struct link windows;
     struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
@@ -65,7 +65,7 @@ struct channel_member_list {
 
 /* Work for the next update round of a member table. */
 struct member_table_pending_work {
-    struct map changed_members; /* user id -> enum member_change */
+    struct map changed_members; /* user id -> enum member_table_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh; /* a new subscription has not received its first rows */
     /* A session could not be sent its rows, or a session has stopped to show a list. */
@@ -73,7 +73,7 @@ struct member_table_pending_work {
 };
 
 /* State of moving subscriptions to other member lists, because permissions changed. */
-struct list_subscription_moves {
+struct member_list_subscription_moves {
     bool moving;         /* moves are in progress */
     uint64_t moves;      /* number of times that moving was begun */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
@@ -109,12 +109,12 @@ struct member_table {
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; the member lists are updated afterwards */
-    struct list_subscription_moves move;
+    struct member_list_subscription_moves move;
     uint64_t round;
     int64_t began;       /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;  /* bytes sent since the last pause */
     int64_t pause_until; /* end of the pause (clock_steady_ms) */
-    /* User id -> enum member_change, of members that this round updates. */
+    /* User id -> enum member_table_change, of members that this round updates. */
     struct map changed_members;
     size_t changed_at; /* position in `changed_members` */
     struct member_table_changes changed;
@@ -132,13 +132,13 @@ struct member_tables {
     struct deadline_list *pace;
 };
 
-enum member_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANGED };
+enum member_table_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANGED };
 
 /* --- member_tables.c ------------------------------------------------------------------ */
 
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
 /* Returns NULL if no session of this loop is in the guild. */
-const struct guild_view *member_table_guild_view(const struct member_table *r);
+const struct guild_view *member_table_get_guild_view(const struct member_table *r);
 /* Start an update round. member_table_start_update_round starts it immediately, for a new
  * subscription; member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
 void member_table_start_update_round(struct member_table *r);
@@ -169,25 +169,25 @@ bool member_lists_apply_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 
-/* send_some_list_updates is a task of an update round; list_update_free frees the update if the
- * round is aborted. */
-bool send_some_list_updates(struct member_table *r);
-void list_update_free(struct member_table *r);
+/* send_some_member_list_updates is a task of an update round; member_list_update_free frees the
+ * update if the round is aborted. */
+bool send_some_member_list_updates(struct member_table *r);
+void member_list_update_free(struct member_table *r);
 
 /* --- list_subscriptions.c ------------------------------------------------------------- */
 
 /* Unsubscribes the session from the member list of a channel and frees the subscription. */
-void list_subscription_free(struct list_subscription *u);
+void member_list_subscription_free(struct member_list_subscription *u);
 /* Returns whether the subscribed session can view the channel. */
-bool list_subscription_can_view(const struct list_subscription *u);
-void list_subscription_set_needs_all_rows(struct list_subscription *u, bool fresh);
+bool member_list_subscription_can_view_channel(const struct member_list_subscription *u);
+void member_list_subscription_set_needs_all_rows(struct member_list_subscription *u, bool fresh);
 void member_list_window_free(struct member_list_window *f);
 /* Move subscriptions to other member lists after overwrites have changed, in steps.
- * move_some_list_subscriptions returns false when all are moved. */
-void list_subscription_moves_begin(struct member_table *r);
-bool move_some_list_subscriptions(struct member_table *r);
+ * move_some_member_list_subscriptions returns false when all are moved. */
+void member_list_subscription_moves_begin(struct member_table *r);
+bool move_some_member_list_subscriptions(struct member_table *r);
 /* Ends all subscriptions to member lists of a guild, in steps, because no session of this loop is
  * in the guild any more. Returns false when all have ended. */
-bool end_some_list_subscriptions(struct member_table *r);
+bool end_some_member_list_subscriptions(struct member_table *r);
 
 #endif

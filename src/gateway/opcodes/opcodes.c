@@ -72,47 +72,55 @@ static const struct schema resume_schema = { .size = sizeof(struct resume_messag
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
 static const struct field request_members_fields[] = {
-    { FIELD(struct request_members, guild_id), .type = &type_any_json },
-    { FIELD(struct request_members, user_ids), .type = &type_any_json, .flags = OPTIONAL },
-    { FIELD(struct request_members, nonce), .type = &type_any_json, .flags = OPTIONAL },
-    { FIELD(struct request_members, query), .type = &type_any_text, .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct request_members, limit), .type = &type_integer, .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct request_members, presences), .type = &type_boolean, .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct request_members_message, guild_id), .type = &type_any_json },
+    { FIELD(struct request_members_message, user_ids), .type = &type_any_json, .flags = OPTIONAL },
+    { FIELD(struct request_members_message, nonce), .type = &type_any_json, .flags = OPTIONAL },
+    { FIELD(struct request_members_message, query), .type = &type_any_text,
+      .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct request_members_message, limit), .type = &type_integer,
+      .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct request_members_message, presences), .type = &type_boolean,
+      .flags = OPTIONAL_OR_NULL },
     { 0 },
 };
-static const struct schema request_members_schema = { .size = sizeof(struct request_members),
+static const struct schema request_members_schema = { .size =
+                                                          sizeof(struct request_members_message),
                                                       .fields = request_members_fields };
 static const struct type type_request_members = { .kind = KIND_OBJECT,
                                                   .schema = &request_members_schema };
 
 static const struct field search_recent_fields[] = {
-    { FIELD(struct search_recent_members, guild_id), .type = &type_snowflake },
-    { FIELD(struct search_recent_members, query), .type = &type_any_text,
+    { FIELD(struct search_recent_members_message, guild_id), .type = &type_snowflake },
+    { FIELD(struct search_recent_members_message, query), .type = &type_any_text,
       .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct search_recent_members, continuation_token), .type = &type_snowflake,
+    { FIELD(struct search_recent_members_message, continuation_token), .type = &type_snowflake,
       .flags = OPTIONAL_OR_NULL },
-    { FIELD(struct search_recent_members, nonce), .type = &type_any_json, .flags = OPTIONAL },
+    { FIELD(struct search_recent_members_message, nonce), .type = &type_any_json,
+      .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema search_recent_schema = { .size = sizeof(struct search_recent_members),
-                                                    .fields = search_recent_fields };
+static const struct schema search_recent_schema = {
+    .size = sizeof(struct search_recent_members_message), .fields = search_recent_fields
+};
 static const struct type type_search_recent_members = { .kind = KIND_OBJECT,
                                                         .schema = &search_recent_schema };
 
 static const struct field sounds_fields[] = {
-    { FIELD(struct request_sounds, guild_ids), .type = &ids },
+    { FIELD(struct request_sounds_message, guild_ids), .type = &ids },
     { 0 },
 };
-static const struct schema sounds_schema = { .size = sizeof(struct request_sounds),
+static const struct schema sounds_schema = { .size = sizeof(struct request_sounds_message),
                                              .fields = sounds_fields };
 static const struct type type_request_sounds = { .kind = KIND_OBJECT, .schema = &sounds_schema };
 
 static const struct field channel_info_fields[] = {
-    { FIELD(struct request_channel_info, guild_id), .type = &type_snowflake },
-    { FIELD(struct request_channel_info, fields), .type = &type_words, .flags = OPTIONAL_OR_NULL },
+    { FIELD(struct request_channel_info_message, guild_id), .type = &type_snowflake },
+    { FIELD(struct request_channel_info_message, fields), .type = &type_words,
+      .flags = OPTIONAL_OR_NULL },
     { 0 },
 };
-static const struct schema channel_info_schema = { .size = sizeof(struct request_channel_info),
+static const struct schema channel_info_schema = { .size =
+                                                       sizeof(struct request_channel_info_message),
                                                    .fields = channel_info_fields };
 static const struct type type_channel_info = { .kind = KIND_OBJECT,
                                                .schema = &channel_info_schema };
@@ -177,10 +185,10 @@ static void handle_heartbeat(struct gateway_socket *p, int op, struct str raw, c
 
 /* Passes the message to its handler in struct gateway_hooks, for example to the voice handler. */
 static void run_opcode_hook(struct gateway_socket *p, int op, struct str raw,
-                            bool (*hook)(void *arg, const struct gateway_caller *who, int op,
+                            bool (*hook)(void *arg, const struct gateway_hook_session *who, int op,
                                          struct str d))
 {
-    struct gateway_caller who = gateway_caller_from_session(p->session);
+    struct gateway_hook_session who = gateway_hook_session_of(p->session);
 
     if (raw.n == 0 || raw.p[0] != '{')
         gateway_socket_close(p, CLOSE_BAD_OPCODE, "field d has the wrong type");

@@ -320,7 +320,7 @@ static bool members_task_begin_chunk_read(struct session_task *e)
     return true;
 }
 
-static void begin_members_task(struct session *s, const struct request_members *in,
+static void begin_members_task(struct session *s, const struct request_members_message *in,
                                snowflake guild_id, struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
@@ -345,7 +345,7 @@ static void begin_members_task(struct session *s, const struct request_members *
 
 void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct request_members *in = d;
+    const struct request_members_message *in = d;
     struct list guilds = parse_user_id_or_ids(p->gateway_loop->arena, in->guild_id);
     struct list users = parse_user_id_or_ids(p->gateway_loop->arena, in->user_ids);
     const snowflake *ids = guilds.items;
@@ -359,7 +359,7 @@ void handle_request_members(struct gateway_socket *p, int op, struct str raw, co
 
 void handle_search_recent_members(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct search_recent_members *in = d;
+    const struct search_recent_members_message *in = d;
 
     (void)op, (void)raw;
     struct members_task *l = members_task_new(in->guild_id);

@@ -67,7 +67,7 @@ static void sounds_task_free(struct session_task *e)
 
 void handle_request_sounds(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct request_sounds *in = d;
+    const struct request_sounds_message *in = d;
     const snowflake *ids = in->guild_ids.items;
 
     (void)op, (void)raw;
@@ -164,7 +164,8 @@ static void voice_channels_task_free(struct session_task *e)
     mem_free(container_of(e, struct voice_channels_task, task));
 }
 
-static bool channel_info_request_has_field(const struct request_channel_info *in, const char *field)
+static bool channel_info_request_has_field(const struct request_channel_info_message *in,
+                                           const char *field)
 {
     const struct str *names = in->fields.items;
 
@@ -176,7 +177,7 @@ static bool channel_info_request_has_field(const struct request_channel_info *in
 
 void handle_channel_info(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
-    const struct request_channel_info *in = d;
+    const struct request_channel_info_message *in = d;
     struct voice_channels_task *l = mem_new(sizeof *l);
     bool info = op == OP_CHANNEL_INFO;
 

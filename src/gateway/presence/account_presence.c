@@ -18,7 +18,7 @@ struct presence_source {
 };
 
 static struct presence_source presence_of_local_session(const struct session *s,
-                                                        const struct session_filter *c)
+                                                        const struct presence_session_filter *c)
 {
     return (struct presence_source){ .status = s->presence.status,
                                      .kind = s->presence.kind,
@@ -40,14 +40,14 @@ static struct presence_source presence_of_remote_session(const struct remote_ses
 }
 
 static bool presence_matches_filter(const struct presence_source *s, unsigned char status,
-                                    const struct session_filter *c)
+                                    const struct presence_session_filter *c)
 {
     return s->counts && s->status == status && (c->kind == ANY_CLIENT_KIND || s->kind == c->kind) &&
            (!c->shard_count || (s->shard_id == c->shard_id && s->shard_count == c->shard_count));
 }
 
-static bool find_session_presence_with_status(const struct account *a, unsigned char status,
-                                              const struct session_filter *c,
+static bool find_session_presence_with_status(const struct gateway_account *a, unsigned char status,
+                                              const struct presence_session_filter *c,
                                               struct presence_source *ret)
 {
     for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
@@ -65,8 +65,8 @@ static bool find_session_presence_with_status(const struct account *a, unsigned 
 
 /* Returns the presence of the account's session with the highest priority (status_priority), or
  * PRESENCE_INVISIBLE if there is no session. */
-static struct presence_source highest_priority_presence(const struct account *a,
-                                                        const struct session_filter *c)
+static struct presence_source highest_priority_presence(const struct gateway_account *a,
+                                                        const struct presence_session_filter *c)
 {
     struct presence_source s;
 
@@ -77,8 +77,8 @@ static struct presence_source highest_priority_presence(const struct account *a,
 }
 
 /* a may be NULL. */
-static struct account_statuses account_compute_statuses(const struct account *a,
-                                                        struct session_filter c)
+static struct account_statuses account_compute_session_statuses(const struct gateway_account *a,
+                                                                struct presence_session_filter c)
 {
     struct account_statuses all = { .whole = highest_priority_presence(a, &c).status };
 
@@ -87,10 +87,11 @@ static struct account_statuses account_compute_statuses(const struct account *a,
     return all;
 }
 
-struct account_presence account_compute_presence(const struct account *a, struct session_filter c)
+struct account_presence account_compute_presence(const struct gateway_account *a,
+                                                 struct presence_session_filter c)
 {
     struct presence_source s = highest_priority_presence(a, &c);
-    struct account_presence l = { .statuses = account_compute_statuses(a, c) };
+    struct account_presence l = { .statuses = account_compute_session_statuses(a, c) };
 
     if (s.presence.p) {
         char *copy = mem_resize(NULL, s.presence.n);
@@ -111,7 +112,8 @@ void account_presence_clear(struct account_presence *l)
     mem_free((void *)(uintptr_t)l->activities.p);
 }
 
-bool account_update_announced_presence(struct account *a, const struct session_filter *c,
+bool account_update_announced_presence(struct gateway_account *a,
+                                       const struct presence_session_filter *c,
                                        struct account_presence *ret)
 {
     struct account_presence now = account_compute_presence(a, *c);
@@ -178,20 +180,23 @@ void write_presence_json(snowflake user_id, bool referring, snowflake guild_id,
     json_end_object(j);
 }
 
-const char *gateway_account_status(struct gateway *g, snowflake user_id, struct json_writer *kinds)
+const char *gateway_get_account_status(struct gateway *g, snowflake user_id,
+                                       struct json_writer *kinds)
 {
     pthread_mutex_lock(&g->lock);
-    struct account_statuses all = account_compute_statuses(
-        map_get(&g->accounts, user_id), (struct session_filter){ .kind = ANY_CLIENT_KIND });
+    struct account_statuses all = account_compute_session_statuses(
+        map_find_value(&g->accounts, user_id),
+        (struct presence_session_filter){ .kind = ANY_CLIENT_KIND });
     pthread_mutex_unlock(&g->lock);
     if (kinds)
         write_client_status_json(&all, kinds);
     return all.whole == PRESENCE_INVISIBLE ? NULL : presence_status_name(all.whole);
 }
 
-static bool account_is_visibly_online(const struct account *a)
+static bool account_is_visibly_online(const struct gateway_account *a)
 {
-    return highest_priority_presence(a, &(struct session_filter){ .kind = ANY_CLIENT_KIND })
+    return highest_priority_presence(a,
+                                     &(struct presence_session_filter){ .kind = ANY_CLIENT_KIND })
                .status != PRESENCE_INVISIBLE;
 }
 
@@ -202,13 +207,13 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count; i++) {
         snowflake id = ((const snowflake *)ids->items)[i];
-        const struct account *a = map_get(&g->accounts, id);
+        const struct gateway_account *a = map_find_value(&g->accounts, id);
 
         /* Most members are offline, so check this before the presence is computed. */
         if (!account_is_visibly_online(a))
             continue;
-        struct account_presence l =
-            account_compute_presence(a, (struct session_filter){ .kind = ANY_CLIENT_KIND });
+        struct account_presence l = account_compute_presence(
+            a, (struct presence_session_filter){ .kind = ANY_CLIENT_KIND });
         write_presence_json(id, referring, guild_id, &l, j);
         account_presence_clear(&l);
     }
@@ -219,8 +224,9 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
 void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct json_writer *j)
 {
     pthread_mutex_lock(&g->lock);
-    struct account_presence l = account_compute_presence(
-        map_get(&g->accounts, user_id), (struct session_filter){ .kind = ANY_CLIENT_KIND });
+    struct account_presence l =
+        account_compute_presence(map_find_value(&g->accounts, user_id),
+                                 (struct presence_session_filter){ .kind = ANY_CLIENT_KIND });
     pthread_mutex_unlock(&g->lock);
     write_presence_json(user_id, false, 0, &l, j);
     account_presence_clear(&l);
@@ -233,7 +239,7 @@ void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t 
 
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count && n < max; i++)
-        if (account_is_visibly_online(map_get(&g->accounts, all[i])))
+        if (account_is_visibly_online(map_find_value(&g->accounts, all[i])))
             all[n++] = all[i];
     pthread_mutex_unlock(&g->lock);
     ids->count = n;

@@ -16,17 +16,19 @@ struct account_presence {
 enum { ANY_CLIENT_KIND = -1 };
 
 /* Selects some sessions of an account. */
-struct session_filter {
+struct presence_session_filter {
     int kind; /* enum client_kind, or ANY_CLIENT_KIND */
     /* Counts only sessions of this shard; shard_count 0 means all shards. */
     uint32_t shard_id, shard_count;
     const struct session *but; /* session to exclude */
 };
 
-struct account_presence account_compute_presence(const struct account *a, struct session_filter c);
+struct account_presence account_compute_presence(const struct gateway_account *a,
+                                                 struct presence_session_filter c);
 /* Computes the presence of a shard and stores it as the announced presence. Returns false, and does
  * not set *ret, if it equals the presence that was announced last. */
-bool account_update_announced_presence(struct account *a, const struct session_filter *c,
+bool account_update_announced_presence(struct gateway_account *a,
+                                       const struct presence_session_filter *c,
                                        struct account_presence *ret);
 /* The functions below need no lock. */
 uint64_t account_presence_activities_hash(

@@ -33,7 +33,7 @@ static void write_account_session_json(const char *id, const char *client, unsig
     json_end_object(j);
 }
 
-static void write_account_sessions_json(const struct account *a, struct json_writer *j)
+static void write_account_sessions_json(const struct gateway_account *a, struct json_writer *j)
 {
     for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
         const struct session *s = container_of(at, const struct session, of_user);
@@ -53,7 +53,7 @@ static void write_account_sessions_json(const struct account *a, struct json_wri
 void write_session_list_json(struct gateway *g, snowflake user_id, struct json_writer *j)
 {
     pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, user_id);
+    const struct gateway_account *a = map_find_value(&g->accounts, user_id);
     json_begin_array(j);
     if (a)
         write_account_sessions_json(a, j);
@@ -64,7 +64,7 @@ void write_session_list_json(struct gateway *g, snowflake user_id, struct json_w
 static bool account_has_more_sessions_than(struct gateway *g, snowflake user_id, unsigned than)
 {
     pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, user_id);
+    const struct gateway_account *a = map_find_value(&g->accounts, user_id);
     bool others = a && a->session_count > than;
     pthread_mutex_unlock(&g->lock);
     return others;
@@ -78,7 +78,7 @@ static void publish_sessions_replace(struct gateway *g, snowflake user_id, uint6
     buf_init(&out, MAX_PAYLOAD);
     write_session_list_json(g, user_id, &j);
     struct gateway_event *n =
-        gateway_event_new(EVENT_SESSIONS_REPLACE, audience_of_user(user_id), buf_str(&out));
+        gateway_event_new(EVENT_SESSIONS_REPLACE, audience_of_user(user_id), buf_as_str(&out));
     n->except = except;
     publish_event_to_loops(g, n);
     buf_clear(&out);

@@ -163,7 +163,7 @@ static void write_activities_json(struct str raw, bool bot, struct arena *arena,
     json_end_array(j);
 }
 
-struct str presence_activities_json(const struct presence_update *in)
+struct str presence_encode_activities_json(const struct presence_update *in)
 {
     bool list = in->activities.p && !str_is(in->activities, "null");
 
@@ -187,7 +187,7 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     if (out.n > 2 && !buf_is_full(&out)) {
         copy = mem_resize(NULL, out.n);
         memcpy(copy, out.p, out.n);
-        session_get_or_create_presence(s)->activities = str_slice(copy, out.n);
+        session_get_or_create_presence_state(s)->activities = str_slice(copy, out.n);
     }
     buf_clear(&out);
 }
@@ -209,7 +209,7 @@ static bool presence_rate_limit_allows(struct session *s)
     return own->count < PRESENCES_PER_WINDOW || s->gateway_loop->gateway->options.no_limits;
 }
 
-static void presence_announce_pending(struct session *s)
+static void announce_pending_presence(struct session *s)
 {
     if (!s->presence.due || !presence_rate_limit_allows(s))
         return;
@@ -222,7 +222,7 @@ static void presence_announce_pending(struct session *s)
 
 void on_presence_rate_limit_window_end(struct deadline *d)
 {
-    presence_announce_pending(container_of(d, struct client_presence, window)->session);
+    announce_pending_presence(container_of(d, struct client_presence, window)->session);
 }
 
 void handle_presence_update(struct gateway_socket *p, int op, struct str raw, const void *d)
@@ -233,11 +233,11 @@ void handle_presence_update(struct gateway_socket *p, int op, struct str raw, co
 
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
-    session_get_or_create_presence(s);
+    session_get_or_create_presence_state(s);
     s->presence.status = (unsigned char)parse_presence_status(in->status, s->presence.status);
-    session_set_activities(s, presence_activities_json(in), p->gateway_loop->arena);
+    session_set_activities(s, presence_encode_activities_json(in), p->gateway_loop->arena);
     pthread_mutex_unlock(&g->lock);
     journal_record_presence(s);
     s->presence.due = true;
-    presence_announce_pending(s);
+    announce_pending_presence(s);
 }

@@ -22,7 +22,7 @@ struct published_session {
     int64_t until;
 };
 
-struct session_directory *directory_new(struct gateway *g)
+struct session_directory *session_directory_new(struct gateway *g)
 {
     struct session_directory *d = mem_new(sizeof *d);
 
@@ -40,16 +40,16 @@ static void published_session_free(struct published_session *r)
     mem_free(r);
 }
 
-void directory_free(struct session_directory *d)
+void session_directory_free(struct session_directory *d)
 {
     size_t at = 0;
 
     if (!d)
         return;
-    for (struct published_session *r; (r = map_next(&d->published, &at));)
+    for (struct published_session *r; (r = map_next_value(&d->published, &at));)
         published_session_free(r);
     map_clear(&d->published);
-    directory_nodes_free(d);
+    session_directory_nodes_free(d);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->nodes_lock);
     mem_free(d);
@@ -73,11 +73,11 @@ static void append_session_guilds(const struct session *s, bool small, struct bu
             if (seat->topic->kind != AUDIENCE_GUILD || guild_is_small(seat) != small)
                 continue;
             if (round)
-                serial_put_u64(out, seat->topic->id);
+                serial_append_u64(out, seat->topic->id);
             count++;
         }
         if (!round)
-            serial_put_u64(out, count);
+            serial_append_u64(out, count);
     }
 }
 
@@ -94,30 +94,31 @@ static void append_session_record(const struct session *s, struct buf *out)
     char id[SESSION_ID + 1];
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        serial_put_u64(out, numbers[i]);
+        serial_append_u64(out, numbers[i]);
     session_id_format(s, id);
-    serial_put_bytes(out, str_of(id));
-    serial_put_bytes(out, str_of(session_get_client_name(s)));
-    serial_put_bytes(out, session_get_activities(s));
+    serial_append_bytes(out, str_of(id));
+    serial_append_bytes(out, str_of(session_get_client_name(s)));
+    serial_append_bytes(out, session_get_activities(s));
     append_session_guilds(s, true, out);
     append_session_guilds(s, false, out);
 }
 
-static void directory_message_begin(const struct session_directory *d,
-                                    enum directory_message_kind kind, struct buf *out)
+static void session_directory_message_begin(const struct session_directory *d,
+                                            enum session_directory_message_kind kind,
+                                            struct buf *out)
 {
     buf_init(out, MESSAGE_MAX_BYTES);
-    serial_put_u64(out, kind);
-    serial_put_u64(out, cluster_node_identity(d->gateway->cluster));
-    serial_put_u64(out, d->change_number);
+    serial_append_u64(out, kind);
+    serial_append_u64(out, cluster_node_identity(d->gateway->cluster));
+    serial_append_u64(out, d->change_number);
 }
 
 /* Sends a message to all nodes. The message has a change number, by which nodes detect lost
  * messages. */
-static void directory_message_send(const struct session_directory *d, struct buf *out)
+static void session_directory_message_send(const struct session_directory *d, struct buf *out)
 {
     if (!buf_is_full(out))
-        cluster_send_to_all(d->gateway->cluster, CLUSTER_SESSIONS, buf_str(out));
+        cluster_send_to_all(d->gateway->cluster, CLUSTER_SESSIONS, buf_as_str(out));
     buf_clear(out);
 }
 
@@ -128,9 +129,9 @@ static void publish_session_record(struct session_directory *d, struct str recor
     struct buf out;
 
     d->change_number++;
-    directory_message_begin(d, DIRECTORY_PUT, &out);
+    session_directory_message_begin(d, DIRECTORY_PUT, &out);
     buf_add_str(&out, record);
-    directory_message_send(d, &out);
+    session_directory_message_send(d, &out);
 }
 
 static void publish_session_removal(struct session_directory *d, uint64_t number)
@@ -138,9 +139,9 @@ static void publish_session_removal(struct session_directory *d, uint64_t number
     struct buf out;
 
     d->change_number++;
-    directory_message_begin(d, DIRECTORY_REMOVE, &out);
-    serial_put_u64(&out, number);
-    directory_message_send(d, &out);
+    session_directory_message_begin(d, DIRECTORY_REMOVE, &out);
+    serial_append_u64(&out, number);
+    session_directory_message_send(d, &out);
 }
 
 static void published_session_set_record_bytes(struct published_session *r, struct str bytes)
@@ -159,11 +160,11 @@ static void publish_record_if_changed(struct session_directory *d, const struct 
                                       struct str bytes)
 {
     pthread_mutex_lock(&d->lock);
-    struct published_session *r = map_get(&d->published, s->number);
+    struct published_session *r = map_find_value(&d->published, s->number);
     if (!r && !s->presence.shown_offline) {
         r = mem_new(sizeof *r);
         r->number = s->number;
-        map_put(&d->published, r->number, r);
+        map_set_value(&d->published, r->number, r);
     }
     if (r && (r->until || !str_eq(r->bytes, bytes))) {
         published_session_set_record_bytes(r, bytes);
@@ -172,7 +173,7 @@ static void publish_record_if_changed(struct session_directory *d, const struct 
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_publish_session(struct session *s)
+void session_directory_publish_session(struct session *s)
 {
     struct session_directory *d = s->gateway_loop->gateway->directory;
     struct buf out;
@@ -184,11 +185,11 @@ void directory_publish_session(struct session *s)
     buf_init(&out, MESSAGE_MAX_BYTES);
     append_session_record(s, &out);
     if (!buf_is_full(&out))
-        publish_record_if_changed(d, s, buf_str(&out));
+        publish_record_if_changed(d, s, buf_as_str(&out));
     buf_clear(&out);
 }
 
-void directory_mark_session_changed(struct session *s)
+void session_directory_mark_changed(struct session *s)
 {
     if (!s->gateway_loop->gateway->directory || !s->link.next)
         return;
@@ -197,14 +198,14 @@ void directory_mark_session_changed(struct session *s)
         links_append(&s->gateway_loop->unpublished, &sync->unpublished);
 }
 
-void directory_publish_changed_sessions(struct gateway_loop *h)
+void session_directory_publish_changed(struct gateway_loop *h)
 {
     while (!links_are_empty(&h->unpublished))
-        directory_publish_session(
+        session_directory_publish_session(
             container_of(h->unpublished.next, struct session_cluster_state, unpublished)->session);
 }
 
-void directory_remove_session(struct session *s)
+void session_directory_remove_session(struct session *s)
 {
     struct session_directory *d = s->gateway_loop->gateway->directory;
 
@@ -213,30 +214,31 @@ void directory_remove_session(struct session *s)
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);
-    struct published_session *r = map_get(&d->published, s->number);
+    struct published_session *r = map_find_value(&d->published, s->number);
     if (r && session_continues_in_other_process(s)) {
         r->until = clock_steady_ms() + SHOW_OFFLINE_MS;
     } else if (r) {
         publish_session_removal(d, s->number);
-        map_remove(&d->published, s->number);
+        map_remove_value(&d->published, s->number);
         published_session_free(r);
     }
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_on_session_resumed(struct session_directory *d, uint64_t number)
+void session_directory_on_session_resumed(struct session_directory *d, uint64_t number)
 {
     pthread_mutex_lock(&d->lock);
-    struct published_session *r = map_get(&d->published, number);
+    struct published_session *r = map_find_value(&d->published, number);
     if (r && r->until) {
         publish_session_removal(d, number);
-        map_remove(&d->published, number);
+        map_remove_value(&d->published, number);
         published_session_free(r);
     }
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_publish_friends(struct gateway *g, snowflake user_id, const struct list *friends)
+void session_directory_publish_friends(struct gateway *g, snowflake user_id,
+                                       const struct list *friends)
 {
     struct session_directory *d = g->directory;
     struct buf out;
@@ -244,16 +246,17 @@ void directory_publish_friends(struct gateway *g, snowflake user_id, const struc
     if (!d || !friends->count)
         return;
     pthread_mutex_lock(&d->lock);
-    directory_message_begin(d, DIRECTORY_FRIENDS, &out);
-    serial_put_u64(&out, user_id);
-    serial_put_u64(&out, friends->count);
+    session_directory_message_begin(d, DIRECTORY_FRIENDS, &out);
+    serial_append_u64(&out, user_id);
+    serial_append_u64(&out, friends->count);
     for (size_t i = 0; i < friends->count; i++)
-        serial_put_u64(&out, ((const snowflake *)friends->items)[i]);
-    directory_message_send(d, &out);
+        serial_append_u64(&out, ((const snowflake *)friends->items)[i]);
+    session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_publish_session_start(struct gateway *g, snowflake user_id, uint32_t shard_id)
+void session_directory_publish_session_start(struct gateway *g, snowflake user_id,
+                                             uint32_t shard_id)
 {
     struct session_directory *d = g->directory;
     struct buf out;
@@ -262,24 +265,24 @@ void directory_publish_session_start(struct gateway *g, snowflake user_id, uint3
         return;
     struct session_starts s = registry_read_session_starts(g, user_id, shard_id);
     pthread_mutex_lock(&d->lock);
-    directory_message_begin(d, DIRECTORY_STARTS, &out);
-    serial_put_u64(&out, s.user_id);
-    serial_put_u64(&out, s.key);
-    serial_put_u64(&out, (uint64_t)s.full_ms);
-    serial_put_u64(&out, (uint64_t)s.day);
-    serial_put_u64(&out, s.starts);
-    directory_message_send(d, &out);
+    session_directory_message_begin(d, DIRECTORY_STARTS, &out);
+    serial_append_u64(&out, s.user_id);
+    serial_append_u64(&out, s.key);
+    serial_append_u64(&out, (uint64_t)s.full_ms);
+    serial_append_u64(&out, (uint64_t)s.day);
+    serial_append_u64(&out, s.starts);
+    session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }
 
-void directory_request_all_sessions(struct session_directory *d, uint32_t identity)
+void session_directory_request_all_sessions(struct session_directory *d, uint32_t identity)
 {
     struct buf out;
 
     pthread_mutex_lock(&d->lock);
-    directory_message_begin(d, DIRECTORY_REQUEST_ALL, &out);
-    serial_put_u64(&out, identity);
-    directory_message_send(d, &out);
+    session_directory_message_begin(d, DIRECTORY_REQUEST_ALL, &out);
+    serial_append_u64(&out, identity);
+    session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -313,30 +316,30 @@ static uint64_t count_full_update_parts(const struct session_directory *d)
     return count;
 }
 
-static void send_full_update_part(struct session_directory *d, uint64_t piece, uint64_t pieces,
-                                  size_t *at)
+static void send_part_of_full_session_update(struct session_directory *d, uint64_t piece,
+                                             uint64_t pieces, size_t *at)
 {
     size_t end;
     uint64_t count = count_records_of_full_update_part(d, *at, &end);
     struct buf out;
 
-    directory_message_begin(d, DIRECTORY_ALL, &out);
-    serial_put_u64(&out, piece);
-    serial_put_u64(&out, pieces);
-    serial_put_u64(&out, count);
+    session_directory_message_begin(d, DIRECTORY_ALL, &out);
+    serial_append_u64(&out, piece);
+    serial_append_u64(&out, pieces);
+    serial_append_u64(&out, count);
     for (; *at < end; ++*at) {
         const struct published_session *r = d->published.slots[*at].value;
 
         if (r)
             buf_add_str(&out, r->bytes);
     }
-    directory_message_send(d, &out);
+    session_directory_message_send(d, &out);
 }
 
 #define FULL_UPDATE_INTERVAL_NS (INT64_C(250) * 1000 * 1000)
 
 /* Needs the directory's lock. */
-static void send_full_update_if_due(struct session_directory *d)
+static void send_full_session_update_if_due(struct session_directory *d)
 {
     int64_t now = clock_monotonic_ns();
     size_t at = 0;
@@ -347,14 +350,14 @@ static void send_full_update_if_due(struct session_directory *d)
     d->all_sent_at = now;
     uint64_t pieces = count_full_update_parts(d);
     for (uint64_t i = 0; i < pieces; i++)
-        send_full_update_part(d, i, pieces, &at);
+        send_part_of_full_session_update(d, i, pieces, &at);
 }
 
-void directory_send_all_sessions(struct session_directory *d)
+void session_directory_send_all_sessions(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);
     d->all_wanted = true;
-    send_full_update_if_due(d);
+    send_full_session_update_if_due(d);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -365,7 +368,7 @@ static struct published_session *find_moved_session_not_resumed(const struct ses
 {
     size_t at = 0;
 
-    for (struct published_session *r; (r = map_next(&d->published, &at));)
+    for (struct published_session *r; (r = map_next_value(&d->published, &at));)
         if (r->until && r->until <= now)
             return r;
     return NULL;
@@ -379,24 +382,24 @@ static struct published_session *remove_moved_session_not_resumed(struct session
     struct published_session *r = find_moved_session_not_resumed(d, clock_steady_ms());
     if (r) {
         publish_session_removal(d, r->number);
-        map_remove(&d->published, r->number);
+        map_remove_value(&d->published, r->number);
     }
     pthread_mutex_unlock(&d->lock);
     return r;
 }
 
-void directory_run_every_second(struct session_directory *d)
+void session_directory_run_every_second(struct session_directory *d)
 {
     struct published_session *r;
     struct buf out;
 
     while ((r = remove_moved_session_not_resumed(d))) {
-        directory_on_session_lost(d, r->bytes);
+        session_directory_on_session_lost(d, r->bytes);
         published_session_free(r);
     }
     pthread_mutex_lock(&d->lock);
-    send_full_update_if_due(d);
-    directory_message_begin(d, DIRECTORY_CHANGE_NUMBER, &out);
-    directory_message_send(d, &out);
+    send_full_session_update_if_due(d);
+    session_directory_message_begin(d, DIRECTORY_CHANGE_NUMBER, &out);
+    session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }

@@ -10,7 +10,7 @@
 
 /* Each message begins with its kind, the sender's node identity and the sender's change number. The
  * comment of each kind lists the fields that follow. */
-enum directory_message_kind {
+enum session_directory_message_kind {
     DIRECTORY_CHANGE_NUMBER, /* has no other content */
     /* Field: identity of the node that must send its sessions; 0 means all nodes. */
     DIRECTORY_REQUEST_ALL,
@@ -35,19 +35,19 @@ struct session_directory {
 };
 
 /* Requests a full update from a node; identity 0 means from every node. */
-void directory_request_all_sessions(struct session_directory *d, uint32_t identity);
+void session_directory_request_all_sessions(struct session_directory *d, uint32_t identity);
 /* Drops the record of a session that left this node, because the node to which it moved publishes
  * it now. */
-void directory_on_session_resumed(struct session_directory *d, uint64_t number);
+void session_directory_on_session_resumed(struct session_directory *d, uint64_t number);
 /* Sends a full update, at most once per 250 ms: when NATS restarts, every node sends requests to
  * every other node, and each reply goes to all nodes. */
-void directory_send_all_sessions(struct session_directory *d);
+void session_directory_send_all_sessions(struct session_directory *d);
 /* Sends DIRECTORY_CHANGE_NUMBER, by which other nodes notice lost messages. Drops records of
  * sessions that moved away and were not resumed in time. */
-void directory_run_every_second(struct session_directory *d);
+void session_directory_run_every_second(struct session_directory *d);
 /* Called when a session that moved away was not resumed on any node: sends its user's presence to
  * the users who saw it online. */
-void directory_on_session_lost(struct session_directory *d, struct str record);
-void directory_nodes_free(struct session_directory *d);
+void session_directory_on_session_lost(struct session_directory *d, struct str record);
+void session_directory_nodes_free(struct session_directory *d);
 
 #endif

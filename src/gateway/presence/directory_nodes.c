@@ -40,9 +40,9 @@ static void update_online_members_of_guilds(struct gateway *g, const struct remo
         return;
     for (size_t i = 0; i < r->guild_count; i++)
         if (comes)
-            online_members_add(&g->online_members, r->guilds[i], r->user_id);
+            online_members_add_session(&g->online_members, r->guilds[i], r->user_id);
         else
-            online_members_remove(&g->online_members, r->guilds[i], r->user_id);
+            online_members_remove_session(&g->online_members, r->guilds[i], r->user_id);
 }
 
 static bool remote_presence_equals(const struct remote_session *a, const struct remote_session *b)
@@ -56,13 +56,13 @@ static void remote_session_replace(struct session_directory *d, struct directory
     struct gateway *g = d->gateway;
 
     pthread_mutex_lock(&g->lock);
-    struct remote_session *old = map_get(&g->remotes, r->number);
+    struct remote_session *old = map_find_value(&g->remotes, r->number);
     if (old && old->user_id != r->user_id) /* session numbers are never reused */
         r->user_id = old->user_id;
     remote_session_add(g, r);
     if (old) {
         remote_session_remove(g, old);
-        map_put(&g->remotes, r->number, r);
+        map_set_value(&g->remotes, r->number, r);
     }
     links_append(&p->sessions, &r->of_node);
     pthread_mutex_unlock(&g->lock);
@@ -112,7 +112,7 @@ static bool copy_with_nul_terminator(char *to, size_t size, struct str from)
 static void read_guilds_of_session_record(struct serial_reader *in, struct remote_session *r)
 {
     for (int round = 0; round < 2; round++) {
-        size_t n = serial_get_count(in, 8);
+        size_t n = serial_read_count(in, 8);
 
         r->guilds = mem_resize(r->guilds, (r->guild_count + n + 1) * sizeof *r->guilds);
         for (size_t i = 0; i < n; i++)
@@ -135,9 +135,9 @@ static struct remote_session *read_session_record(struct serial_reader *in)
     r->shard_id = (uint32_t)serial_get_u64(in);
     r->shard_count = (uint32_t)serial_get_u64(in);
     in->bad |= status > PRESENCE_INVISIBLE || kind >= CLIENT_KINDS || !r->shard_count;
-    in->bad |= !copy_with_nul_terminator(r->id, sizeof r->id, serial_get_bytes(in));
-    in->bad |= !copy_with_nul_terminator(r->client, sizeof r->client, serial_get_bytes(in));
-    struct str presence = serial_get_bytes(in);
+    in->bad |= !copy_with_nul_terminator(r->id, sizeof r->id, serial_read_bytes(in));
+    in->bad |= !copy_with_nul_terminator(r->client, sizeof r->client, serial_read_bytes(in));
+    struct str presence = serial_read_bytes(in);
     if (presence.n) {
         char *copy = mem_resize(NULL, presence.n);
 
@@ -154,22 +154,22 @@ static struct remote_session *read_session_record(struct serial_reader *in)
     return r;
 }
 
-static struct directory_node *directory_node_get_or_create(struct session_directory *d,
-                                                           uint32_t identity)
+static struct directory_node *session_directory_node_get_or_create(struct session_directory *d,
+                                                                   uint32_t identity)
 {
-    struct directory_node *p = map_get(&d->nodes, identity);
+    struct directory_node *p = map_find_value(&d->nodes, identity);
 
     if (!p) {
         p = mem_new(sizeof *p);
         p->identity = identity;
         links_init(&p->sessions);
-        map_put(&d->nodes, identity, p);
+        map_set_value(&d->nodes, identity, p);
     }
     return p;
 }
 
-static void directory_node_request_all_sessions(struct session_directory *d,
-                                                struct directory_node *p)
+static void session_directory_node_request_sessions(struct session_directory *d,
+                                                    struct directory_node *p)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -177,7 +177,7 @@ static void directory_node_request_all_sessions(struct session_directory *d,
     if (p->asked_at && now - p->asked_at < REQUEST_INTERVAL_MS * INT64_C(1000000))
         return;
     p->asked_at = now;
-    directory_request_all_sessions(d, p->identity);
+    session_directory_request_all_sessions(d, p->identity);
 }
 
 static void handle_session_record(struct session_directory *d, struct directory_node *p,
@@ -191,7 +191,7 @@ static void handle_session_record(struct session_directory *d, struct directory_
     r->round = p->round;
     uint64_t number = r->number;
     remote_session_replace(d, p, r);
-    directory_on_session_resumed(d, number);
+    session_directory_on_session_resumed(d, number);
 }
 
 static void handle_session_removal(struct session_directory *d, const struct directory_node *p,
@@ -200,7 +200,7 @@ static void handle_session_removal(struct session_directory *d, const struct dir
     uint64_t number = serial_get_u64(in);
 
     pthread_mutex_lock(&d->gateway->lock);
-    struct remote_session *r = map_get(&d->gateway->remotes, number);
+    struct remote_session *r = map_find_value(&d->gateway->remotes, number);
     pthread_mutex_unlock(&d->gateway->lock);
     /* If another node has published the session meanwhile, the record stays. */
     if (r && r->server == p->identity)
@@ -221,8 +221,9 @@ static void remove_sessions_not_in_full_update(struct session_directory *d,
 
 /* Handles one part of a full update. Parts arrive in the order in which they were sent. If a part
  * is lost, the next DIRECTORY_CHANGE_NUMBER shows that a message is missing. */
-static void handle_full_update_part(struct session_directory *d, struct directory_node *p,
-                                    uint64_t delivered_to, struct serial_reader *in)
+static void handle_part_of_full_session_update(struct session_directory *d,
+                                               struct directory_node *p, uint64_t delivered_to,
+                                               struct serial_reader *in)
 {
     uint64_t piece = serial_get_u64(in), pieces = serial_get_u64(in), count = serial_get_u64(in);
 
@@ -243,12 +244,12 @@ static void handle_full_update_part(struct session_directory *d, struct director
     p->up_to_date = true;
 }
 
-static void handle_session_change_message(struct session_directory *d, struct directory_node *p,
-                                          enum directory_message_kind kind, uint64_t delivered_to,
-                                          struct serial_reader *in)
+static void handle_session_change_numbers(struct session_directory *d, struct directory_node *p,
+                                          enum session_directory_message_kind kind,
+                                          uint64_t delivered_to, struct serial_reader *in)
 {
     if (!p->up_to_date || delivered_to != p->change_number + 1) {
-        directory_node_request_all_sessions(d, p);
+        session_directory_node_request_sessions(d, p);
         return;
     }
     p->change_number = delivered_to;
@@ -261,7 +262,7 @@ static void handle_session_change_message(struct session_directory *d, struct di
 static void handle_friend_presence_message(struct session_directory *d, struct serial_reader *in)
 {
     snowflake user_id = serial_get_u64(in);
-    size_t n = serial_get_count(in, 8);
+    size_t n = serial_read_count(in, 8);
     snowflake *ids = mem_new((n + 1) * sizeof *ids);
 
     for (size_t i = 0; i < n; i++)
@@ -280,10 +281,10 @@ static void handle_session_starts_message(struct session_directory *d, struct se
     s.day = (int64_t)serial_get_u64(in);
     s.starts = (unsigned)serial_get_u64(in);
     if (!in->bad)
-        registry_apply_remote_session_starts(d->gateway, &s);
+        registry_add_remote_session_starts(d->gateway, &s);
 }
 
-static void handle_directory_message(struct session_directory *d, struct str message)
+static void handle_session_directory_message(struct session_directory *d, struct str message)
 {
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get_u64(&in);
@@ -292,25 +293,26 @@ static void handle_directory_message(struct session_directory *d, struct str mes
 
     if (in.bad || from == cluster_node_identity(d->gateway->cluster))
         return;
-    struct directory_node *p = directory_node_get_or_create(d, from);
+    struct directory_node *p = session_directory_node_get_or_create(d, from);
     switch (kind) {
     case DIRECTORY_CHANGE_NUMBER:
         if (!p->up_to_date || p->change_number != delivered_to)
-            directory_node_request_all_sessions(d, p);
+            session_directory_node_request_sessions(d, p);
         break;
     case DIRECTORY_REQUEST_ALL: {
         uint64_t whom = serial_get_u64(&in);
 
         if (!whom || whom == cluster_node_identity(d->gateway->cluster))
-            directory_send_all_sessions(d);
+            session_directory_send_all_sessions(d);
         break;
     }
     case DIRECTORY_PUT:
     case DIRECTORY_REMOVE:
-        handle_session_change_message(d, p, (enum directory_message_kind)kind, delivered_to, &in);
+        handle_session_change_numbers(d, p, (enum session_directory_message_kind)kind, delivered_to,
+                                      &in);
         break;
     case DIRECTORY_ALL:
-        handle_full_update_part(d, p, delivered_to, &in);
+        handle_part_of_full_session_update(d, p, delivered_to, &in);
         break;
     case DIRECTORY_STARTS:
         handle_session_starts_message(d, &in);
@@ -323,14 +325,14 @@ static void handle_directory_message(struct session_directory *d, struct str mes
     }
 }
 
-void gateway_on_directory_message(struct gateway *g, struct str message)
+void gateway_on_session_directory_message(struct gateway *g, struct str message)
 {
     struct session_directory *d = g->directory;
 
     if (!d)
         return;
     pthread_mutex_lock(&d->nodes_lock);
-    handle_directory_message(d, message);
+    handle_session_directory_message(d, message);
     pthread_mutex_unlock(&d->nodes_lock);
 }
 
@@ -340,8 +342,8 @@ void gateway_on_nats_connected(struct gateway *g)
     replication_resend_all_loops(g);
     if (!g->directory)
         return;
-    directory_request_all_sessions(g->directory, 0);
-    directory_run_every_second(g->directory);
+    session_directory_request_all_sessions(g->directory, 0);
+    session_directory_run_every_second(g->directory);
 }
 
 /* --- dead nodes ----------------------------------------------------------------------- */
@@ -378,7 +380,7 @@ static void begin_lost_session_friends_read(struct loop_message *post)
 
     f->store_read = (struct session_store_read){ .run = read_friends_of_lost_session,
                                                  .done = on_lost_session_friends_read };
-    store_read_begin_now(f->gateway_loop, &f->store_read);
+    begin_session_read_now(f->gateway_loop, &f->store_read);
 }
 
 static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
@@ -390,12 +392,12 @@ static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
         f->post.run = begin_lost_session_friends_read;
         f->gateway_loop = g->gateway_loops[0];
         f->user_id = user_id;
-        loop_post(f->gateway_loop->loop, &f->post);
+        loop_post_message(f->gateway_loop->loop, &f->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }
 
-void directory_on_session_lost(struct session_directory *d, struct str record)
+void session_directory_on_session_lost(struct session_directory *d, struct str record)
 {
     struct serial_reader in = { .rest = record };
     struct remote_session *r = read_session_record(&in);
@@ -440,17 +442,17 @@ static bool node_identity_is_in_list(const uint32_t *identities, size_t count, u
     return false;
 }
 
-static void handle_alive_directory_node(struct session_directory *d, struct directory_node *p)
+static void session_directory_on_node_alive(struct session_directory *d, struct directory_node *p)
 {
     if (!p->gone_at)
         return;
     p->gone_at = 0; /* the node was only paused; its sessions are online again */
-    directory_node_request_all_sessions(d, p);
+    session_directory_node_request_sessions(d, p);
 }
 
 /* Handles a node that is missing from the living nodes. Returns true if the node has no session
  * left. */
-static bool handle_missing_directory_node(struct session_directory *d, struct directory_node *p)
+static bool session_directory_on_node_missing(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
 
@@ -463,19 +465,19 @@ static bool handle_missing_directory_node(struct session_directory *d, struct di
     return links_are_empty(&p->sessions);
 }
 
-static void check_directory_nodes_are_alive(struct session_directory *d, const uint32_t *identities,
-                                            size_t count)
+static void session_directory_check_nodes_are_alive(struct session_directory *d,
+                                                    const uint32_t *identities, size_t count)
 {
     size_t at = 0;
     struct directory_node *ended = NULL;
 
-    for (struct directory_node *p; (p = map_next(&d->nodes, &at));)
+    for (struct directory_node *p; (p = map_next_value(&d->nodes, &at));)
         if (node_identity_is_in_list(identities, count, p->identity))
-            handle_alive_directory_node(d, p);
-        else if (handle_missing_directory_node(d, p))
+            session_directory_on_node_alive(d, p);
+        else if (session_directory_on_node_missing(d, p))
             ended = p; /* only one node is freed per call of this function */
     if (ended) {
-        map_remove(&d->nodes, ended->identity);
+        map_remove_value(&d->nodes, ended->identity);
         mem_free(ended);
     }
 }
@@ -486,21 +488,21 @@ void gateway_on_live_nodes_changed(struct gateway *g, const uint32_t *identities
 
     replication_on_live_nodes_changed(g, identities, count);
     if (g->replica)
-        replica_evict_expired(g->replica, clock_steady_ms());
+        journal_replicas_evict_expired(g->replica, clock_steady_ms());
     if (!d)
         return;
     pthread_mutex_lock(&d->nodes_lock);
-    check_directory_nodes_are_alive(d, identities, count);
+    session_directory_check_nodes_are_alive(d, identities, count);
     pthread_mutex_unlock(&d->nodes_lock);
-    directory_run_every_second(d);
+    session_directory_run_every_second(d);
 }
 
-void directory_nodes_free(struct session_directory *d)
+void session_directory_nodes_free(struct session_directory *d)
 {
     struct gateway *g = d->gateway;
     size_t at = 0;
 
-    for (struct directory_node *p; (p = map_next(&d->nodes, &at));) {
+    for (struct directory_node *p; (p = map_next_value(&d->nodes, &at));) {
         while (!links_are_empty(&p->sessions)) {
             struct remote_session *r =
                 container_of(p->sessions.next, struct remote_session, of_node);

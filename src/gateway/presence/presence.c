@@ -62,7 +62,7 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct audien
 
     buf_init(&out, MAX_PAYLOAD);
     write_presence_json(user_id, false, to.kind == AUDIENCE_GUILD ? to.id : 0, l, &j);
-    struct gateway_event *n = gateway_event_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
+    struct gateway_event *n = gateway_event_new(EVENT_PRESENCE_UPDATE, to, buf_as_str(&out));
     n->routing = (struct event_routing){ .kind = ROUTING_MEMBER, .member = { .user_id = user_id } };
     publish_event_to_loops(g, n);
     buf_clear(&out);
@@ -98,7 +98,7 @@ static void publish_presence_to_guilds(struct session *s, const struct account_p
 static bool account_has_local_sessions(struct gateway *g, snowflake user_id)
 {
     pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, user_id);
+    const struct gateway_account *a = map_find_value(&g->accounts, user_id);
     bool there = a && a->session_count;
     pthread_mutex_unlock(&g->lock);
     return there;
@@ -139,7 +139,7 @@ static bool announced_presence_is_current(struct gateway *g, const struct friend
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, t->user_id);
+    struct gateway_account *a = map_find_value(&g->accounts, t->user_id);
     if (a) {
         const struct announced_presence *shown =
             account_get_announced_presence(a, t->shard_id, t->shard_count);
@@ -158,28 +158,29 @@ static void on_account_friends_read(struct session_store_read *l, enum err e)
     if (!e && announced_presence_is_current(l->gateway_loop->gateway, t)) {
         publish_presence_to_friends(l->gateway_loop->gateway, t->user_id, &t->friends,
                                     &t->presence);
-        directory_publish_changed_sessions(l->gateway_loop);
-        directory_publish_friends(l->gateway_loop->gateway, t->user_id, &t->friends);
+        session_directory_publish_changed(l->gateway_loop);
+        session_directory_publish_friends(l->gateway_loop->gateway, t->user_id, &t->friends);
     }
     account_presence_clear(&t->presence);
     mem_free(t);
 }
 
-static struct session_filter create_filter_of_session_shard(const struct session *s)
+static struct presence_session_filter create_filter_of_session_shard(const struct session *s)
 {
-    return (struct session_filter){ ANY_CLIENT_KIND, s->options.shard_id, s->options.shard_count,
-                                    NULL };
+    return (struct presence_session_filter){ ANY_CLIENT_KIND, s->options.shard_id,
+                                             s->options.shard_count, NULL };
 }
 
 /* Computes the presence that must be announced. Returns false if it is the one announced last. */
 static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
     struct gateway *g = s->gateway_loop->gateway;
-    struct session_filter c = create_filter_of_session_shard(s);
+    struct presence_session_filter c = create_filter_of_session_shard(s);
 
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
-    bool changed = account_update_announced_presence(map_get(&g->accounts, s->caller.id), &c, ret);
+    bool changed =
+        account_update_announced_presence(map_find_value(&g->accounts, s->caller.id), &c, ret);
     /* When the change is published, other loops read presences. They must not count the ending
      * session any more. */
     s->presence.shown_offline |= ending;
@@ -187,7 +188,7 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
     return changed;
 }
 
-void presence_update_visibility(struct session *s)
+void presence_update_online_members(struct session *s)
 {
     session_set_counts_as_online(&s->subscriptions, session_is_ready(s) &&
                                                         !s->presence.shown_offline &&
@@ -199,14 +200,14 @@ void presence_on_session_begin(struct session *s, const struct list *friends)
     struct account_presence l;
 
     session_set_state(s, SESSION_LIVE);
-    presence_update_visibility(s);
-    directory_publish_session(s);
+    presence_update_online_members(s);
+    session_directory_publish_session(s);
     if (!update_announced_presence(s, false, &l))
         return;
     publish_presence_to_guilds(s, &l);
     if (friends) {
         publish_presence_to_friends(s->gateway_loop->gateway, s->caller.id, friends, &l);
-        directory_publish_friends(s->gateway_loop->gateway, s->caller.id, friends);
+        session_directory_publish_friends(s->gateway_loop->gateway, s->caller.id, friends);
     }
     account_presence_clear(&l);
 }
@@ -215,8 +216,8 @@ void presence_on_session_change(struct session *s, bool ending)
 {
     struct account_presence l;
 
-    presence_update_visibility(s);
-    directory_mark_session_changed(s);
+    presence_update_online_members(s);
+    session_directory_mark_changed(s);
     if (!session_is_ready(s) || s->gateway_loop->gateway->draining ||
         !update_announced_presence(s, ending, &l))
         return;
@@ -232,7 +233,7 @@ void presence_on_session_change(struct session *s, bool ending)
     t->shard_id = s->options.shard_id;
     t->shard_count = s->options.shard_count;
     t->presence = l;
-    store_read_begin_now(s->gateway_loop, &t->store_read);
+    begin_session_read_now(s->gateway_loop, &t->store_read);
 }
 
 void presence_announce_to_guild(struct session *s, snowflake guild_id)
@@ -245,7 +246,7 @@ void presence_announce_to_guild(struct session *s, snowflake guild_id)
         !(guild_receives_presence(g, seat) || guild_has_member_lists(&g->online_members, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
-    struct account_presence l = account_compute_presence(map_get(&g->accounts, s->caller.id),
+    struct account_presence l = account_compute_presence(map_find_value(&g->accounts, s->caller.id),
                                                          create_filter_of_session_shard(s));
     pthread_mutex_unlock(&g->lock);
     if (l.statuses.whole != PRESENCE_INVISIBLE)
@@ -266,12 +267,12 @@ static void publish_remote_presence_to_guild(struct gateway *g, const struct rem
 
 bool presence_on_remote_session_change(struct gateway *g, const struct remote_session *r)
 {
-    struct session_filter c = { ANY_CLIENT_KIND, r->shard_id, r->shard_count, NULL };
+    struct presence_session_filter c = { ANY_CLIENT_KIND, r->shard_id, r->shard_count, NULL };
     struct account_presence l = { 0 };
 
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, r->user_id);
+    struct gateway_account *a = map_find_value(&g->accounts, r->user_id);
     /* If the account is not known, there is no announced presence to compare with: treat the
      * presence as changed. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
@@ -288,8 +289,9 @@ void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends)
 {
     pthread_mutex_lock(&g->lock);
-    struct account_presence l = account_compute_presence(
-        map_get(&g->accounts, user_id), (struct session_filter){ .kind = ANY_CLIENT_KIND });
+    struct account_presence l =
+        account_compute_presence(map_find_value(&g->accounts, user_id),
+                                 (struct presence_session_filter){ .kind = ANY_CLIENT_KIND });
     pthread_mutex_unlock(&g->lock);
     publish_presence_to_friends(g, user_id, friends, &l);
     account_presence_clear(&l);

@@ -28,13 +28,13 @@ void presence_on_session_begin(struct session *s, const struct list *friends);
 void presence_on_session_change(struct session *s, bool ending);
 /* Called when the session may have become visible or invisible: updates the online members of the
  * session's guilds. */
-void presence_update_visibility(struct session *s);
+void presence_update_online_members(struct session *s);
 /* Announces the presence to a guild to which the session was subscribed after READY. */
 void presence_announce_to_guild(struct session *s, snowflake guild_id);
-/* presence_activities_json returns the activities of op 3 as JSON. session_set_activities stores
- * the valid activities; it needs the gateway's lock if other threads can see the session
+/* presence_encode_activities_json returns the activities of op 3 as JSON. session_set_activities
+ * stores the valid activities; it needs the gateway's lock if other threads can see the session
  * already. */
-struct str presence_activities_json(const struct presence_update *in);
+struct str presence_encode_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
 struct remote_session;

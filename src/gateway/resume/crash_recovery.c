@@ -16,7 +16,7 @@
 
 enum { RECOVERED_SESSION_MAX_BYTES = 4 * 1024 * 1024 };
 
-static bool slot_shard_has_guild(const struct journal_slot *slot, snowflake guild_id)
+static bool journal_slot_shard_has_guild(const struct journal_slot *slot, snowflake guild_id)
 {
     return slot->shard_count && (guild_id >> 22) % slot->shard_count == slot->shard_id;
 }
@@ -27,12 +27,13 @@ static void remove_guilds_of_other_shards(const struct journal_slot *slot, struc
     size_t n = 0;
 
     for (size_t i = 0; i < guilds->count; i++)
-        if (slot_shard_has_guild(slot, ids[i]))
+        if (journal_slot_shard_has_guild(slot, ids[i]))
             ids[n++] = ids[i];
     guilds->count = n;
 }
 
-static bool slot_belongs_to_client(const struct journal_slot *slot, const struct resume_request *r)
+static bool journal_slot_belongs_to_client(const struct journal_slot *slot,
+                                           const struct resume_request *r)
 {
     return slot->user_id == r->authentication.caller.id && str_is(str_of(r->id), slot->id);
 }
@@ -51,7 +52,7 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
     buf_init(&out, RECOVERED_SESSION_MAX_BYTES);
     serialize_recovered_session(entry, seq, &guilds, &out);
     if (!buf_is_full(&out))
-        *ret = str_dup(tx_arena(tx), buf_str(&out));
+        *ret = str_dup(tx_arena(tx), buf_as_str(&out));
     buf_clear(&out);
     return OK;
 }
@@ -69,7 +70,7 @@ static enum journal_result find_session_in_replica(const struct gateway *g,
         replica_find_session(g->replica, identity, r->number, r->seq, arena, ret);
     if (verdict != JOURNAL_FOUND)
         return verdict;
-    return slot_belongs_to_client(ret->slot, r) ? JOURNAL_FOUND : JOURNAL_UNUSABLE;
+    return journal_slot_belongs_to_client(ret->slot, r) ? JOURNAL_FOUND : JOURNAL_UNUSABLE;
 }
 
 enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
@@ -92,9 +93,10 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
     if (answer < JOURNAL_INSUFFICIENT) /* the owner is perhaps only slow */
         return OK;
     *ret_answer = JOURNAL_INSUFFICIENT;
-    if (answer == JOURNAL_INSUFFICIENT || r->bad_seq || !slot_belongs_to_client(entry.slot, r))
-        return owner_row_delete(tx, r->number, identity);
-    enum err e = owner_row_compare_and_set(tx, r->number, identity, me, &moved);
+    if (answer == JOURNAL_INSUFFICIENT || r->bad_seq ||
+        !journal_slot_belongs_to_client(entry.slot, r))
+        return session_owner_row_delete(tx, r->number, identity);
+    enum err e = session_owner_row_compare_and_set(tx, r->number, identity, me, &moved);
     if (!e && moved)
         e = serialize_crashed_session(tx, source, &entry, r->seq, ret);
     if (!e && ret->n)

@@ -13,20 +13,20 @@ enum {
 
 struct log_page_cache {
     pthread_mutex_t lock;
-    struct log_page *pages[CACHED_PAGES_MAX];
+    struct event_log_page *pages[CACHED_PAGES_MAX];
     size_t count;
 };
 
-struct log_page *log_page_new(int64_t number, int64_t last)
+struct event_log_page *event_log_page_new(int64_t number, int64_t last)
 {
-    struct log_page *p = mem_new(sizeof *p);
+    struct event_log_page *p = mem_new(sizeof *p);
 
     p->number = number;
     p->last = last;
     return p;
 }
 
-void log_page_add(struct log_page *p, struct gateway_event *n)
+void event_log_page_add_event(struct event_log_page *p, struct gateway_event *n)
 {
     if (p->count == p->cap) {
         p->cap = p->cap ? p->cap * 2 : 64;
@@ -35,7 +35,7 @@ void log_page_add(struct log_page *p, struct gateway_event *n)
     p->events[p->count++] = n;
 }
 
-void log_page_free(struct log_page *p)
+void event_log_page_free(struct event_log_page *p)
 {
     for (size_t i = 0; p && i < p->count; i++)
         gateway_event_unref(p->events[i]);
@@ -44,7 +44,7 @@ void log_page_free(struct log_page *p)
     mem_free(p);
 }
 
-struct log_page_cache *log_page_cache_new(void)
+struct log_page_cache *event_log_page_cache_new(void)
 {
     struct log_page_cache *c = mem_new(sizeof *c);
 
@@ -52,16 +52,16 @@ struct log_page_cache *log_page_cache_new(void)
     return c;
 }
 
-void log_page_cache_free(struct log_page_cache *c)
+void event_log_page_cache_free(struct log_page_cache *c)
 {
     for (size_t i = 0; c && i < c->count; i++)
-        log_page_free(c->pages[i]);
+        event_log_page_free(c->pages[i]);
     if (c)
         pthread_mutex_destroy(&c->lock);
     mem_free(c);
 }
 
-static struct log_page **find_page(struct log_page_cache *c, int64_t number)
+static struct event_log_page **find_page(struct log_page_cache *c, int64_t number)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->pages[i]->number == number)
@@ -69,11 +69,12 @@ static struct log_page **find_page(struct log_page_cache *c, int64_t number)
     return NULL;
 }
 
-bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t last, int64_t now_ms,
-                          void (*take)(void *arg, struct gateway_event *n), void *arg)
+bool event_log_page_cache_visit_events(struct log_page_cache *c, int64_t number, int64_t last,
+                                       int64_t now_ms,
+                                       void (*take)(void *arg, struct gateway_event *n), void *arg)
 {
     pthread_mutex_lock(&c->lock);
-    struct log_page **found = find_page(c, number);
+    struct event_log_page **found = find_page(c, number);
     if (found && (*found)->last < last)
         found = NULL;
     for (size_t i = 0; found && i < (*found)->count; i++)
@@ -84,9 +85,9 @@ bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t last
     return found;
 }
 
-static struct log_page **least_recently_used_page(struct log_page_cache *c)
+static struct event_log_page **least_recently_used_page(struct log_page_cache *c)
 {
-    struct log_page **least = &c->pages[0];
+    struct event_log_page **least = &c->pages[0];
 
     for (size_t i = 1; i < c->count; i++)
         if (c->pages[i]->used_ms < (*least)->used_ms)
@@ -94,12 +95,12 @@ static struct log_page **least_recently_used_page(struct log_page_cache *c)
     return least;
 }
 
-void log_page_cache_put(struct log_page_cache *c, struct log_page *p, int64_t now_ms)
+void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p, int64_t now_ms)
 {
     p->used_ms = now_ms;
     pthread_mutex_lock(&c->lock);
     /* Another thread may have put the same page into the cache meanwhile: replace that page. */
-    struct log_page **slot = find_page(c, p->number), *evicted = NULL;
+    struct event_log_page **slot = find_page(c, p->number), *evicted = NULL;
     if (!slot && c->count < CACHED_PAGES_MAX)
         slot = &c->pages[c->count++];
     else if (!slot)
@@ -107,17 +108,17 @@ void log_page_cache_put(struct log_page_cache *c, struct log_page *p, int64_t no
     evicted = *slot;
     *slot = p;
     pthread_mutex_unlock(&c->lock);
-    log_page_free(evicted);
+    event_log_page_free(evicted);
 }
 
-void log_page_cache_evict(struct log_page_cache *c, int64_t now_ms)
+void event_log_page_cache_evict_unused(struct log_page_cache *c, int64_t now_ms)
 {
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
     for (size_t i = c->count; i-- > 0;)
         if (now_ms - c->pages[i]->used_ms > UNUSED_PAGE_MS) {
-            log_page_free(c->pages[i]);
+            event_log_page_free(c->pages[i]);
             c->pages[i] = c->pages[--c->count];
             c->pages[c->count] = NULL;
         }

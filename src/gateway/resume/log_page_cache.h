@@ -13,7 +13,7 @@
 
 enum { LOG_PAGE_POSITIONS = 128 };
 
-struct log_page {
+struct event_log_page {
     int64_t number; /* the first position is number * LOG_PAGE_POSITIONS */
     int64_t last;   /* last position that was read */
     int64_t used_ms;
@@ -21,25 +21,28 @@ struct log_page {
     struct gateway_event **events; /* with a reference each */
 };
 
-struct log_page *log_page_new(int64_t number, int64_t last);
-void log_page_add(struct log_page *p, struct gateway_event *n); /* takes over the reference */
-void log_page_free(struct log_page *p);                         /* accepts NULL */
+struct event_log_page *event_log_page_new(int64_t number, int64_t last);
+void event_log_page_add_event(struct event_log_page *p,
+                              struct gateway_event *n); /* takes over the reference */
+void event_log_page_free(struct event_log_page *p);     /* accepts NULL */
 
 struct log_page_cache;
 
-struct log_page_cache *log_page_cache_new(void);
-void log_page_cache_free(struct log_page_cache *c); /* accepts NULL */
+struct log_page_cache *event_log_page_cache_new(void);
+void event_log_page_cache_free(struct log_page_cache *c); /* accepts NULL */
 
 /* The functions below are thread-safe. */
 
 /* Calls take(arg, event) for each event of the page. Returns false if the page is not cached up to
  * the position `last`. */
-bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t last, int64_t now_ms,
-                          void (*take)(void *arg, struct gateway_event *n), void *arg);
+bool event_log_page_cache_visit_events(struct log_page_cache *c, int64_t number, int64_t last,
+                                       int64_t now_ms,
+                                       void (*take)(void *arg, struct gateway_event *n), void *arg);
 /* Adds a page to the cache, which becomes its owner. If the cache is full, the page that was not
  * used for the longest time is evicted. */
-void log_page_cache_put(struct log_page_cache *c, struct log_page *p, int64_t now_ms);
+void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p,
+                                 int64_t now_ms);
 /* Evicts pages that were not used for 30 seconds. Accepts NULL. */
-void log_page_cache_evict(struct log_page_cache *c, int64_t now_ms);
+void event_log_page_cache_evict_unused(struct log_page_cache *c, int64_t now_ms);
 
 #endif

@@ -18,9 +18,9 @@
 /* Maximum number of log positions that are read for one session. */
 enum { MISSED_POSITIONS_MAX = 20000 };
 
-struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool with_seen)
+struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen)
 {
-    return (struct missed_events){
+    return (struct missed_event_range){
         .at = (int64_t)(seen >> EVENT_NUMBER_BITS) - 1,
         .first = (int64_t)(seen >> EVENT_NUMBER_BITS) - 1,
         .last = (int64_t)(last >> EVENT_NUMBER_BITS),
@@ -32,7 +32,7 @@ struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool w
 
 /* Returns whether missed events are deleted from the log, whose first position is `first`. The last
  * event that was sent may be deleted already: only the rows after it are needed. */
-bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first)
+bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
 
@@ -40,7 +40,7 @@ bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t f
 }
 
 struct missed_events_collector {
-    const struct missed_events *missed;
+    const struct missed_event_range *missed;
     struct session_transfer *transfer;
 };
 
@@ -48,7 +48,7 @@ struct missed_events_collector {
 static void collect_missed_event(void *arg, struct gateway_event *n)
 {
     struct missed_events_collector *t = arg;
-    const struct missed_events *m = t->missed;
+    const struct missed_event_range *m = t->missed;
     struct session_transfer *h = t->transfer;
     int64_t position = (int64_t)(n->number >> EVENT_NUMBER_BITS);
 
@@ -62,7 +62,7 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
 }
 
 struct page_decoder {
-    struct log_page *page;
+    struct event_log_page *page;
     uint64_t number;
 };
 
@@ -71,11 +71,11 @@ static void add_decoded_event(void *arg, struct gateway_event *n)
     struct page_decoder *d = arg;
 
     n->number = ++d->number;
-    log_page_add(d->page, n);
+    event_log_page_add_event(d->page, n);
 }
 
 /* Decodes event log rows. Returns false if a row is malformed. */
-static bool decode_event_log_rows(const struct list *list, struct log_page *ret)
+static bool decode_event_log_rows(const struct list *list, struct event_log_page *ret)
 {
     const struct event_log_row *rows = list->items;
     struct page_decoder decoder = { .page = ret };
@@ -99,7 +99,7 @@ static bool decode_event_log_rows(const struct list *list, struct log_page *ret)
 
 /* Discards the events that the last page read has added, because the store may restart the
  * transaction. */
-static void discard_events_of_last_read(struct missed_events *m, struct session_transfer *h)
+static void discard_events_of_last_read(struct missed_event_range *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)
         gateway_event_unref(h->missed[--h->missed_count]);
@@ -112,7 +112,7 @@ static int64_t page_of_position(int64_t position)
 }
 
 /* Returns the last position of the range in the page. */
-static int64_t last_position_in_page(const struct missed_events *m, int64_t page)
+static int64_t last_position_in_page(const struct missed_event_range *m, int64_t page)
 {
     int64_t last = (page + 1) * LOG_PAGE_POSITIONS - 1;
 
@@ -120,7 +120,7 @@ static int64_t last_position_in_page(const struct missed_events *m, int64_t page
 }
 
 /* Adds the events of cached pages. Returns false if the next page is not cached. */
-static bool read_cached_pages(struct missed_events *m, struct missed_events_collector *t,
+static bool read_cached_pages(struct missed_event_range *m, struct missed_events_collector *t,
                               struct log_page_cache *cache)
 {
     int64_t now_ms = clock_steady_ms();
@@ -129,14 +129,15 @@ static bool read_cached_pages(struct missed_events *m, struct missed_events_coll
     while (m->page_last < m->last) {
         int64_t page = page_of_position(m->page_last + 1), last = last_position_in_page(m, page);
 
-        if (!log_page_cache_visit(cache, page, last, now_ms, collect_missed_event, t))
+        if (!event_log_page_cache_visit_events(cache, page, last, now_ms, collect_missed_event, t))
             break;
         m->page_last = last;
     }
     return m->page_last > m->at;
 }
 
-enum err read_missed_events_page(struct missed_events *m, struct session_transfer *h, struct tx *tx)
+enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
+                                 struct tx *tx)
 {
     struct missed_events_collector taker = { .missed = m, .transfer = h };
     struct log_page_cache *cache = h->to->gateway->log_pages;
@@ -157,18 +158,18 @@ enum err read_missed_events_page(struct missed_events *m, struct session_transfe
     if (e)
         return e;
     atomic_fetch_add(&h->to->gateway->count.missed_log_rows, rows.count);
-    struct log_page *page = log_page_new(number, m->page_last);
+    struct event_log_page *page = event_log_page_new(number, m->page_last);
     m->failed = missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&rows, page);
     for (size_t i = 0; i < page->count; i++)
         collect_missed_event(&taker, page->events[i]);
     if (whole && !m->failed)
-        log_page_cache_put(cache, page, clock_steady_ms());
+        event_log_page_cache_insert(cache, page, clock_steady_ms());
     else
-        log_page_free(page);
+        event_log_page_free(page);
     return OK;
 }
 
-bool missed_events_have_next_page(struct missed_events *m, const struct session_transfer *h)
+bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h)
 {
     m->begun = true;
     m->failed |= m->page_last - m->first > MISSED_POSITIONS_MAX;
@@ -179,7 +180,7 @@ bool missed_events_have_next_page(struct missed_events *m, const struct session_
     return true;
 }
 
-bool missed_events_are_complete(const struct missed_events *m)
+bool missed_events_are_complete(const struct missed_event_range *m)
 {
     return !m->failed;
 }

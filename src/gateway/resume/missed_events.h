@@ -5,7 +5,7 @@
 #include "gateway/resume/session_transfer.h"
 
 /* A range of the event log, and the state of reading it. */
-struct missed_events {
+struct missed_event_range {
     /* Log positions: the last one that was read; the last one that must be read. */
     int64_t at, last;
     int64_t first; /* initial value of `at` */
@@ -21,17 +21,17 @@ struct missed_events {
     size_t before;
 };
 
-struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool with_seen);
+struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen);
 /* Returns whether some rows of the range were already deleted from the event log. `first` is the
  * log's first position; 0 means that the log is empty. */
-bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first);
+bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first);
 /* Adds the events of one page to h->missed. Runs in a read transaction, on any thread. */
-enum err read_missed_events_page(struct missed_events *m, struct session_transfer *h,
+enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx);
 /* missed_events_have_next_page is called after a page and returns whether another page must be
  * read. missed_events_are_complete is called after the last page and returns whether the event log
  * had all missed events. */
-bool missed_events_have_next_page(struct missed_events *m, const struct session_transfer *h);
-bool missed_events_are_complete(const struct missed_events *m);
+bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h);
+bool missed_events_are_complete(const struct missed_event_range *m);
 
 #endif

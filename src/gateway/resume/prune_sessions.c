@@ -23,13 +23,13 @@ static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint3
 
     if (g->options.journal)
         delete_outdated_journals(g->options.journal, now, tx_arena(tx), &with_journal);
-    return owner_rows_prune(tx, identity, &with_journal, grace_ms, now);
+    return session_owner_rows_prune(tx, identity, &with_journal, grace_ms, now);
 }
 
 enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx)
 {
     return prune_session_rows(g, tx, cluster_node_identity(g->cluster),
-                              cluster_is_alone(g->cluster) ? 0 : SESSION_EXPIRY_MS);
+                              cluster_has_no_other_nodes(g->cluster) ? 0 : SESSION_EXPIRY_MS);
 }
 
 struct session_pruning {
@@ -57,15 +57,15 @@ static void begin_session_pruning(struct loop_message *post)
                                                   .own_rows = true,
                                                   .run = run_session_pruning,
                                                   .done = on_session_pruning_done };
-    store_read_begin_now(p->gateway_loop, &p->store_write);
+    begin_session_read_now(p->gateway_loop, &p->store_write);
 }
 
 void gateway_prune_dead_node_sessions(struct gateway *g)
 {
     int64_t rank, living;
 
-    log_page_cache_evict(g->log_pages, clock_steady_ms());
-    cluster_node_rank(g->cluster, &rank, &living);
+    event_log_page_cache_evict_unused(g->log_pages, clock_steady_ms());
+    cluster_get_node_rank(g->cluster, &rank, &living);
     if (rank || ++g->cluster_heartbeats % PRUNE_INTERVAL_HEARTBEATS)
         return;
     pthread_mutex_lock(&g->publishing);
@@ -74,7 +74,7 @@ void gateway_prune_dead_node_sessions(struct gateway *g)
 
         p->post.run = begin_session_pruning;
         p->gateway_loop = g->gateway_loops[0];
-        loop_post(p->gateway_loop->loop, &p->post);
+        loop_post_message(p->gateway_loop->loop, &p->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }

@@ -21,7 +21,7 @@ static void close_superseded_socket(struct gateway_socket *p)
  * connection and open the next one before the RESUMEs of both are read, and two loops may read them
  * in the wrong order. Connections are numbered when they open, so the newest connection gets the
  * session, whichever RESUME is read last. */
-bool resume_has_newer_connection(const struct session *s, const struct resume_request *r)
+bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r)
 {
     return s->socket && s->resume.connection_number > r->connection_number;
 }
@@ -45,7 +45,7 @@ static void send_resume_result(struct gateway_socket *p, const struct resume_req
         gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         return;
     }
-    if (r->objection == RESUME_SUPERSEDED || (s && resume_has_newer_connection(s, r))) {
+    if (r->objection == RESUME_SUPERSEDED || (s && resume_was_done_by_newer_connection(s, r))) {
         close_superseded_socket(p);
         return;
     }
@@ -54,7 +54,7 @@ static void send_resume_result(struct gateway_socket *p, const struct resume_req
     if (!s) {
         if (hooks->refused)
             hooks->refused(hooks->arg, r->authentication.caller.id);
-        session_invalidate(p);
+        session_invalidate_and_end(p);
         return;
     }
     if (r->bad_seq || r->seq > s->seq) {
@@ -64,17 +64,17 @@ static void send_resume_result(struct gateway_socket *p, const struct resume_req
     session_close_connection(s);
     if (s->seq - r->seq > s->replay.count) {
         session_end(s);
-        session_invalidate(p);
+        session_invalidate_and_end(p);
         return;
     }
     s->resume.connection_number = r->connection_number;
-    session_bind_credential(s, &r->authentication);
+    session_set_credential(s, &r->authentication);
     session_on_client_reconnected(s);
-    gateway_socket_set_session(p, s);
+    gateway_socket_attach_session(p, s);
     session_replay_events_after(s, r->seq);
     atomic_fetch_add(&s->gateway_loop->gateway->count.resumed, 1);
     if (hooks->resumed) {
-        struct gateway_caller who = gateway_caller_from_session(s);
+        struct gateway_hook_session who = gateway_hook_session_of(s);
 
         hooks->resumed(hooks->arg, &who);
     }
@@ -120,7 +120,7 @@ static void on_resume_authenticated(struct authentication *g)
     else if (!s && r->id[0] && here->gateway->cluster)
         begin_fetching_session(r);
     else if (!s && here->resume.retains_all)
-        session_restore_begin(r);
+        begin_restoring_suspended_session(r);
     else
         resume_send_result(r, session_belongs_to_client(s, r) ? s : NULL);
 }
@@ -131,7 +131,7 @@ static enum err read_session_owner(struct authentication *g, struct tx *tx)
     struct resume_request *r = container_of(g, struct resume_request, authentication);
     uint32_t me = cluster_node_identity(g->store_read.gateway_loop->gateway->cluster);
     struct session_owner owner;
-    enum err e = owner_row_read(tx, r->number, g->caller.id, &owner);
+    enum err e = session_owner_row_read(tx, r->number, g->caller.id, &owner);
 
     bool other =
         !e && owner.found && owner.identity != me && !test_fault_is_enabled(TEST_FAULT_TWO_OWNERS);
@@ -142,7 +142,7 @@ static enum err read_session_owner(struct authentication *g, struct tx *tx)
 /* Returns whether this node has the session, but another node of the cluster may be its owner. */
 static bool session_may_have_other_owner(struct gateway *g, uint64_t number)
 {
-    return g->cluster && !cluster_is_alone(g->cluster) && registry_has_session(g, number);
+    return g->cluster && !cluster_has_no_other_nodes(g->cluster) && registry_has_session(g, number);
 }
 
 static void on_resume_authentication_failed(struct authentication *g)

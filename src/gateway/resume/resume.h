@@ -50,19 +50,19 @@ void handle_resume(struct gateway_socket *p, int op, struct str raw, const void 
 
 /* Moves or releases the sessions of this loop for which another loop or node waits, if they can
  * leave now. */
-void session_transfers_continue(struct gateway_loop *h);
+void release_sessions_that_can_leave(struct gateway_loop *h);
 
 /* Handlers of messages from other nodes. They are called in event log order, on any thread.
- * session_release_on_request handles the request of a node for a session that this node may own.
- * session_request_on_reply handles the reply to a request of this node; without_copy is a node that
- * replied that it has no replica of the session, or 0. */
-void session_release_on_request(struct gateway *g, const struct session_move *m);
-void session_request_on_reply(struct gateway *g, const struct session_move *m,
-                              uint32_t without_copy);
+ * handle_session_release_request handles the request of a node for a session that this node may
+ * own. handle_session_request_reply handles the reply to a request of this node; without_copy is a
+ * node that replied that it has no replica of the session, or 0. */
+void handle_session_release_request(struct gateway *g, const struct session_move_message *m);
+void handle_session_request_reply(struct gateway *g, const struct session_move_message *m,
+                                  uint32_t without_copy);
 /* Repeats the store read of a pending request; called by the deadline of struct session_request. */
-void session_request_retry(struct deadline *d);
+void retry_session_request(struct deadline *d);
 /* Free all pending releases and session requests of a loop that stops. */
-void session_releases_free(struct gateway_loop *h);
-void session_requests_abort(struct gateway_loop *h);
+void pending_session_releases_free(struct gateway_loop *h);
+void pending_session_requests_abort(struct gateway_loop *h);
 
 #endif

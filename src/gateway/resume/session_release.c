@@ -16,7 +16,7 @@ struct session_release {
     struct loop_message post;
     struct link link; /* link in the loop's list resume.releases */
     struct gateway_loop *gateway_loop;
-    struct session_move move; /* the request, then the reply */
+    struct session_move_message move; /* the request, then the reply */
     /* The session can leave after its loop has delivered the event with this number. */
     uint64_t least;
     struct session_store_read store_write;
@@ -24,17 +24,17 @@ struct session_release {
     struct buf body; /* the serialised session; empty if this node does not have the session */
 };
 
-static void on_release_posted(struct loop_message *post)
+static void on_session_release_posted(struct loop_message *post)
 {
     struct session_release *v = container_of(post, struct session_release, post);
 
     links_append(&v->gateway_loop->resume.releases, &v->link);
-    session_releases_continue(v->gateway_loop);
+    continue_pending_session_releases(v->gateway_loop);
 }
 
 /* Handles a request for a session. The events that precede the request in the event log were posted
  * to the loops before this call. */
-void session_release_on_request(struct gateway *g, const struct session_move *m)
+void handle_session_release_request(struct gateway *g, const struct session_move_message *m)
 {
     struct gateway_loop *hub = registry_find_loop_of_session(g, m->number);
 
@@ -42,11 +42,11 @@ void session_release_on_request(struct gateway *g, const struct session_move *m)
     if (g->gateway_loop_count) {
         struct session_release *v = mem_new(sizeof *v);
 
-        v->post.run = on_release_posted;
+        v->post.run = on_session_release_posted;
         v->gateway_loop = hub ? hub : g->gateway_loops[0];
         v->move = *m;
         v->least = g->published;
-        loop_post(v->gateway_loop->loop, &v->post);
+        loop_post_message(v->gateway_loop->loop, &v->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }
@@ -57,21 +57,22 @@ static enum err write_released_session(struct session_store_read *l, struct tx *
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
     struct suspended_session suspended = { v->move.number, v->user_id,
-                                           clock_ms() + SESSION_EXPIRY_MS, buf_str(&v->body) };
+                                           clock_ms() + SESSION_EXPIRY_MS, buf_as_str(&v->body) };
     bool changed = false;
     enum err e = OK;
 
     if (v->body.n)
-        e = owner_row_compare_and_set(tx, v->move.number, v->move.from, v->move.to, &changed);
+        e = session_owner_row_compare_and_set(tx, v->move.number, v->move.from, v->move.to,
+                                              &changed);
     if (!e && changed)
-        e = suspended_row_insert(tx, &suspended);
+        e = suspended_session_row_insert(tx, &suspended);
     v->move.kind = changed ? MOVE_RELEASED : MOVE_REFUSED;
     if (!e)
         cluster_append_session_move(l->gateway_loop->gateway->cluster, tx, &v->move);
     return e;
 }
 
-static void on_release_committed(struct session_store_read *l)
+static void on_session_release_committed(struct session_store_read *l)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
 
@@ -80,7 +81,7 @@ static void on_release_committed(struct session_store_read *l)
 
 /* Called after the release was written. The session ends on this node even if the transaction
  * returned an error: it may have committed, and then another node owns the session. */
-static void on_release_done(struct session_store_read *l, enum err e)
+static void on_session_release_done(struct session_store_read *l, enum err e)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
     struct session *s =
@@ -99,9 +100,9 @@ static void reply_to_release_request(struct session_release *v)
     v->store_write = (struct session_store_read){ .writes = true,
                                                   .own_rows = true,
                                                   .run = write_released_session,
-                                                  .committed = on_release_committed,
-                                                  .done = on_release_done };
-    store_read_begin_now(v->gateway_loop, &v->store_write);
+                                                  .committed = on_session_release_committed,
+                                                  .done = on_session_release_done };
+    begin_session_read_now(v->gateway_loop, &v->store_write);
 }
 
 static void serialize_and_release_session(struct session_release *v, struct session *s)
@@ -112,26 +113,26 @@ static void serialize_and_release_session(struct session_release *v, struct sess
     s->resume.delivered_elsewhere = v->gateway_loop->position;
     v->user_id = s->caller.id;
     buf_init(&v->body, RELEASED_SESSION_MAX_BYTES);
-    collect_guilds_and_channels(s, &positions);
+    collect_session_guilds_and_channels(s, &positions);
     if (serialize_session(s, &positions, &limits, &v->body)) {
         session_close_connection(s);
         session_set_state(s, SESSION_MOVING);
     } else {
         buf_clear(&v->body);
     }
-    guilds_and_channels_clear(&positions);
+    session_guilds_and_channels_clear(&positions);
     reply_to_release_request(v);
 }
 
 /* Returns whether the session can leave this node: its loop must be between two events (like
- * session_can_leave_loop in session_transfer.c), and all requests of the client must be
+ * session_can_leave_its_loop in session_transfer.c), and all requests of the client must be
  * answered. */
 static bool session_can_leave_node(const struct session_release *v, const struct session *s)
 {
     const struct gateway_loop *h = v->gateway_loop;
 
     return h->position >= v->least && h->position == h->begun && !h->reads.blocking &&
-           session_is_ready(s) && !session_task_count(s) && !session_task_is_running(s);
+           session_is_ready(s) && !session_count_tasks(s) && !session_task_is_running(s);
 }
 
 /* If the session moves to another loop of this node, forwards the request to that loop. Returns
@@ -146,7 +147,7 @@ static bool forward_release_request(struct session_release *v)
     if (hub != v->gateway_loop) {
         link_remove(&v->link);
         v->gateway_loop = hub;
-        loop_post(hub->loop, &v->post);
+        loop_post_message(hub->loop, &v->post);
     }
     return true;
 }
@@ -163,7 +164,7 @@ static void release_session_if_possible(struct session_release *v)
         serialize_and_release_session(v, s);
 }
 
-void session_releases_continue(struct gateway_loop *h)
+void continue_pending_session_releases(struct gateway_loop *h)
 {
     for (struct link *at = h->resume.releases.next, *next; at != &h->resume.releases; at = next) {
         next = at->next;
@@ -171,7 +172,7 @@ void session_releases_continue(struct gateway_loop *h)
     }
 }
 
-void session_releases_free(struct gateway_loop *h)
+void pending_session_releases_free(struct gateway_loop *h)
 {
     while (!links_are_empty(&h->resume.releases)) {
         struct session_release *v =

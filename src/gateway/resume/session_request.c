@@ -58,8 +58,8 @@ struct session_request {
     uint64_t seen; /* number of the last event that the session was sent */
     /* Number of the last event that this loop had begun when it started to retain events. */
     uint64_t begun;
-    struct missed_events missed; /* events of the event log after `seen`, up to `begun` */
-    unsigned reads;              /* number of store reads so far */
+    struct missed_event_range missed; /* events of the event log after `seen`, up to `begun` */
+    unsigned reads;                   /* number of store reads so far */
     /* A store read is running; a reply arrived since the read began. */
     bool reading, reply_received;
     uint32_t asked;                      /* node to which the release request was sent, or 0 */
@@ -75,7 +75,7 @@ struct session_request {
     bool owner_replies, no_copies;
     bool abandoned; /* the client's connection is closed: leave the session in the store */
     /* The fields from here on are results of the last store read, except `copy`. */
-    struct session_move release_request;
+    struct session_move_message release_request;
     enum request_state state;
     bool sends_request;
     bool unfit;       /* the replica that replied is unusable (JOURNAL_UNUSABLE) */
@@ -98,14 +98,14 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     if (!read_last_sent_event_number(q->bytes, &q->seen) || (q->seen >= q->begun && !recovered))
         return OK;
     uint64_t last = recovered && q->seen > q->begun ? q->seen : q->begun;
-    q->missed = missed_events_in_range(q->seen, last, recovered);
+    q->missed = missed_events_range_init(q->seen, last, recovered);
     q->missed.settled = (int64_t)(q->begun >> EVENT_NUMBER_BITS);
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
     /* The journal of a crashed single node may be ahead of the event log. Then a backup of the
      * database was restored after the crash, and the session has ended. A single node compares with
      * the log as it was at its start. In a cluster other nodes may have extended the log since. */
-    bool alone = cluster_is_alone(g->cluster);
+    bool alone = cluster_has_no_other_nodes(g->cluster);
     int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
     q->misses = !e && !log_is_older && !missed_events_are_deleted_from_log(&q->missed, first);
@@ -121,11 +121,11 @@ static enum err take_over_suspended_session(struct session_request *q, const str
     const struct resume_request *r = q->transfer->resumption;
     uint32_t me = cluster_node_identity(g->cluster);
     bool changed = true;
-    enum err e = suspended_row_read_and_delete(tx, r->number, r->authentication.caller.id,
-                                               clock_ms(), &q->bytes);
+    enum err e = suspended_session_row_read_and_delete(tx, r->number, r->authentication.caller.id,
+                                                       clock_ms(), &q->bytes);
 
     if (!e && q->bytes.n && owner->identity != me)
-        e = owner_row_compare_and_set(tx, r->number, owner->identity, me, &changed);
+        e = session_owner_row_compare_and_set(tx, r->number, owner->identity, me, &changed);
     if (e || !q->bytes.n)
         return e;
     q->state = changed ? REQUEST_FOUND_SUSPENDED : REQUEST_WAITING;
@@ -137,10 +137,10 @@ static void prepare_release_request(struct session_request *q, const struct gate
 {
     const struct resume_request *r = q->transfer->resumption;
 
-    q->release_request = (struct session_move){ .kind = MOVE_REQUEST,
-                                                .from = identity,
-                                                .to = cluster_node_identity(g->cluster),
-                                                .number = r->number };
+    q->release_request = (struct session_move_message){ .kind = MOVE_REQUEST,
+                                                        .from = identity,
+                                                        .to = cluster_node_identity(g->cluster),
+                                                        .number = r->number };
     memcpy(q->release_request.id, r->id, sizeof q->release_request.id);
     cluster_append_session_move(g->cluster, tx, &q->release_request);
     q->sends_request = true;
@@ -165,7 +165,7 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
     if (answer == JOURNAL_FOUND)
         e = check_log_has_missed_events(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_SESSION_ENDED)
-        e = owner_row_delete(tx, r->number, cluster_node_identity(g->cluster));
+        e = session_owner_row_delete(tx, r->number, cluster_node_identity(g->cluster));
     /* If the owner was only paused, it reads this release request later and finds that it no longer
      * owns the session. */
     if (!e && silent && q->asked != identity)
@@ -175,7 +175,8 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
 
 /* Returns whether the owner does not reply in time. If the owner is alive but slow, it finds later
  * that it has lost the session. */
-static bool owner_does_not_reply(const struct session_request *q, const struct session_owner *owner)
+static bool session_owner_does_not_reply(const struct session_request *q,
+                                         const struct session_owner *owner)
 {
     return !owner->alive ||
            (owner->identity == q->asked &&
@@ -191,7 +192,7 @@ static void send_replica_request(const struct session_request *q, uint32_t ident
     buf_init(&question, REPLICA_REQUEST_BYTES);
     append_replica_request(&question, identity, r->number, r->seq,
                            cluster_node_identity(g->cluster));
-    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
+    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_as_str(&question));
     buf_clear(&question);
 }
 
@@ -240,13 +241,13 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
     q->bytes = STR("");
     if (q->abandoned)
         return OK;
-    enum err e = owner_row_read(tx, r->number, r->authentication.caller.id, &owner);
+    enum err e = session_owner_row_read(tx, r->number, r->authentication.caller.id, &owner);
     if (!e && owner.found)
         e = take_over_suspended_session(q, g, tx, &owner);
     if (e || q->bytes.n)
         return e;
     bool elsewhere = owner.identity && owner.identity != cluster_node_identity(g->cluster);
-    bool silent = elsewhere && owner_does_not_reply(q, &owner);
+    bool silent = elsewhere && session_owner_does_not_reply(q, &owner);
     if (elsewhere)
         e = take_over_session_of_crashed_node(q, tx, owner.identity, silent, &dead);
     /* Do not request replicas before the second read, because most owners reply before it. */
@@ -274,11 +275,11 @@ static void on_session_request_committed(struct session_store_read *l)
 static void session_request_end(struct session_request *q)
 {
     struct session_transfer *h = q->transfer;
-    struct str bytes = q->copy.n ? buf_str(&q->copy) : q->bytes;
+    struct str bytes = q->copy.n ? buf_as_str(&q->copy) : q->bytes;
 
     link_remove(&q->link);
-    if (map_get(&h->to->resume.requests_by_number, h->resumption->number) == q)
-        map_remove(&h->to->resume.requests_by_number, h->resumption->number);
+    if (map_find_value(&h->to->resume.requests_by_number, h->resumption->number) == q)
+        map_remove_value(&h->to->resume.requests_by_number, h->resumption->number);
     deadline_cancel(&q->deadline);
     if (q->state == REQUEST_FOUND_SUSPENDED)
         session_transfer_deserialize(h, bytes, SESSION_ARRIVING);
@@ -322,7 +323,7 @@ static void begin_missed_events_page_read(struct session_request *q)
     q->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = run_missed_events_page_read,
                                                  .done = on_missed_events_page_read };
-    store_read_begin_now(q->transfer->to, &q->store_read);
+    begin_session_read_now(q->transfer->to, &q->store_read);
 }
 
 /* Thousands of events may be missed, so they are read in pages, in the background. */
@@ -376,7 +377,7 @@ static void session_request_begin_store_read(struct session_request *q)
     q->reading = true;
     q->reply_received = false;
     q->abandoned = !q->transfer->resumption->authentication.socket;
-    q->owner_replies = map_get(&q->without_copy, q->replicas_of);
+    q->owner_replies = map_find_value(&q->without_copy, q->replicas_of);
     q->no_copies =
         here->gateway->replica &&
         all_replica_nodes_are_in_set(here->gateway->replica, q->replicas_of, &q->without_copy);
@@ -386,10 +387,10 @@ static void session_request_begin_store_read(struct session_request *q)
                                                  .run = run_session_request,
                                                  .committed = on_session_request_committed,
                                                  .done = on_session_request_done };
-    store_read_begin_now(q->transfer->to, &q->store_read);
+    begin_session_read_now(q->transfer->to, &q->store_read);
 }
 
-void session_request_retry(struct deadline *d)
+void retry_session_request(struct deadline *d)
 {
     session_request_begin_store_read(container_of(d, struct session_request, deadline));
 }
@@ -405,11 +406,11 @@ void begin_fetching_session(struct resume_request *r)
     map_init(&q->without_copy);
     registry_set_arriving_loop(here->gateway, r->number, here);
     links_append(&here->resume.requests, &q->link);
-    map_put(&here->resume.requests_by_number, r->number, q);
+    map_set_value(&here->resume.requests_by_number, r->number, q);
     session_request_begin_store_read(q);
 }
 
-void session_requests_abort(struct gateway_loop *h)
+void pending_session_requests_abort(struct gateway_loop *h)
 {
     while (!links_are_empty(&h->resume.requests)) {
         struct session_request *q =
@@ -423,7 +424,7 @@ void session_requests_abort(struct gateway_loop *h)
 struct session_request_reply {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
-    struct session_move move;
+    struct session_move_message move;
     uint32_t without_copy; /* node that replied that it has no replica of the session, or 0 */
 };
 
@@ -434,7 +435,7 @@ static void on_session_request_reply_posted(struct loop_message *post)
 {
     struct session_request_reply *a = container_of(post, struct session_request_reply, post);
     struct session_request *q =
-        map_get(&a->gateway_loop->resume.requests_by_number, a->move.number);
+        map_find_value(&a->gateway_loop->resume.requests_by_number, a->move.number);
 
     if (q && a->move.kind == MOVE_REFUSED) {
         q->refusals++;
@@ -443,7 +444,7 @@ static void on_session_request_reply_posted(struct loop_message *post)
     /* A reply that a node has no replica is only recorded. The next periodic read evaluates these
      * replies; an immediate read would find nothing new. */
     if (q && a->without_copy)
-        map_put(&q->without_copy, a->without_copy, (void *)(uintptr_t)a->without_copy);
+        map_set_value(&q->without_copy, a->without_copy, (void *)(uintptr_t)a->without_copy);
     bool ignored = !q || a->without_copy;
     mem_free(a);
     if (ignored)
@@ -453,8 +454,8 @@ static void on_session_request_reply_posted(struct loop_message *post)
         session_request_begin_store_read(q);
 }
 
-void session_request_on_reply(struct gateway *g, const struct session_move *m,
-                              uint32_t without_copy)
+void handle_session_request_reply(struct gateway *g, const struct session_move_message *m,
+                                  uint32_t without_copy)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
@@ -464,7 +465,7 @@ void session_request_on_reply(struct gateway *g, const struct session_move *m,
         a->gateway_loop = g->gateway_loops[i];
         a->move = *m;
         a->without_copy = without_copy;
-        loop_post(a->gateway_loop->loop, &a->post);
+        loop_post_message(a->gateway_loop->loop, &a->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }

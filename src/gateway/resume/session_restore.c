@@ -34,7 +34,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
         return false;
     set_guilds_and_channels_of_transfer(h, &positions);
     session_set_state(s, state);
-    presence_update_visibility(s);
+    presence_update_online_members(s);
     h->session = s;
     registry_add_restored_session(h->to->gateway, s);
     if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
@@ -55,8 +55,8 @@ static enum err run_session_restore(struct session_store_read *l, struct tx *tx)
     const struct resume_request *r = x->transfer->resumption;
 
     x->bytes = STR("");
-    return suspended_row_read_and_delete(tx, r->number, r->authentication.caller.id, clock_ms(),
-                                         &x->bytes);
+    return suspended_session_row_read_and_delete(tx, r->number, r->authentication.caller.id,
+                                                 clock_ms(), &x->bytes);
 }
 
 static void on_session_restore_done(struct session_store_read *l, enum err e)
@@ -73,7 +73,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
     session_transfer_finish_on_target(h);
 }
 
-void session_restore_begin(struct resume_request *r)
+void begin_restoring_suspended_session(struct resume_request *r)
 {
     struct gateway_loop *here = r->authentication.socket->gateway_loop;
     struct session_restore *x = mem_new(sizeof *x);
@@ -83,5 +83,5 @@ void session_restore_begin(struct resume_request *r)
     x->store_read = (struct session_store_read){ .writes = true,
                                                  .run = run_session_restore,
                                                  .done = on_session_restore_done };
-    store_read_begin_now(here, &x->store_read);
+    begin_session_read_now(here, &x->store_read);
 }

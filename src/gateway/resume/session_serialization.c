@@ -18,7 +18,8 @@ enum { SESSION_VERSION = 3, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 
-void collect_guilds_and_channels(const struct session *s, struct session_guilds_and_channels *ret)
+void collect_session_guilds_and_channels(const struct session *s,
+                                         struct session_guilds_and_channels *ret)
 {
     *ret = (struct session_guilds_and_channels){ .guilds = mem_new((s->subscriptions.count + 1) *
                                                                    sizeof(snowflake)) };
@@ -33,7 +34,7 @@ void collect_guilds_and_channels(const struct session *s, struct session_guilds_
     }
 }
 
-void guilds_and_channels_clear(struct session_guilds_and_channels *p)
+void session_guilds_and_channels_clear(struct session_guilds_and_channels *p)
 {
     mem_free(p->guilds);
     visible_channels_clear(&p->visible_channels);
@@ -43,26 +44,26 @@ void guilds_and_channels_clear(struct session_guilds_and_channels *p)
 static void serialize_guilds_and_channels(const struct session_guilds_and_channels *p,
                                           struct buf *out)
 {
-    serial_put_u64(out, p->count);
+    serial_append_u64(out, p->count);
     for (size_t i = 0; i < p->count; i++)
-        serial_put_u64(out, p->guilds[i]);
-    serial_put_u64(out, p->visible_channels.count);
+        serial_append_u64(out, p->guilds[i]);
+    serial_append_u64(out, p->visible_channels.count);
     for (uint32_t i = 0; i < p->visible_channels.count; i++) {
-        serial_put_u64(out, p->visible_channels.items[i].guild_id);
-        serial_put_u64(out, p->visible_channels.items[i].id);
-        serial_put_u64(out, (uint64_t)p->visible_channels.items[i].type);
+        serial_append_u64(out, p->visible_channels.items[i].guild_id);
+        serial_append_u64(out, p->visible_channels.items[i].id);
+        serial_append_u64(out, (uint64_t)p->visible_channels.items[i].type);
     }
 }
 
 static void deserialize_guilds_and_channels(struct serial_reader *r,
                                             struct session_guilds_and_channels *ret)
 {
-    size_t count = serial_get_count(r, 8);
+    size_t count = serial_read_count(r, 8);
 
     ret->guilds = mem_new((count + 1) * sizeof *ret->guilds);
     for (; ret->count < count; ret->count++)
         ret->guilds[ret->count] = serial_get_u64(r);
-    count = serial_get_count(r, 24);
+    count = serial_read_count(r, 24);
     ret->visible_channels.items = mem_new((count + 1) * sizeof *ret->visible_channels.items);
     ret->visible_channels.cap = (uint32_t)count + 1;
     for (; ret->visible_channels.count < count; ret->visible_channels.count++) {
@@ -83,9 +84,9 @@ static uint32_t count_dispatches_to_write(const struct session *s,
     size_t bytes = 0;
 
     for (; n < s->replay.count; n++) {
-        const struct replay_entry *k = replay_entry_at(&s->replay, s->replay.count - 1 - n);
+        const struct replay_entry *k = replay_buffer_entry_at(&s->replay, s->replay.count - 1 - n);
 
-        bytes += gateway_event_payload(k->event).n;
+        bytes += gateway_event_get_payload(k->event).n;
         if (n >= unsent && (n >= limits->count || bytes > limits->bytes))
             break;
     }
@@ -98,24 +99,24 @@ static void serialize_replay_buffer(struct session *s,
 {
     uint32_t count = count_dispatches_to_write(s, limits);
 
-    serial_put_u64(out, count);
+    serial_append_u64(out, count);
     for (uint32_t i = s->replay.count - count; i < s->replay.count; i++) {
-        const struct replay_entry *k = replay_entry_at(&s->replay, i);
+        const struct replay_entry *k = replay_buffer_entry_at(&s->replay, i);
 
-        serial_put_bytes(out, str_of(event_name(k->event->type)));
-        serial_put_u64(out, k->at_s);
-        serial_put_bytes(
-            out, gateway_event_payload_in_form(k->event, k->form & PAYLOAD_WITHOUT_CONTENT,
-                                               s->gateway_loop->packer, s->gateway_loop->arena));
+        serial_append_bytes(out, str_of(event_name(k->event->type)));
+        serial_append_u64(out, k->at_s);
+        serial_append_bytes(out, gateway_event_get_payload_in_form(
+                                     k->event, k->form & PAYLOAD_WITHOUT_CONTENT,
+                                     s->gateway_loop->packer, s->gateway_loop->arena));
     }
 }
 
 static void deserialize_replay_buffer(struct serial_reader *r, struct session *s)
 {
-    for (size_t count = serial_get_count(r, 24); count && !r->bad; count--) {
-        enum event event = event_find_by_name(serial_get_bytes(r));
+    for (size_t count = serial_read_count(r, 24); count && !r->bad; count--) {
+        enum event event = event_find_by_name(serial_read_bytes(r));
         uint64_t at_s = serial_get_u64(r);
-        struct str payload = serial_get_bytes(r);
+        struct str payload = serial_read_bytes(r);
 
         r->bad |= event == EVENT_NONE || at_s > UINT32_MAX;
         if (r->bad)
@@ -132,11 +133,11 @@ static void serialize_session_head(const char *id, const uint64_t numbers[SESSIO
                                    struct str presence, const char *client, struct buf *out)
 {
     buf_add(out, SESSION_MAGIC, sizeof SESSION_MAGIC);
-    serial_put_bytes(out, str_of(id));
+    serial_append_bytes(out, str_of(id));
     for (size_t i = 0; i < SESSION_NUMBERS; i++)
-        serial_put_u64(out, numbers[i]);
-    serial_put_bytes(out, presence);
-    serial_put_bytes(out, str_of(client));
+        serial_append_u64(out, numbers[i]);
+    serial_append_bytes(out, presence);
+    serial_append_bytes(out, str_of(client));
 }
 
 bool serialize_session(struct session *s, const struct session_guilds_and_channels *positions,
@@ -157,13 +158,13 @@ bool serialize_session(struct session *s, const struct session_guilds_and_channe
                                                 (uint64_t)session_presence_window_ms(s) };
     char id[SESSION_ID + 1];
 
-    if (!session_is_ready(s) || s->revoked || session_task_count(s) ||
+    if (!session_is_ready(s) || s->revoked || session_count_tasks(s) ||
         s->seq - s->output.sent > s->replay.count)
         return false;
     session_id_format(s, id);
     serialize_session_head(id, numbers, session_get_activities(s), session_get_client_name(s), out);
     serialize_guilds_and_channels(positions, out);
-    serialize_list_subscriptions(s, out);
+    serialize_member_list_subscriptions(s, out);
     serialize_replay_buffer(s, limits, out);
     return !buf_is_full(out);
 }
@@ -192,16 +193,16 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
                            slot->client, out);
     serialize_guilds_and_channels(&positions, out);
     /* Number of member list subscriptions: a session with any is not recovered. */
-    serial_put_u64(out, 0);
-    serial_put_u64(out, 0); /* no dispatches */
+    serial_append_u64(out, 0);
+    serial_append_u64(out, 0); /* no dispatches */
 }
 
 bool read_last_sent_event_number(struct str bytes, uint64_t *ret)
 {
     struct serial_reader r = { .rest = bytes };
 
-    serial_get_slice(&r, sizeof SESSION_MAGIC);
-    serial_get_bytes(&r); /* skip id, account and kind of caller */
+    serial_read_slice(&r, sizeof SESSION_MAGIC);
+    serial_read_bytes(&r); /* skip id, account and kind of caller */
     serial_get_u64(&r);
     serial_get_u64(&r);
     *ret = serial_get_u64(&r);
@@ -221,7 +222,7 @@ static void deserialize_session_numbers(struct serial_reader *r, struct session 
     uint64_t threshold = serial_get_u64(r);
     int64_t presence_ms = (int64_t)serial_get_u64(r);
     if (presence_ms)
-        session_get_or_create_presence(s)->since_ms = presence_ms;
+        session_get_or_create_presence_state(s)->since_ms = presence_ms;
     r->bad |= !s->options.shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS ||
               threshold > UCHAR_MAX;
     s->large_threshold = (unsigned char)threshold;
@@ -231,14 +232,14 @@ static void deserialize_session_numbers(struct serial_reader *r, struct session 
 
 static void deserialize_activities_and_client(struct serial_reader *r, struct session *s)
 {
-    struct str presence = serial_get_bytes(r), client = serial_get_bytes(r);
+    struct str presence = serial_read_bytes(r), client = serial_read_bytes(r);
     char name[CLIENT_NAME_BYTES] = { 0 };
 
     if (presence.n) {
         char *copy = mem_resize(NULL, presence.n);
 
         memcpy(copy, presence.p, presence.n);
-        session_get_or_create_presence(s)->activities = str_slice(copy, presence.n);
+        session_get_or_create_presence_state(s)->activities = str_slice(copy, presence.n);
     }
     r->bad |= client.n >= sizeof name;
     if (client.n && !r->bad) {
@@ -252,26 +253,26 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
                                     struct session_guilds_and_channels *ret)
 {
     struct serial_reader r = { .rest = bytes };
-    struct str magic = serial_get_slice(&r, sizeof SESSION_MAGIC);
+    struct str magic = serial_read_slice(&r, sizeof SESSION_MAGIC);
 
     *ret = (struct session_guilds_and_channels){ 0 };
     if (r.bad || memcmp(magic.p, SESSION_MAGIC, sizeof SESSION_MAGIC) != 0 ||
-        !str_is(serial_get_bytes(&r), id) || serial_get_u64(&r) != caller->id ||
+        !str_is(serial_read_bytes(&r), id) || serial_get_u64(&r) != caller->id ||
         serial_get_u64(&r) != (uint64_t)caller->kind)
         return NULL;
     struct session *s = session_new_with_id(h, caller, id);
     deserialize_session_numbers(&r, s);
     deserialize_activities_and_client(&r, s);
     deserialize_guilds_and_channels(&r, ret);
-    deserialize_list_subscriptions(&r, s);
+    deserialize_member_list_subscriptions(&r, s);
     deserialize_replay_buffer(&r, s);
-    session_detach(s);
+    session_detach_from_loop(s);
     s->output.sent = s->seq;
     s->presence.shown_offline = true; /* shown as offline until the client is connected */
     if (!r.bad && !r.rest.n)
         return s;
-    session_attach(s, h);
+    session_attach_to_loop(s, h);
     session_end(s);
-    guilds_and_channels_clear(ret);
+    session_guilds_and_channels_clear(ret);
     return NULL;
 }

@@ -22,7 +22,7 @@
 
 /* --- the source loop ------------------------------------------------------------------ */
 
-static void on_transfer_requested(struct loop_message *post);
+static void on_session_transfer_requested(struct loop_message *post);
 static void on_session_arrival_posted(struct loop_message *post);
 
 /* Stores the session's guilds and the channels that its user can view in the transfer, and
@@ -38,7 +38,7 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
             if (!s->bot)
                 visible_channels_add(&h->visible_before, seat);
         }
-        subscription_remove(&s->subscriptions, seat);
+        session_subscription_remove(&s->subscriptions, seat);
     }
 }
 
@@ -52,8 +52,8 @@ static bool forward_transfer_request(struct session_transfer *h)
     if (!hub || hub == h->from)
         return false;
     h->from = hub;
-    h->post.run = on_transfer_requested;
-    loop_post(hub->loop, &h->post);
+    h->post.run = on_session_transfer_requested;
+    loop_post_message(hub->loop, &h->post);
     return true;
 }
 
@@ -67,7 +67,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
     move_subscriptions_to_transfer(h, s);
     s->resume.delivered_elsewhere = h->from->position;
     journal_set_session_in_transit(s);
-    session_detach(s);
+    session_detach_from_loop(s);
     pthread_mutex_lock(&g->lock);
     s->gateway_loop = h->to;
     pthread_mutex_unlock(&g->lock);
@@ -81,28 +81,28 @@ static void move_session_from_source_loop(struct session_transfer *h)
     if (!s && forward_transfer_request(h))
         return;
     if (session_belongs_to_client(s, h->resumption)) {
-        if (resume_has_newer_connection(s, h->resumption))
+        if (resume_was_done_by_newer_connection(s, h->resumption))
             h->resumption->objection = RESUME_SUPERSEDED;
         else
             detach_session_for_transfer(h, s);
     }
     h->post.run = on_session_arrival_posted;
-    loop_post(h->to->loop, &h->post);
+    loop_post_message(h->to->loop, &h->post);
 }
 
-static void on_transfer_requested(struct loop_message *post)
+static void on_session_transfer_requested(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
 
     links_append(&h->from->resume.leaving_transfers, &h->link);
-    session_transfers_continue(h->from);
+    release_sessions_that_can_leave(h->from);
 }
 
 /* Returns whether the session can leave its loop. It stays while the store is read for it, because
  * the result would be lost. It stays during the delivery of an event, because it may or may not
  * have received that event. A session that is itself moving to this loop must arrive first. If the
  * session moves to another node, it is requested from that node later. */
-static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
+static bool session_can_leave_its_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
     const struct session *s = registry_find_session_on_loop(h, o->resumption->number);
 
@@ -114,7 +114,7 @@ static bool session_can_leave_loop(const struct session_transfer *o, struct gate
            !(s && session_task_is_running(s));
 }
 
-void session_transfers_continue(struct gateway_loop *h)
+void release_sessions_that_can_leave(struct gateway_loop *h)
 {
     struct link *at = h->resume.leaving_transfers.next;
 
@@ -122,10 +122,10 @@ void session_transfers_continue(struct gateway_loop *h)
         struct session_transfer *o = container_of(at, struct session_transfer, link);
 
         at = at->next;
-        if (session_can_leave_loop(o, h))
+        if (session_can_leave_its_loop(o, h))
             move_session_from_source_loop(o);
     }
-    session_releases_continue(h);
+    continue_pending_session_releases(h);
 }
 
 /* --- the target loop: permissions ----------------------------------------------------- */
@@ -186,13 +186,14 @@ static enum err read_guild_permissions(struct session_store_read *l, struct tx *
  * waits for that event. */
 static void subscribe_transferred_session(struct session_transfer *h, struct session *s)
 {
-    subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
+    session_subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
     for (size_t i = 0; i < h->guild_count; i++) {
         const struct topic_subscription *seat =
             guild_subscription_data_apply(s, &h->guild_setups[i]);
 
         if (!seat)
-            subscription_add(&s->subscriptions, AUDIENCE_GUILD, h->guild_setups[i].guild_id);
+            session_subscription_add(&s->subscriptions, AUDIENCE_GUILD,
+                                     h->guild_setups[i].guild_id);
         else if (!s->bot && s->state != SESSION_RECOVERED)
             visible_channels_compare(&h->visible_before, seat, &h->channel_changes);
     }
@@ -235,9 +236,9 @@ static void continue_sending_missed_events(struct loop_message *post)
 
     loop_begin_measured_part("sessions");
     while (s && (n = next_missed_event(h))) {
-        dispatch_missed_event(s, n);
-        if (loop_budget_consume_ticks(h->to, 1)) {
-            loop_post(h->to->loop, &h->post);
+        deliver_missed_event_to_session(s, n);
+        if (loop_event_time_is_used_up(h->to, 1)) {
+            loop_post_message(h->to->loop, &h->post);
             return;
         }
     }
@@ -314,10 +315,10 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
 
     if (!e && guild_permissions_are_outdated(h)) {
         prepare_guild_permissions_read(h);
-        store_read_begin_now(h->to, &h->store_read);
+        begin_session_read_now(h->to, &h->store_read);
         return;
     }
-    session_attach(s, h->to);
+    session_attach_to_loop(s, h->to);
     if (e || s->revoked) {
         session_end(s);
         session_transfer_end(h, NULL);
@@ -339,7 +340,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         .run = read_channels_with_new_visibility,
         .done = on_channels_with_new_visibility_read,
     };
-    store_read_begin_now(h->to, &h->store_read);
+    begin_session_read_now(h->to, &h->store_read);
 }
 
 /* Called when the session has left this process or has ended: reads from the store which node owns
@@ -365,13 +366,13 @@ void session_transfer_finish_on_target(struct session_transfer *h)
         session_transfer_end(h, NULL);
         return;
     }
-    h->viewer = gateway_viewer_from_session(h->session);
+    h->viewer = payload_recipient_of_session(h->session);
     prepare_guild_permissions_read(h);
     /* Wait until this loop has delivered the last event that the source loop sent to the session.
      * Without that event in this loop's guild view, the comparison of visible channels would undo
      * it. Event numbers of another process are not comparable, so its sessions do not wait. */
-    store_read_begin_after_event(h->to, &h->store_read,
-                                 h->from ? h->session->resume.delivered_elsewhere : 0);
+    begin_session_read_after_event(h->to, &h->store_read,
+                                   h->from ? h->session->resume.delivered_elsewhere : 0);
 }
 
 static void on_session_arrival_posted(struct loop_message *post)
@@ -395,6 +396,6 @@ void session_transfer_begin(struct resume_request *r, struct gateway_loop *from)
 {
     struct session_transfer *h = session_transfer_new(r, from);
 
-    h->post.run = on_transfer_requested;
-    loop_post(from->loop, &h->post);
+    h->post.run = on_session_transfer_requested;
+    loop_post_message(from->loop, &h->post);
 }

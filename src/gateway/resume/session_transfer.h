@@ -36,7 +36,7 @@ struct session_transfer {
     uint64_t since; /* index of the first retained event whose delivery began after the request */
     /* Reads permissions for the target loop first, then channels. */
     struct session_store_read store_read;
-    struct gateway_viewer viewer;
+    struct payload_recipient viewer;
     struct guild_subscription_data *guild_setups;
     size_t guild_count;
     /* For user sessions: the channels that were visible on the source loop, and the channels that
@@ -64,18 +64,18 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 /* resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
 void resume_send_result(struct resume_request *r, struct session *s);
 /* session_belongs_to_client returns whether the session has the account and id in the RESUME.
- * resume_has_newer_connection returns whether a newer connection of the client has resumed the
- * session. */
+ * resume_was_done_by_newer_connection returns whether a newer connection of the client has resumed
+ * the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
-bool resume_has_newer_connection(const struct session *s, const struct resume_request *r);
+bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r);
 void session_close_connection(struct session *s);
 
 /* session_request.c: requests the session from another node, or reads it from the store. */
 void begin_fetching_session(struct resume_request *r);
-/* session_release.c: called by session_transfers_continue. */
-void session_releases_continue(struct gateway_loop *h);
+/* session_release.c: called by release_sessions_that_can_leave. */
+void continue_pending_session_releases(struct gateway_loop *h);
 /* session_restore.c: reads the session from the store, if it was suspended before this server was
  * restarted. */
-void session_restore_begin(struct resume_request *r);
+void begin_restoring_suspended_session(struct resume_request *r);
 
 #endif

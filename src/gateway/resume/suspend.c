@@ -39,29 +39,29 @@ struct suspend_batch {
 
 /* Serialises a session into the batch. Returns false if the session cannot be suspended; it must
  * end then. */
-static bool suspend_batch_add_session(struct suspend_batch *b, struct session *s)
+static bool suspension_batch_add_session(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
     struct session_guilds_and_channels positions;
     struct buf out;
 
     buf_init(&out, SESSION_BYTES);
-    collect_guilds_and_channels(s, &positions);
+    collect_session_guilds_and_channels(s, &positions);
     bool ok = serialize_session(s, &positions, &limits, &out);
     if (ok)
         b->sessions[b->count++] = (struct suspended_session){
             .number = s->number,
             .user_id = s->caller.id,
             .until_ms = clock_ms() + SESSION_EXPIRY_MS,
-            .body = str_dup(b->arena, buf_str(&out)),
+            .body = str_dup(b->arena, buf_as_str(&out)),
         };
     b->bytes += ok ? out.n : 0;
-    guilds_and_channels_clear(&positions);
+    session_guilds_and_channels_clear(&positions);
     buf_clear(&out);
     return ok;
 }
 
-static void suspend_batch_collect_sessions(struct loop *loop, void *arg)
+static void suspension_batch_collect_sessions(struct loop *loop, void *arg)
 {
     struct suspend_batch *b = arg;
     struct gateway_loop *h = b->gateway->gateway_loops[loop_index(loop)];
@@ -74,7 +74,7 @@ static void suspend_batch_collect_sessions(struct loop *loop, void *arg)
 
         b->at = b->at->next;
         s->resume.delivered_elsewhere = h->position;
-        if (suspend_batch_add_session(b, s))
+        if (suspension_batch_add_session(b, s))
             session_set_state(s, SESSION_SUSPENDED);
     }
     b->last = b->at == &h->sessions;
@@ -86,12 +86,11 @@ static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
                                         const struct suspended_session *s)
 {
     bool owned = true;
-    enum err e =
-        g->cluster
-            ? owner_row_compare_and_set(tx, s->number, cluster_node_identity(g->cluster), 0, &owned)
-            : OK;
+    enum err e = g->cluster ? session_owner_row_compare_and_set(
+                                  tx, s->number, cluster_node_identity(g->cluster), 0, &owned)
+                            : OK;
 
-    return !e && owned ? suspended_row_insert(tx, s) : e;
+    return !e && owned ? suspended_session_row_insert(tx, s) : e;
 }
 
 static enum err write_suspended_sessions_of_batch(struct tx *tx, void *arg)
@@ -106,7 +105,7 @@ static enum err write_suspended_sessions_of_batch(struct tx *tx, void *arg)
 
 static enum err delete_some_suspended_sessions(struct tx *tx, void *arg)
 {
-    return suspended_rows_delete_batch(tx, arg);
+    return suspended_session_rows_delete_batch(tx, arg);
 }
 
 /* Deletes sessions suspended by an earlier stop that no client has resumed, in batches. */
@@ -117,7 +116,8 @@ static enum err delete_earlier_suspended_sessions(struct gateway *g, struct aren
 
     while (more && !e) {
         arena_reset(arena);
-        e = store_run(g->options.store, STORE_WRITE, arena, delete_some_suspended_sessions, &more);
+        e = store_run_transaction_and_wait(g->options.store, STORE_WRITE, arena,
+                                           delete_some_suspended_sessions, &more);
     }
     return e;
 }
@@ -130,10 +130,11 @@ static enum err suspend_sessions_of_loop(struct gateway *g, unsigned loop, struc
 
     while (!b.last && !e && clock_monotonic_ns() < until) {
         arena_reset(arena);
-        loop_call_and_wait(loops_get(g->loops, loop), suspend_batch_collect_sessions, &b);
+        loop_call_and_wait(loops_get_loop_at(g->loops, loop), suspension_batch_collect_sessions,
+                           &b);
         if (b.count)
-            e = store_run(g->options.store, STORE_WRITE, arena, write_suspended_sessions_of_batch,
-                          &b);
+            e = store_run_transaction_and_wait(g->options.store, STORE_WRITE, arena,
+                                               write_suspended_sessions_of_batch, &b);
     }
     return e;
 }
@@ -142,7 +143,8 @@ static enum err mark_suspended_sessions_complete(struct tx *tx, void *arg)
 {
     struct gateway *g = arg;
 
-    return g->cluster ? prune_sessions_at_start_or_stop(g, tx) : suspended_rows_mark_complete(tx);
+    return g->cluster ? prune_sessions_at_start_or_stop(g, tx)
+                      : suspended_session_rows_mark_complete(tx);
 }
 
 void suspend_all_sessions(struct gateway *g, unsigned loops)
@@ -156,8 +158,8 @@ void suspend_all_sessions(struct gateway *g, unsigned loops)
         for (unsigned i = 0; i < loops && !e; i++)
             e = suspend_sessions_of_loop(g, i, arena, until);
         if (!e)
-            e = store_run(g->options.store, STORE_WRITE, arena, mark_suspended_sessions_complete,
-                          g);
+            e = store_run_transaction_and_wait(g->options.store, STORE_WRITE, arena,
+                                               mark_suspended_sessions_complete, g);
         if (e)
             log_warn(
                 "gateway: could not store sessions for the restart; their clients must identify again");
@@ -174,7 +176,7 @@ static void retain_events_on_loop(struct loop *loop, void *arg)
 
 static enum err consume_suspension_complete_mark(struct tx *tx, void *arg)
 {
-    return suspended_rows_consume_complete_mark(tx, arg);
+    return suspended_session_rows_take_complete_mark(tx, arg);
 }
 
 static enum err prune_sessions_at_start(struct tx *tx, void *arg)
@@ -188,11 +190,12 @@ void gateway_enable_suspended_sessions(struct gateway *g)
     bool any = false;
 
     if (g->cluster) {
-        if (store_run(g->options.store, STORE_WRITE, arena, prune_sessions_at_start, g))
+        if (store_run_transaction_and_wait(g->options.store, STORE_WRITE, arena,
+                                           prune_sessions_at_start, g))
             log_warn("gateway: could not clean up sessions of stopped nodes; will retry");
     } else if (g->options.suspends &&
-               !store_run(g->options.store, STORE_WRITE, arena, consume_suspension_complete_mark,
-                          &any) &&
+               !store_run_transaction_and_wait(g->options.store, STORE_WRITE, arena,
+                                               consume_suspension_complete_mark, &any) &&
                any)
         for (unsigned i = 0; i < g->gateway_loop_count; i++)
             loop_call_and_wait(g->gateway_loops[i]->loop, retain_events_on_loop, g);

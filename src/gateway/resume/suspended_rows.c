@@ -7,7 +7,7 @@ static const char DELETE_SUSPENDED_BATCH[] =
     "delete from parked_sessions where number in "
     "(select number from parked_sessions order by number limit $1)";
 
-enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more)
+enum err suspended_session_rows_delete_batch(struct tx *tx, bool *ret_more)
 {
     int64_t count = 0;
     enum err e =
@@ -25,14 +25,14 @@ static const char INSERT_SUSPENDED[] =
 
 /* Inserts the row of a suspended session with tx_exec_deferred, which saves round trips: a server
  * that stops stores the rows of all its sessions. */
-enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p)
+enum err suspended_session_row_insert(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_deferred(
         tx, INSERT_SUSPENDED,
         BIND(v_int((int64_t)p->number), v_id(p->user_id), v_int(p->until_ms), v_bytes(p->body)));
 }
 
-enum err suspended_rows_mark_complete(struct tx *tx)
+enum err suspended_session_rows_mark_complete(struct tx *tx)
 {
     return tx_exec(tx,
                    "insert into parking (id, open) values (1, 1) "
@@ -40,10 +40,10 @@ enum err suspended_rows_mark_complete(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the mark "complete" (suspended_rows_mark_complete) when the server starts, not when it
- * stops. If the server is killed, the mark is missing: the server may have sent events that the
- * suspended sessions miss. */
-enum err suspended_rows_consume_complete_mark(struct tx *tx, bool *ret_any)
+/* Removes the mark "complete" (suspended_session_rows_mark_complete) when the server starts, not
+ * when it stops. If the server is killed, the mark is missing: the server may have sent events that
+ * the suspended sessions miss. */
+enum err suspended_session_rows_take_complete_mark(struct tx *tx, bool *ret_any)
 {
     bool found;
     enum err e = tx_exists(tx,
@@ -61,8 +61,8 @@ static const char SELECT_SUSPENDED[] =
     "select body from parked_sessions where number = $1 and user_id = $2 and until_ms > $3";
 static const char DELETE_SUSPENDED[] = "delete from parked_sessions where number = $1";
 
-enum err suspended_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
-                                       int64_t now_ms, struct str *ret)
+enum err suspended_session_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
+                                               int64_t now_ms, struct str *ret)
 {
     struct rows r;
     bool found;

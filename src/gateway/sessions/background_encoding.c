@@ -30,7 +30,7 @@ struct background_encoding {
 
 bool event_is_too_long_for_loop(const struct gateway_event *n)
 {
-    return gateway_event_payload(n).n > LONG_PAYLOAD_BYTES;
+    return gateway_event_get_payload(n).n > LONG_PAYLOAD_BYTES;
 }
 
 static void encode_on_thread_pool(uv_work_t *w)
@@ -54,9 +54,9 @@ static void send_encoded_dispatch(struct background_encoding *x)
     /* If the socket uses a zstd stream, the bytes must be sent even if their session has ended,
      * because later bytes of the stream refer to them. */
     if (same || p->lent)
-        send_encoded_message(p, &x->out, x->text);
+        send_encoded_message_to_client(p, &x->out, x->text);
     message_encoder_return_from_thread(p, &x->coder);
-    send_delayed_op_messages(p);
+    send_delayed_opcode_messages(p);
     if (same)
         session_send_waiting_events(s);
 }

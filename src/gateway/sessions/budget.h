@@ -14,7 +14,7 @@
  * BUDGET_NS: time limit per iteration. */
 enum { BUDGET_TICKS = 64, BUDGET_NS = 5 * 1000 * 1000 };
 
-struct iteration_budget {
+struct iteration_time_budget {
     bool spent;
     uint32_t ticks; /* ticks since the clock was last read */
     int64_t began;  /* when this iteration's events began, in ns; 0 if not known yet */
@@ -22,7 +22,7 @@ struct iteration_budget {
 };
 
 /* Reads the clock and returns whether the budget of this iteration is spent. */
-static inline bool iteration_budget_is_spent(struct iteration_budget *b)
+static inline bool iteration_time_budget_is_spent(struct iteration_time_budget *b)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -33,7 +33,7 @@ static inline bool iteration_budget_is_spent(struct iteration_budget *b)
     return b->spent;
 }
 
-static inline void iteration_budget_renew(struct iteration_budget *b)
+static inline void iteration_time_budget_renew(struct iteration_time_budget *b)
 {
     b->began = b->second = 0;
     b->spent = false;

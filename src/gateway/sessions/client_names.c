@@ -14,16 +14,16 @@ struct client_name {
     char text[];
 };
 
-void client_names_init(struct client_names *all)
+void client_names_init(struct client_name_table *all)
 {
     map_init(&all->map);
 }
 
-void client_names_clear(struct client_names *all)
+void client_names_clear(struct client_name_table *all)
 {
     size_t at = 0;
 
-    for (struct client_name *n; (n = map_next(&all->map, &at));)
+    for (struct client_name *n; (n = map_next_value(&all->map, &at));)
         while (n) {
             struct client_name *next = n->next;
 
@@ -33,17 +33,17 @@ void client_names_clear(struct client_names *all)
     map_clear(&all->map);
 }
 
-static struct client_name *client_name_find(const struct client_names *all, uint64_t hash,
+static struct client_name *client_name_find(const struct client_name_table *all, uint64_t hash,
                                             const char *text)
 {
-    struct client_name *n = map_get(&all->map, hash);
+    struct client_name *n = map_find_value(&all->map, hash);
 
     while (n && strcmp(n->text, text) != 0)
         n = n->next;
     return n;
 }
 
-const char *client_name_ref(struct client_names *all, const char *text)
+const char *client_name_ref(struct client_name_table *all, const char *text)
 {
     uint64_t hash = hash_str(str_of(text));
     struct client_name *n = client_name_find(all, hash, text);
@@ -52,32 +52,32 @@ const char *client_name_ref(struct client_names *all, const char *text)
         size_t size = strlen(text) + 1;
 
         n = mem_resize(NULL, sizeof *n + size);
-        n->next = map_get(&all->map, hash);
+        n->next = map_find_value(&all->map, hash);
         n->sessions = 0;
         memcpy(n->text, text, size);
-        map_put(&all->map, hash, n);
+        map_set_value(&all->map, hash, n);
     }
     n->sessions++;
     return n->text;
 }
 
-static void client_name_remove(struct client_names *all, uint64_t hash, struct client_name *n)
+static void client_name_remove(struct client_name_table *all, uint64_t hash, struct client_name *n)
 {
-    struct client_name *before = map_get(&all->map, hash);
+    struct client_name *before = map_find_value(&all->map, hash);
 
     if (before != n) {
         while (before->next != n)
             before = before->next;
         before->next = n->next;
     } else if (n->next) {
-        map_put(&all->map, hash, n->next);
+        map_set_value(&all->map, hash, n->next);
     } else {
-        map_remove(&all->map, hash);
+        map_remove_value(&all->map, hash);
     }
     mem_free(n);
 }
 
-void client_name_unref(struct client_names *all, const char *text)
+void client_name_unref(struct client_name_table *all, const char *text)
 {
     uint64_t hash = hash_str(str_of(text));
     struct client_name *n = client_name_find(all, hash, text);

@@ -7,14 +7,14 @@
 enum { CLIENT_NAME_BYTES = 64 }; /* maximum size, with the NUL byte */
 
 /* All client names of the process, protected by the gateway's lock. */
-struct client_names {
+struct client_name_table {
     struct map map; /* hash of the name -> struct client_name */
 };
 
-void client_names_init(struct client_names *all);
-void client_names_clear(struct client_names *all);
+void client_names_init(struct client_name_table *all);
+void client_names_clear(struct client_name_table *all);
 /* Names are reference-counted: client_name_ref adds a reference, client_name_unref releases it. */
-const char *client_name_ref(struct client_names *all, const char *text);
-void client_name_unref(struct client_names *all, const char *text);
+const char *client_name_ref(struct client_name_table *all, const char *text);
+void client_name_unref(struct client_name_table *all, const char *text);
 
 #endif

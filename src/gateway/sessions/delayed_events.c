@@ -89,7 +89,7 @@ void delayed_events_release(struct gateway_loop *h)
         return;
     for (struct loop_event_batch *p = d->first, *next; p; p = next) {
         next = p->next;
-        loop_batch_release(p);
+        loop_event_batch_release(p);
     }
     h->queue.delays = NULL;
     uv_close((uv_handle_t *)&d->timer, on_delay_timer_closed);

@@ -31,7 +31,7 @@ void event_batch_free(struct event_batch *b)
     mem_free(b);
 }
 
-struct gateway_event *loop_batch_next_event(struct loop_event_batch *p)
+struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p)
 {
     assert(p->begun < p->batch->count);
     return p->batch->events[p->begun++];
@@ -43,7 +43,7 @@ struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p)
     return p->batch->events[p->begun];
 }
 
-bool loop_batch_is_consumed(const struct loop_event_batch *p)
+bool loop_event_batch_is_consumed(const struct loop_event_batch *p)
 {
     return p->begun == p->batch->count;
 }
@@ -53,7 +53,7 @@ uint64_t loop_batch_last_number(const struct loop_event_batch *p)
     return p->batch->events[p->batch->count - 1]->number;
 }
 
-void loop_batch_release(struct loop_event_batch *p)
+void loop_event_batch_release(struct loop_event_batch *p)
 {
     struct event_batch *b = p->batch;
 

@@ -44,13 +44,13 @@ void event_batch_free(struct event_batch *b);
 
 /* Returns the next event of the batch for this loop and counts it as begun. There must be such an
  * event. */
-struct gateway_event *loop_batch_next_event(struct loop_event_batch *p);
-/* Returns the same event as loop_batch_next_event, but does not count it as begun. */
+struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p);
+/* Returns the same event as loop_event_batch_next_event, but does not count it as begun. */
 struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p);
-bool loop_batch_is_consumed(
+bool loop_event_batch_is_consumed(
     const struct loop_event_batch *p); /* returns whether the delivery of all events was started */
 uint64_t loop_batch_last_number(const struct loop_event_batch *p);
 /* Releases the batch for one loop; the last release frees the batch. */
-void loop_batch_release(struct loop_event_batch *p);
+void loop_event_batch_release(struct loop_event_batch *p);
 
 #endif

@@ -35,10 +35,10 @@ uint64_t event_queue_last_number(const struct gateway_loop *h)
 }
 
 /* Releases the batch of the delivered event, unless the batch has more events. */
-static void release_current_batch(struct gateway_loop *h)
+static void release_current_event_batch(struct gateway_loop *h)
 {
-    if (h->queue.current && loop_batch_is_consumed(h->queue.current))
-        loop_batch_release(h->queue.current);
+    if (h->queue.current && loop_event_batch_is_consumed(h->queue.current))
+        loop_event_batch_release(h->queue.current);
     h->queue.current = NULL;
 }
 
@@ -48,7 +48,7 @@ static bool remove_first_batch_if_consumed(struct gateway_loop *h)
 {
     struct loop_event_batch *p = h->queue.first;
 
-    if (!loop_batch_is_consumed(p))
+    if (!loop_event_batch_is_consumed(p))
         return false;
     h->queue.first = p->next;
     if (!h->queue.first)
@@ -60,18 +60,18 @@ void event_queue_remove_first(struct gateway_loop *h)
 {
     struct loop_event_batch *p = h->queue.first;
 
-    loop_batch_next_event(p);
+    loop_event_batch_next_event(p);
     if (remove_first_batch_if_consumed(h))
-        loop_batch_release(p);
+        loop_event_batch_release(p);
 }
 
-static void begin_next_event(struct gateway_loop *h)
+static void begin_delivery_of_next_event(struct gateway_loop *h)
 {
     struct loop_event_batch *p = h->queue.first;
-    struct gateway_event *n = loop_batch_next_event(p);
+    struct gateway_event *n = loop_event_batch_next_event(p);
 
     remove_first_batch_if_consumed(h);
-    retain_event_if_needed(h, n);
+    retain_event_if_a_session_needs_it(h, n);
     h->begun = n->number;
     h->queue.current = p;
     h->queue.sending = true;
@@ -91,13 +91,13 @@ void event_queue_set_delivered(struct gateway_loop *h, uint64_t number)
         gateway_upcalls.moves_continue(h);
 }
 
-static void continue_current_event(struct gateway_loop *h)
+static void continue_delivery_of_current_event(struct gateway_loop *h)
 {
     if (!gateway_upcalls.dispatch_continue(h))
         return;
-    release_current_batch(h);
+    release_current_event_batch(h);
     h->queue.sending = false;
-    loop_budget_consume_ticks(h, TICKS_PER_EVENT);
+    loop_event_time_is_used_up(h, TICKS_PER_EVENT);
     event_queue_set_delivered(h, h->begun);
 }
 
@@ -118,22 +118,22 @@ static void post_event_queue_to_loop(struct gateway_loop *h)
         return;
     h->queue.was_delayed = true;
     h->queue.posted = true;
-    loop_post(h->loop, &h->queue.post);
+    loop_post_message(h->loop, &h->queue.post);
 }
 
 /* Starts ordered store reads, or continues a delivery. Returns false if there is nothing to do. */
 static bool begin_reads_or_deliver_event(struct gateway_loop *h)
 {
     if (h->queue.sending) {
-        continue_current_event(h);
-    } else if ((!h->queue.first || h->queue.was_delayed) && ordered_reads_are_due(h)) {
+        continue_delivery_of_current_event(h);
+    } else if ((!h->queue.first || h->queue.was_delayed) && next_ordered_session_read_is_due(h)) {
         h->queue.was_delayed = false;
-        begin_ordered_reads(h);
+        begin_due_ordered_session_reads(h);
     } else if (h->queue.first && event_is_unread_entry(loop_batch_first_event(h->queue.first))) {
         gateway_upcalls.pass_unread_entry(h);
-        loop_budget_consume_ticks(h, 1);
+        loop_event_time_is_used_up(h, 1);
     } else if (h->queue.first) {
-        begin_next_event(h);
+        begin_delivery_of_next_event(h);
     } else {
         return false;
     }
@@ -165,10 +165,10 @@ void event_queue_on_continue_posted(struct loop_message *post)
 void event_queue_clear(struct gateway_loop *h)
 {
     gateway_upcalls.dispatch_drop(h);
-    release_current_batch(h);
+    release_current_event_batch(h);
     for (struct loop_event_batch *p = h->queue.first, *next; p; p = next) {
         next = p->next;
-        loop_batch_release(p);
+        loop_event_batch_release(p);
     }
     h->queue.first = NULL;
     h->queue.end = &h->queue.first;

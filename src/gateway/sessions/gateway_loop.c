@@ -24,13 +24,13 @@ enum {
 /* Closes sockets if this node is cut off from the database and the other nodes: then its sessions
  * receive no events, and other nodes take its sessions over. The clients get op 7 (RECONNECT)
  * before their sockets are closed. */
-static void close_sockets_if_cut_off(struct deadline *d)
+static void close_sockets_if_node_is_isolated(struct deadline *d)
 {
     struct gateway_loop *h = container_of(d, struct gateway_loop, timers.cut_off_check);
     unsigned closed = 0;
 
     deadline_restart(h->timers.cut_off, &h->timers.cut_off_check);
-    if (!cluster_is_cut_off(h->gateway->cluster))
+    if (!cluster_node_is_isolated(h->gateway->cluster))
         return;
     for (struct link *at = h->peers.next; at != &h->peers && closed < CUT_OFF_SOCKETS_PER_CHECK;
          at = at->next) {
@@ -38,7 +38,7 @@ static void close_sockets_if_cut_off(struct deadline *d)
 
         if (p->closing)
             continue;
-        send_opcode(p, OP_RECONNECT, STR("null"));
+        send_opcode_to_client(p, OP_RECONNECT, STR("null"));
         gateway_socket_close(p, CLOSE_GOING_AWAY, "");
         closed++;
     }
@@ -61,9 +61,10 @@ static void create_loop_timers(struct gateway_loop_timers *t, const struct gatew
     t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_reidentify_timeout);
     t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
     t->showing_offline =
-        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_offline_due);
+        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_offline_display_due);
     t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
-    t->cut_off = deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_cut_off);
+    t->cut_off =
+        deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_node_is_isolated);
     t->log_reads =
         deadline_list_new(loop, LOG_READ_RETRY_MS, false, gateway_upcalls.unread_entries_retry);
     if (g->cluster && cluster_has_nats(g->cluster))
@@ -100,7 +101,7 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
 {
     struct gateway_loop *h = container_of(t, struct gateway_loop, iteration_end);
 
-    iteration_budget_renew(&h->budget);
+    iteration_time_budget_renew(&h->budget);
     if (h->framed)
         shared_frames_release(h->frames);
     h->framed = false;

@@ -39,7 +39,8 @@ struct gateway_loop_timers {
     struct deadline_list *hellos, *unauthenticated, *overdue, *dead, *invalidated;
     struct deadline_list *away, *showing_offline, *windows;
     struct deadline_list *cut_off, *log_reads;
-    struct deadline cut_off_check; /* next call of close_sockets_if_cut_off; unused without NATS */
+    struct deadline
+        cut_off_check; /* next call of close_sockets_if_node_is_isolated; unused without NATS */
 };
 
 /* The sessions whose first task can run its next step now (session_tasks.h). */
@@ -57,19 +58,20 @@ struct gateway_loop {
     struct topics topics;
     struct gateway_loop_timers timers;
     struct compressor *packer;
-    struct arena *arena;                      /* temporary memory for the message in progress */
-    struct buf out;                           /* buffer for outgoing messages */
-    struct event_frame frames[PAYLOAD_FORMS]; /* shared frames of events sent in this iteration */
-    bool framed;                              /* `frames` contains frames of this iteration */
-    bool at_once;  /* write messages to the socket immediately (fanout/dispatch.c) */
-    struct buf in; /* buffer for received messages */
+    struct arena *arena; /* temporary memory for the message in progress */
+    struct buf out;      /* buffer for outgoing messages */
+    struct shared_event_frame
+        frames[PAYLOAD_FORMS]; /* shared frames of events sent in this iteration */
+    bool framed;               /* `frames` contains frames of this iteration */
+    bool at_once;              /* write messages to the socket immediately (fanout/dispatch.c) */
+    struct buf in;             /* buffer for received messages */
 
     struct event_queue queue;
     /* begun: number of the last event whose delivery was started. position: number of the last
      * event whose delivery has ended. */
     uint64_t begun, position;
     struct store_reads reads;
-    struct iteration_budget budget;
+    struct iteration_time_budget budget;
     struct loop_resume_state resume;
     struct runnable_session_tasks session_tasks;
     struct link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
@@ -100,10 +102,10 @@ static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
 
 /* Counts ticks (budget.h). Returns true if events have used up their time in this loop
  * iteration. */
-static inline bool loop_budget_consume_ticks(struct gateway_loop *h, uint32_t ticks)
+static inline bool loop_event_time_is_used_up(struct gateway_loop *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;
-    return h->budget.ticks >= BUDGET_TICKS && iteration_budget_is_spent(&h->budget);
+    return h->budget.ticks >= BUDGET_TICKS && iteration_time_budget_is_spent(&h->budget);
 }
 
 #endif

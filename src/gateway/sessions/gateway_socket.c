@@ -18,7 +18,7 @@ enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
 void gateway_socket_on_open(struct websocket *ws, void *arg)
 {
-    const struct dialect *d = arg;
+    const struct wire_format *d = arg;
     struct gateway *g = d->gateway;
     struct gateway_socket *p = mem_new(sizeof *p);
 
@@ -48,7 +48,8 @@ static void send_hello(struct gateway_socket *p)
 {
     p->hello_sent = true;
     deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
-    send_opcode(p, OP_HELLO, STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
+    send_opcode_to_client(p, OP_HELLO,
+                          STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
 }
 
 static void uncount_unauthenticated_socket(struct gateway_socket *p)
@@ -102,7 +103,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
     }
     link_remove(&p->link);
     zstd_free(p->zstd);
-    delayed_op_messages_free(p);
+    delayed_opcode_messages_free(p);
     background_encoding_cancel(p->encoding);
     atomic_fetch_sub(&p->gateway_loop->gateway->count.connected, 1);
     mem_free(p);
@@ -116,7 +117,7 @@ void gateway_socket_on_shutdown(struct websocket *ws)
         gateway_socket_close(p, CLOSE_GOING_AWAY, "");
 }
 
-void gateway_socket_on_drained(struct websocket *ws)
+void gateway_socket_on_output_sent(struct websocket *ws)
 {
     struct gateway_socket *p = websocket_get_data(ws);
 
@@ -124,7 +125,7 @@ void gateway_socket_on_drained(struct websocket *ws)
         session_send_waiting_events(p->session);
 }
 
-void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
+void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
     /* The socket's former session may have a long dispatch that is still being encoded: cancel
@@ -144,7 +145,7 @@ void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 
 /* Detaches the session from the socket. The socket stays open, because the client may identify
  * again on it after op 9. */
-void gateway_socket_unset_session(struct gateway_socket *p)
+void gateway_socket_detach_session(struct gateway_socket *p)
 {
     p->state = SOCKET_UNAUTHENTICATED;
     p->session = NULL;
@@ -153,7 +154,7 @@ void gateway_socket_unset_session(struct gateway_socket *p)
         deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
 }
 
-void gateway_socket_await_identify(struct gateway_socket *p)
+void gateway_socket_require_identify_soon(struct gateway_socket *p)
 {
     if (p->closing)
         return;
@@ -173,12 +174,12 @@ void gateway_socket_on_heartbeat(struct gateway_socket *p)
     bool person = p->state == SOCKET_HAS_SESSION && !p->session->bot;
 
     /* User clients expect an object as "d" of every opcode; null is only sent to bots. */
-    send_opcode(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
+    send_opcode_to_client(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
     if (p->state == SOCKET_HAS_SESSION) {
         deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
-        replay_evict_expired(&p->session->replay, gateway_loop_time_s(p->gateway_loop));
+        replay_buffer_evict_expired(&p->session->replay, gateway_loop_time_s(p->gateway_loop));
     } else if (clock_steady_ms() - p->since_ms < UNAUTHENTICATED_MAX_MS) {
         deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
     } else {
@@ -205,7 +206,7 @@ void on_heartbeat_overdue(struct deadline *d)
 {
     struct gateway_socket *p = socket_from_deadline(d);
 
-    send_opcode(p, OP_HEARTBEAT, STR("null"));
+    send_opcode_to_client(p, OP_HEARTBEAT, STR("null"));
     deadline_restart(p->gateway_loop->timers.dead, &p->deadline);
 }
 
@@ -255,6 +256,20 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
+/* Writes what is wrong with the fields of a message, for the traffic log; not the token itself. */
+static struct str describe_malformed_payload(const struct opcode_row *row, const struct form *form,
+                                             struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, 1024);
+    form_append_first_error(form, &out);
+    struct str problem = buf_move_to_arena(&out, arena);
+    if (str_starts_with(problem, STR("token:")))
+        problem = STR("the token is missing or is no text; is the variable with the token set?");
+    return str_printf(arena, "op %d: %.*s", row->op, STR_ARGS(problem));
+}
+
 /* Decodes "d" with the schema of the opcode's row and calls the handler of that row. */
 static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
                                struct str raw)
@@ -272,7 +287,8 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
             return;
         }
         if (schema_decode(row->type, raw, &form, &d)) {
-            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+            gateway_socket_refuse(p, CLOSE_BAD_PAYLOAD, "malformed payload", NULL,
+                                  describe_malformed_payload(row, &form, p->gateway_loop->arena));
             return;
         }
     }
@@ -339,7 +355,7 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
             gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a valid ETF term");
             return;
         }
-        payload = buf_str(&h->in);
+        payload = buf_as_str(&h->in);
     }
     if (payload.n == 0 || schema_decode(&type_envelope, payload, &form, &decoded)) {
         gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not an object with op and d");

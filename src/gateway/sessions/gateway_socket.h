@@ -8,7 +8,7 @@
 #include "net/loop.h"
 #include "net/http/server.h"
 
-struct dialect;
+struct wire_format;
 struct gateway_loop;
 struct delayed_op;
 struct background_encoding;
@@ -46,7 +46,7 @@ struct gateway_socket {
     struct link link; /* link in gateway_loop.peers, the loop's list of sockets */
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
-    const struct dialect *dialect;
+    const struct wire_format *dialect;
     struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
     /* In state SOCKET_AUTHENTICATING: address of the pointer authentication.socket, which is set to
      * NULL if the socket closes. In other states NULL. */
@@ -72,22 +72,22 @@ struct gateway_socket {
 };
 
 /* Callbacks of gateway WebSockets. */
-void gateway_socket_on_open(struct websocket *ws, void *arg); /* arg is a struct dialect */
+void gateway_socket_on_open(struct websocket *ws, void *arg); /* arg is a struct wire_format */
 void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void gateway_socket_on_closed(struct websocket *ws, int code);
 void gateway_socket_on_shutdown(struct websocket *ws);
-void gateway_socket_on_drained(struct websocket *ws);
+void gateway_socket_on_output_sent(struct websocket *ws);
 
 void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason);
 /* Closes a socket without a session. `caller` and `cause` are for the traffic log. */
 void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
                            const struct caller *caller, struct str cause);
 /* Attaches a session to the socket. From now on the client must send heartbeats. */
-void gateway_socket_set_session(struct gateway_socket *p, struct session *s);
-void gateway_socket_unset_session(struct gateway_socket *p);
+void gateway_socket_attach_session(struct gateway_socket *p, struct session *s);
+void gateway_socket_detach_session(struct gateway_socket *p);
 /* Closes the socket after 10 s if the client does not identify, because some clients ignore op 9
  * after READY. */
-void gateway_socket_await_identify(struct gateway_socket *p);
+void gateway_socket_require_identify_soon(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
 void gateway_socket_on_heartbeat(struct gateway_socket *p);
 void on_hello_due(struct deadline *d);

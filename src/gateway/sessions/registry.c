@@ -15,10 +15,10 @@ bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key)
     uintptr_t max = g->options.max_unauthenticated ? g->options.max_unauthenticated : 64;
 
     pthread_mutex_lock(&g->lock);
-    uintptr_t count = (uintptr_t)map_get(&g->unauthenticated, key);
+    uintptr_t count = (uintptr_t)map_find_value(&g->unauthenticated, key);
     bool ok = count < max;
     if (ok)
-        map_put(&g->unauthenticated, key, (void *)(count + 1));
+        map_set_value(&g->unauthenticated, key, (void *)(count + 1));
     pthread_mutex_unlock(&g->lock);
     return ok;
 }
@@ -26,35 +26,35 @@ bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key)
 void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key)
 {
     pthread_mutex_lock(&g->lock);
-    uintptr_t count = (uintptr_t)map_get(&g->unauthenticated, key);
+    uintptr_t count = (uintptr_t)map_find_value(&g->unauthenticated, key);
     if (count > 1)
-        map_put(&g->unauthenticated, key, (void *)(count - 1));
+        map_set_value(&g->unauthenticated, key, (void *)(count - 1));
     else
-        map_remove(&g->unauthenticated, key);
+        map_remove_value(&g->unauthenticated, key);
     pthread_mutex_unlock(&g->lock);
 }
 
-static struct account *account_get_or_create(struct gateway *g, snowflake id)
+static struct gateway_account *account_get_or_create(struct gateway *g, snowflake id)
 {
-    struct account *a = map_get(&g->accounts, id);
+    struct gateway_account *a = map_find_value(&g->accounts, id);
 
     if (!a) {
         a = mem_new(sizeof *a);
         a->id = id;
         links_init(&a->sessions);
         links_init(&a->remotes);
-        map_put(&g->accounts, id, a);
+        map_set_value(&g->accounts, id, a);
     }
     return a;
 }
 
-static unsigned session_starts_today(const struct account *a)
+static unsigned session_starts_today(const struct gateway_account *a)
 {
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
 /* Sets the account's number of session starts of today to `known` if it is lower. */
-static void raise_session_starts_today(struct account *a, uint64_t known)
+static void raise_session_starts_today(struct gateway_account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);
 
@@ -63,15 +63,15 @@ static void raise_session_starts_today(struct account *a, uint64_t known)
 }
 
 /* Removes an account without sessions unless it started sessions today. */
-static void free_account_if_unused(struct gateway *g, struct account *a)
+static void free_account_if_unused(struct gateway *g, struct gateway_account *a)
 {
     if (a->session_count || a->remote_count || session_starts_today(a))
         return;
-    map_remove(&g->accounts, a->id);
-    account_free(a);
+    map_remove_value(&g->accounts, a->id);
+    gateway_account_free(a);
 }
 
-void account_free(struct account *a)
+void gateway_account_free(struct gateway_account *a)
 {
     for (struct announced_presence *s = a->announced.next, *next; s; s = next) {
         next = s->next;
@@ -81,8 +81,8 @@ void account_free(struct account *a)
     mem_free(a);
 }
 
-struct announced_presence *account_get_announced_presence(struct account *a, uint32_t shard_id,
-                                                          uint32_t shard_count)
+struct announced_presence *account_get_announced_presence(struct gateway_account *a,
+                                                          uint32_t shard_id, uint32_t shard_count)
 {
     struct announced_presence *s = &a->announced;
 
@@ -101,12 +101,12 @@ struct announced_presence *account_get_announced_presence(struct account *a, uin
     return s;
 }
 
-static void account_add_session(struct gateway *g, struct account *a, struct session *s)
+static void account_add_session(struct gateway *g, struct gateway_account *a, struct session *s)
 {
     a->session_count++;
     links_append(&a->sessions, &s->of_user);
     s->listed = true;
-    map_put(&g->sessions, s->number, s);
+    map_set_value(&g->sessions, s->number, s);
     atomic_fetch_add(&g->count.session_count, 1);
 }
 
@@ -122,7 +122,7 @@ bool registry_add_session(struct gateway *g, struct session *s)
     unsigned max = g->options.max_sessions ? g->options.max_sessions : 50;
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_get_or_create(g, s->caller.id);
+    struct gateway_account *a = account_get_or_create(g, s->caller.id);
     bool ok = s->bot || a->session_count + a->remote_count < max;
     if (ok) {
         account_add_session(g, a, s);
@@ -137,11 +137,11 @@ void registry_remove_session(struct gateway *g, struct session *s)
 {
     pthread_mutex_lock(&g->lock);
     if (s->listed) {
-        struct account *a = map_get(&g->accounts, s->caller.id);
+        struct gateway_account *a = map_find_value(&g->accounts, s->caller.id);
 
         link_remove(&s->of_user);
         s->listed = false;
-        map_remove(&g->sessions, s->number);
+        map_remove_value(&g->sessions, s->number);
         atomic_fetch_sub(&g->count.session_count, 1);
         a->session_count--;
         free_account_if_unused(g, a);
@@ -153,20 +153,20 @@ void registry_remove_session(struct gateway *g, struct session *s)
 
 void remote_session_add(struct gateway *g, struct remote_session *r)
 {
-    struct account *a = account_get_or_create(g, r->user_id);
+    struct gateway_account *a = account_get_or_create(g, r->user_id);
 
     a->remote_count++;
     links_append(&a->remotes, &r->of_user);
-    map_put(&g->remotes, r->number, r);
+    map_set_value(&g->remotes, r->number, r);
 }
 
 void remote_session_remove(struct gateway *g, struct remote_session *r)
 {
-    struct account *a = map_get(&g->accounts, r->user_id);
+    struct gateway_account *a = map_find_value(&g->accounts, r->user_id);
 
     link_remove(&r->of_user);
     link_remove(&r->of_node);
-    map_remove(&g->remotes, r->number);
+    map_remove_value(&g->remotes, r->number);
     a->remote_count--;
     free_account_if_unused(g, a);
 }
@@ -183,8 +183,8 @@ void remote_session_free(struct remote_session *r)
 struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
-    struct session *s = map_get(&g->sessions, number);
-    struct gateway_loop *h = s ? s->gateway_loop : map_get(&g->arriving, number);
+    struct session *s = map_find_value(&g->sessions, number);
+    struct gateway_loop *h = s ? s->gateway_loop : map_find_value(&g->arriving, number);
     pthread_mutex_unlock(&g->lock);
     return h;
 }
@@ -192,7 +192,7 @@ struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t n
 bool registry_has_session(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
-    bool has = map_get(&g->sessions, number);
+    bool has = map_find_value(&g->sessions, number);
     pthread_mutex_unlock(&g->lock);
     return has;
 }
@@ -201,9 +201,9 @@ void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gatew
 {
     pthread_mutex_lock(&g->lock);
     if (hub)
-        map_put(&g->arriving, number, hub);
+        map_set_value(&g->arriving, number, hub);
     else
-        map_remove(&g->arriving, number);
+        map_remove_value(&g->arriving, number);
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -228,8 +228,8 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
     if (!session_id_parse(session_id, &number))
         return false;
     pthread_mutex_lock(&g->lock);
-    const struct session *s = map_get(&g->sessions, number);
-    const struct remote_session *r = map_get(&g->remotes, number);
+    const struct session *s = map_find_value(&g->sessions, number);
+    const struct remote_session *r = map_find_value(&g->remotes, number);
     bool found = (s && s->caller.id == user_id && session_has_id(s, session_id)) ||
                  (r && r->user_id == user_id && str_eq(str_of(r->id), session_id));
     pthread_mutex_unlock(&g->lock);
@@ -241,13 +241,13 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
 struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t number)
 {
     pthread_mutex_lock(&h->gateway->lock);
-    struct session *s = map_get(&h->gateway->sessions, number);
+    struct session *s = map_find_value(&h->gateway->sessions, number);
     bool here = s && s->gateway_loop == h && s->link.next;
     pthread_mutex_unlock(&h->gateway->lock);
     return here ? s : NULL;
 }
 
-static int64_t *session_start_bucket_of_key(struct account *a, uint32_t key)
+static int64_t *session_start_bucket_of_key(struct gateway_account *a, uint32_t key)
 {
     if (!key)
         return &a->full_ms;
@@ -282,7 +282,7 @@ bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shar
     if (g->options.no_limits)
         return true;
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_get_or_create(g, id);
+    struct gateway_account *a = account_get_or_create(g, id);
     /* The number in the store includes sessions that were started before a restart or on other
      * nodes. */
     raise_session_starts_today(a, known > 0 ? (uint64_t)known : 0);
@@ -301,7 +301,7 @@ struct session_starts registry_read_session_starts(struct gateway *g, snowflake 
     struct session_starts s = { .user_id = id, .key = shard_id % GATEWAY_CONCURRENCY };
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, id);
+    struct gateway_account *a = map_find_value(&g->accounts, id);
     if (a) {
         s.full_ms = *session_start_bucket_of_key(a, s.key);
         s.day = current_day_number();
@@ -311,24 +311,24 @@ struct session_starts registry_read_session_starts(struct gateway *g, snowflake 
     return s;
 }
 
-void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s)
+void registry_add_remote_session_starts(struct gateway *g, const struct session_starts *s)
 {
     int64_t *full_ms;
 
     if (s->key >= GATEWAY_CONCURRENCY || s->day != current_day_number() || g->options.no_limits)
         return;
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_get_or_create(g, s->user_id);
+    struct gateway_account *a = account_get_or_create(g, s->user_id);
     raise_session_starts_today(a, s->starts);
     full_ms = session_start_bucket_of_key(a, s->key);
     *full_ms = s->full_ms > *full_ms ? s->full_ms : *full_ms;
     pthread_mutex_unlock(&g->lock);
 }
 
-unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id)
+unsigned gateway_count_session_starts_left(struct gateway *g, snowflake bot_id)
 {
     pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, bot_id);
+    const struct gateway_account *a = map_find_value(&g->accounts, bot_id);
     unsigned used = a ? session_starts_today(a) : 0;
     pthread_mutex_unlock(&g->lock);
     return used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;

@@ -11,11 +11,11 @@
 #include "gateway/subscriptions/online_members.h"
 #include "gateway/wire/dialects.h"
 
-struct account;
+struct gateway_account;
 struct session_directory;
 struct event_batch;
 struct gateway_loop;
-struct replicas;
+struct journal_replicas;
 struct loop_event_counter;
 
 /* Counters for /metrics. */
@@ -29,7 +29,7 @@ struct gateway {
     struct gateway_options options;
     struct cluster *cluster;          /* NULL if this is a single node */
     struct journal *journal;          /* NULL if sessions do not survive a crash of the process */
-    struct replicas *replica;         /* copies of other nodes' journals, or NULL */
+    struct journal_replicas *replica; /* copies of other nodes' journals, or NULL */
     _Atomic uint32_t replicated_by;   /* identity of the node that has this node's replica, or 0 */
     struct log_page_cache *log_pages; /* NULL without an event log */
     struct session_directory
@@ -46,10 +46,10 @@ struct gateway {
     /* Session number -> the struct gateway_loop on which the session will arrive. Contains sessions
      * that this node has requested from other nodes. */
     struct map arriving;
-    struct map accounts;        /* user id -> struct account */
+    struct map accounts;        /* user id -> struct gateway_account */
     struct map unauthenticated; /* hash of address -> number of unauthenticated sockets */
-    struct client_names client_names;
-    struct dialects dialects;
+    struct client_name_table client_names;
+    struct wire_formats dialects;
     struct online_members online_members;
     pthread_mutex_t publishing;
     /* Number of the last published event; written with the lock `publishing` held. */
@@ -60,9 +60,10 @@ struct gateway {
     /* In a cluster: events up to this number were published before this process started. */
     uint64_t first_number;
     _Atomic bool draining;
-    _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */
-    _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
-    bool busy;                      /* while the gateway stops: set if a loop still has work */
+    _Atomic int64_t delay_ms; /* delay of events in ms, for tests of clients */
+    _Atomic unsigned presence_bots;
+    /* while the gateway stops: set if a loop still has work */ /* number of bot sessions with
+                                                                   the intent GUILD_PRESENCES */
     struct gateway_counters count;
     /* Number of heartbeats at which this node was the first node of the cluster. */
     unsigned cluster_heartbeats;
@@ -97,7 +98,7 @@ struct remote_session {
 };
 
 /* An account that has sessions now, or has started sessions today. */
-struct account {
+struct gateway_account {
     snowflake id;
     struct link sessions;
     struct link remotes; /* struct remote_session */
@@ -113,9 +114,9 @@ struct account {
 
 /* Returns the announced presence of a shard. If there is none, creates it. Needs the gateway's
  * lock. */
-struct announced_presence *account_get_announced_presence(struct account *a, uint32_t shard_id,
-                                                          uint32_t shard_count);
-void account_free(struct account *a);
+struct announced_presence *account_get_announced_presence(struct gateway_account *a,
+                                                          uint32_t shard_id, uint32_t shard_count);
+void gateway_account_free(struct gateway_account *a);
 /* Add a remote session to its account and to the map of remote sessions, or remove it from both.
  * Both functions need the gateway's lock. */
 void remote_session_add(struct gateway *g, struct remote_session *r);
@@ -150,7 +151,7 @@ struct session_starts {
 };
 struct session_starts registry_read_session_starts(struct gateway *g, snowflake id,
                                                    uint32_t shard_id);
-void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s);
+void registry_add_remote_session_starts(struct gateway *g, const struct session_starts *s);
 int64_t current_day_number(void);
 /* Records that the session was requested from another node and will arrive at loop `hub`. If `hub`
  * is NULL, removes the record. */

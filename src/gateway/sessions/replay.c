@@ -13,7 +13,7 @@ static uint32_t replay_page_entry_count(const struct replay_page *page)
 
 /* Returns a dispatch of the buffer. Checks the newest page first, because most dispatches are read
  * from it. */
-const struct replay_entry *replay_entry_at(const struct replay_buffer *r, uint32_t i)
+const struct replay_entry *replay_buffer_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
     uint32_t before = r->count - replay_page_entry_count(page);
@@ -27,10 +27,10 @@ const struct replay_entry *replay_entry_at(const struct replay_buffer *r, uint32
 
 static size_t replay_entry_size(const struct replay_entry *k)
 {
-    return gateway_event_payload(k->event).n;
+    return gateway_event_get_payload(k->event).n;
 }
 
-static void evict_oldest_entry(struct replay_buffer *r)
+static void replay_buffer_evict_oldest_entry(struct replay_buffer *r)
 {
     struct replay_page *page = r->oldest;
     const struct replay_entry *k = &page->items[page->first++];
@@ -47,7 +47,7 @@ static void evict_oldest_entry(struct replay_buffer *r)
     r->oldest_s = r->count ? r->oldest->items[r->oldest->first].at_s : 0;
 }
 
-static void replay_add_page(struct replay_buffer *r)
+static void replay_buffer_add_page(struct replay_buffer *r)
 {
     uint32_t cap = r->newest ? 2U * r->newest->cap : FIRST_PAGE;
     struct replay_page *page;
@@ -63,23 +63,23 @@ static void replay_add_page(struct replay_buffer *r)
     r->newest = page;
 }
 
-static bool replay_must_evict(const struct replay_buffer *r, uint32_t more, size_t bytes,
-                              int64_t now_s)
+static bool replay_buffer_must_evict(const struct replay_buffer *r, uint32_t more, size_t bytes,
+                                     int64_t now_s)
 {
     return r->count + more > REPLAY_COUNT || r->bytes + bytes > REPLAY_BYTES ||
            r->oldest_s < now_s - REPLAY_AGE_S;
 }
 
-static void replay_evict_until_entries_fit(struct replay_buffer *r, uint32_t more, size_t bytes,
-                                           int64_t now_s)
+static void replay_buffer_evict_until_entries_fit(struct replay_buffer *r, uint32_t more,
+                                                  size_t bytes, int64_t now_s)
 {
-    while (r->count && replay_must_evict(r, more, bytes, now_s))
-        evict_oldest_entry(r);
+    while (r->count && replay_buffer_must_evict(r, more, bytes, now_s))
+        replay_buffer_evict_oldest_entry(r);
 }
 
-void replay_evict_expired(struct replay_buffer *r, int64_t now_s)
+void replay_buffer_evict_expired(struct replay_buffer *r, int64_t now_s)
 {
-    replay_evict_until_entries_fit(r, 0, 0, now_s);
+    replay_buffer_evict_until_entries_fit(r, 0, 0, now_s);
 }
 
 /* Adds an event. Old entries are evicted before that, so that the buffer never exceeds its
@@ -87,13 +87,13 @@ void replay_evict_expired(struct replay_buffer *r, int64_t now_s)
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
                        int64_t now_s)
 {
-    size_t bytes = gateway_event_payload(n).n;
+    size_t bytes = gateway_event_get_payload(n).n;
 
-    replay_evict_until_entries_fit(r, 1, bytes, now_s);
+    replay_buffer_evict_until_entries_fit(r, 1, bytes, now_s);
     if (bytes > REPLAY_BYTES)
         return;
     if (!r->newest || r->newest->end == r->newest->cap)
-        replay_add_page(r);
+        replay_buffer_add_page(r);
     if (r->count == 0)
         r->oldest_s = (uint32_t)now_s;
     r->newest->items[r->newest->end++] =
@@ -105,5 +105,5 @@ void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigne
 void replay_buffer_clear(struct replay_buffer *r)
 {
     while (r->count)
-        evict_oldest_entry(r);
+        replay_buffer_evict_oldest_entry(r);
 }

@@ -37,13 +37,13 @@ enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
                        int64_t now_s);
-void replay_evict_expired(struct replay_buffer *r, int64_t now_s);
-const struct replay_entry *replay_entry_at(const struct replay_buffer *r,
-                                           uint32_t i); /* index 0 is the oldest entry */
+void replay_buffer_evict_expired(struct replay_buffer *r, int64_t now_s);
+const struct replay_entry *replay_buffer_entry_at(const struct replay_buffer *r,
+                                                  uint32_t i); /* index 0 is the oldest entry */
 void replay_buffer_clear(struct replay_buffer *r);
 
 /* Prefetches the memory of the next entry; the buffer must have a page. */
-static inline void replay_prefetch_next_entry(const struct replay_buffer *r)
+static inline void replay_buffer_prefetch_next_entry(const struct replay_buffer *r)
 {
     __builtin_prefetch(&r->newest->items[r->newest->end], 1);
 }

@@ -41,27 +41,27 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
     struct gateway_loop *h = p->gateway_loop;
 
     if (check_message_size_or_close_socket(p, &h->out))
-        websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
+        websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_as_str(&h->out));
     /* Free the buffer after a large message was sent. */
     if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
         buf_clear(&h->out);
 }
 
-void send_encoded_message(struct gateway_socket *p, struct buf *message, bool text)
+void send_encoded_message_to_client(struct gateway_socket *p, struct buf *message, bool text)
 {
     if (check_message_size_or_close_socket(p, message))
         websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
 }
 
-static void delay_op_message(struct gateway_socket *p, enum opcode op, struct str d);
+static void delay_opcode_message(struct gateway_socket *p, enum opcode op, struct str d);
 
-void send_opcode(struct gateway_socket *p, enum opcode op, struct str d)
+void send_opcode_to_client(struct gateway_socket *p, enum opcode op, struct str d)
 {
     struct gateway_loop *h = p->gateway_loop;
     struct message_encoder c = message_encoder_for_socket(p);
 
     if (p->lent) {
-        delay_op_message(p, op, d);
+        delay_opcode_message(p, op, d);
         return;
     }
     record_traffic_opcode(p, TRAFFIC_SENT, op, d);
@@ -97,20 +97,21 @@ static void send_shared_frame(struct gateway_socket *p, uint64_t seq, struct gat
 {
     struct gateway_loop *h = p->gateway_loop;
 
-    form |= dialect_payload_form(p->dialect);
+    form |= wire_format_get_payload_form(p->dialect);
     if (n->to.kind == AUDIENCE_SESSION && !h->at_once) {
         send_unshared_frame(p, seq, n, form);
         return;
     }
     h->framed = true;
-    struct str frame = shared_frame_for_seq(h->frames, seq, n, form, h->packer, h->arena);
+    struct str frame = get_shared_frame_for_seq(h->frames, seq, n, form, h->packer, h->arena);
     if (frame.p)
         websocket_send_frame(p->ws, frame, h->at_once);
     else
         close_socket_for_too_large_message(p);
 }
 
-void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form)
+void send_dispatch_to_client(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                             unsigned form)
 {
     struct gateway_loop *h = p->gateway_loop;
 
@@ -151,7 +152,7 @@ struct delayed_op {
     char d[];
 };
 
-static void delay_op_message(struct gateway_socket *p, enum opcode op, struct str d)
+static void delay_opcode_message(struct gateway_socket *p, enum opcode op, struct str d)
 {
     struct delayed_op *late = mem_resize(NULL, sizeof *late + d.n);
     struct delayed_op **end = &p->delayed_ops;
@@ -163,19 +164,19 @@ static void delay_op_message(struct gateway_socket *p, enum opcode op, struct st
     *end = late;
 }
 
-void send_delayed_op_messages(struct gateway_socket *p)
+void send_delayed_opcode_messages(struct gateway_socket *p)
 {
     struct delayed_op *next;
 
     for (struct delayed_op *late = p->delayed_ops; late; late = next) {
         next = late->next;
-        send_opcode(p, late->op, str_slice(late->d, late->n));
+        send_opcode_to_client(p, late->op, str_slice(late->d, late->n));
         mem_free(late);
     }
     p->delayed_ops = NULL;
 }
 
-void delayed_op_messages_free(struct gateway_socket *p)
+void delayed_opcode_messages_free(struct gateway_socket *p)
 {
     while (p->delayed_ops) {
         struct delayed_op *next = p->delayed_ops->next;

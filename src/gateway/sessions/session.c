@@ -81,7 +81,7 @@ bool session_has_id(const struct session *s, struct str id)
     return str_eq(str_of(own), id);
 }
 
-struct client_presence *session_get_or_create_presence(struct session *s)
+struct client_presence *session_get_or_create_presence_state(struct session *s)
 {
     if (!s->client_presence) {
         s->client_presence = mem_new(sizeof *s->client_presence);
@@ -102,7 +102,7 @@ struct session_cluster_state *session_get_or_create_cluster_state(struct session
     return s->sync;
 }
 
-static void session_absence_free(struct session *s)
+static void session_disconnect_state_free(struct session *s)
 {
     if (!s->absence)
         return;
@@ -148,9 +148,9 @@ void session_end(struct session *s)
     if (!stays_shown)
         gateway_upcalls.presence_change(s, true);
     if (s->socket)
-        gateway_socket_unset_session(s->socket);
+        gateway_socket_detach_session(s->socket);
     if (g->options.hooks.ended && s->listed && s->state != SESSION_SUSPENDED) {
-        struct gateway_caller who = gateway_caller_from_session(s);
+        struct gateway_hook_session who = gateway_hook_session_of(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
@@ -162,7 +162,7 @@ void session_end(struct session *s)
     registry_remove_session(g, s);
     if (session_is_ready(s) && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
-    session_absence_free(s);
+    session_disconnect_state_free(s);
     session_subscriptions_clear(&s->subscriptions);
     gateway_upcalls.directory_end(s);
     if (bot_receives_presences(s))
@@ -175,24 +175,24 @@ void session_end(struct session *s)
     mem_free(s);
 }
 
-_Static_assert(sizeof((struct gateway_caller){ 0 }).session_id == SESSION_ID + 1,
+_Static_assert(sizeof((struct gateway_hook_session){ 0 }).session_id == SESSION_ID + 1,
                "a session id fits into its field");
 
-struct gateway_caller gateway_caller_from_session(const struct session *s)
+struct gateway_hook_session gateway_hook_session_of(const struct session *s)
 {
-    struct gateway_caller c = { .caller = &s->caller,
-                                .session = s->number,
-                                .address =
-                                    s->socket ? websocket_remote_address(s->socket->ws) : STR(""),
-                                .client = (enum client_kind)s->presence.kind };
+    struct gateway_hook_session c = { .caller = &s->caller,
+                                      .session = s->number,
+                                      .address = s->socket ? websocket_remote_address(s->socket->ws)
+                                                           : STR(""),
+                                      .client = (enum client_kind)s->presence.kind };
 
     session_id_format(s, c.session_id);
     return c;
 }
 
-struct gateway_viewer gateway_viewer_from_session(const struct session *s)
+struct payload_recipient payload_recipient_of_session(const struct session *s)
 {
-    return (struct gateway_viewer){
+    return (struct payload_recipient){
         .gateway = s->gateway_loop->gateway,
         .user_id = s->caller.id,
         .application_id = s->caller.application_id,
@@ -255,7 +255,7 @@ static void send_event_to_socket(struct session *s, uint64_t seq, struct gateway
     if (event_is_too_long_for_loop(n))
         background_encoding_begin(s->socket, seq, n, form);
     else
-        send_dispatch(s->socket, seq, n, form);
+        send_dispatch_to_client(s->socket, seq, n, form);
 }
 
 void session_send_waiting_events(struct session *s)
@@ -268,14 +268,14 @@ void session_send_waiting_events(struct session *s)
         if (s->seq - s->output.sent > s->replay.count) {
             disconnect_slow_client(s);
         } else if (websocket_unsent_bytes(p->ws) > SOCKET_UNSENT_MAX) {
-            websocket_notify_when_drained(p->ws);
+            websocket_notify_when_all_is_sent(p->ws);
             return;
         } else {
             uint32_t at = s->replay.count - (uint32_t)(s->seq - s->output.sent);
-            const struct replay_entry *k = replay_entry_at(&s->replay, at);
+            const struct replay_entry *k = replay_buffer_entry_at(&s->replay, at);
 
             if (s->output.sent >= s->output.replay_end)
-                s->behind_bytes -= (uint32_t)gateway_event_payload(k->event).n;
+                s->behind_bytes -= (uint32_t)gateway_event_get_payload(k->event).n;
             send_event_to_socket(s, ++s->output.sent, k->event, k->form);
         }
     }
@@ -313,11 +313,11 @@ static void send_or_queue_newest_event(struct session *s, struct gateway_event *
         send_event_to_socket(s, s->seq, n, form);
         return;
     }
-    s->behind_bytes += (uint32_t)gateway_event_payload(n).n;
+    s->behind_bytes += (uint32_t)gateway_event_get_payload(n).n;
     if (client_is_too_far_behind(s))
         disconnect_slow_client(s);
     else
-        websocket_notify_when_drained(p->ws);
+        websocket_notify_when_all_is_sent(p->ws);
 }
 
 /* Returns the number that the journal records for the event. RESUMED need not be replayed: a client
@@ -361,9 +361,9 @@ void session_deliver_payload_buf(struct session *s, enum event event, struct buf
     if (buf_is_full(payload)) {
         log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
                  event_name(event));
-        session_post_invalidation(s->gateway_loop, s->number);
+        session_schedule_invalidation(s->gateway_loop, s->number);
     } else {
-        session_deliver_payload(s, event, buf_str(payload));
+        session_deliver_payload(s, event, buf_as_str(payload));
     }
     buf_clear(payload);
 }
@@ -377,16 +377,16 @@ void session_replay_events_after(struct session *s, uint64_t seq)
     session_deliver_payload(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
 
-void session_invalidate(struct gateway_socket *p)
+void session_invalidate_and_end(struct gateway_socket *p)
 {
     if (p->session) {
         session_end(p->session);
-        gateway_socket_await_identify(p);
+        gateway_socket_require_identify_soon(p);
     } else {
-        gateway_socket_unset_session(p);
+        gateway_socket_detach_session(p);
     }
     if (!p->closing)
-        send_opcode(p, OP_INVALID_SESSION, STR("false"));
+        send_opcode_to_client(p, OP_INVALID_SESSION, STR("false"));
 }
 
 struct invalid_post {
@@ -401,20 +401,20 @@ static void on_session_invalidation_posted(struct loop_message *post)
     struct session *s = registry_find_session_on_loop(x->gateway_loop, x->number);
 
     if (s && s->socket)
-        session_invalidate(s->socket);
+        session_invalidate_and_end(s->socket);
     else if (s)
         session_end(s); /* the client gets op 9 at its next RESUME */
     mem_free(x);
 }
 
-void session_post_invalidation(struct gateway_loop *h, uint64_t number)
+void session_schedule_invalidation(struct gateway_loop *h, uint64_t number)
 {
     struct invalid_post *x = mem_new(sizeof *x);
 
     *x = (struct invalid_post){ .post.run = on_session_invalidation_posted,
                                 .gateway_loop = h,
                                 .number = number };
-    loop_post(h->loop, &x->post);
+    loop_post_message(h->loop, &x->post);
 }
 
 void session_on_disconnect(struct session *s)
@@ -440,7 +440,7 @@ static void session_set_presence_shown_offline(struct session *s, bool was_shown
     gateway_upcalls.presence_change(s, false);
 }
 
-void on_session_show_offline_due(struct deadline *d)
+void on_session_offline_display_due(struct deadline *d)
 {
     session_set_presence_shown_offline(
         container_of(d, struct session_disconnect_deadlines, show_offline)->session, true);
@@ -448,7 +448,7 @@ void on_session_show_offline_due(struct deadline *d)
 
 void session_on_client_reconnected(struct session *s)
 {
-    session_absence_free(s);
+    session_disconnect_state_free(s);
     if (s->presence.shown_offline)
         session_set_presence_shown_offline(s, false);
 }
@@ -460,9 +460,9 @@ void on_session_expired(struct deadline *d)
 
 /* --- moving to another loop ----------------------------------------------------------- */
 
-void session_detach(struct session *s)
+void session_detach_from_loop(struct session *s)
 {
-    session_absence_free(s);
+    session_disconnect_state_free(s);
     if (s->client_presence)
         deadline_cancel(&s->client_presence->window);
     session_tasks_detach(s);
@@ -474,7 +474,7 @@ void session_detach(struct session *s)
     }
 }
 
-void session_attach(struct session *s, struct gateway_loop *h)
+void session_attach_to_loop(struct session *s, struct gateway_loop *h)
 {
     pthread_mutex_lock(&h->gateway->lock);
     s->gateway_loop = h;

@@ -147,7 +147,7 @@ struct session {
     struct link of_user;      /* link in the account's list of sessions */
     unsigned char id_rest[8]; /* second half of the session id */
     struct session_subscriptions subscriptions;
-    struct link lists;                            /* items: struct list_subscription */
+    struct link lists;                            /* items: struct member_list_subscription */
     const char *client;                           /* interned name (client_names.h), or NULL */
     struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three fields */
     struct client_presence *client_presence;
@@ -184,13 +184,13 @@ static inline int64_t session_presence_window_ms(const struct session *s)
     return s->client_presence ? s->client_presence->since_ms : 0;
 }
 
-static inline unsigned session_task_count(const struct session *s)
+static inline unsigned session_count_tasks(const struct session *s)
 {
     return s->tasks ? s->tasks->count : 0;
 }
 
 /* Return the presence or the cluster state of the session. Create it if the session has none. */
-struct client_presence *session_get_or_create_presence(struct session *s);
+struct client_presence *session_get_or_create_presence_state(struct session *s);
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
 /* Sets the client name "os|browser|device". Must be called before the session is in the
  * registry. */
@@ -207,15 +207,15 @@ bool session_can_change_state(enum session_state from, enum session_state to);
 /* Changes the session's state, on its loop. Aborts the process if the transition is not allowed. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
-void session_invalidate(
+void session_invalidate_and_end(
     struct gateway_socket *p); /* sends op 9 and ends the session, if there is one */
 /* Sends op 9 in a later loop message. For callers that are delivering an event: a session that ends
  * immediately would free its subscriptions and their topics. */
-void session_post_invalidation(struct gateway_loop *h, uint64_t number);
-/* session_detach removes the session from its loop before a move; session_attach adds it to a
- * loop. */
-void session_detach(struct session *s);
-void session_attach(struct session *s, struct gateway_loop *h);
+void session_schedule_invalidation(struct gateway_loop *h, uint64_t number);
+/* session_detach_from_loop removes the session from its loop before a move; session_attach_to_loop
+ * adds it to a loop. */
+void session_detach_from_loop(struct session *s);
+void session_attach_to_loop(struct session *s, struct gateway_loop *h);
 /* Assigns the session's next seq to the event, stores it in the replay buffer and sends it. */
 void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form);
 /* Creates an event with a payload for this session only and sends it. */
@@ -230,12 +230,12 @@ bool session_has_unsent_data(const struct session *s);
 /* Called when the session's socket was closed. */
 void session_on_disconnect(struct session *s);
 void on_session_expired(struct deadline *d);
-void on_session_show_offline_due(struct deadline *d);
+void on_session_offline_display_due(struct deadline *d);
 /* Called when the client has connected again. */
 void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
-struct gateway_viewer gateway_viewer_from_session(const struct session *s);
-struct gateway_caller gateway_caller_from_session(const struct session *s);
+struct payload_recipient payload_recipient_of_session(const struct session *s);
+struct gateway_hook_session gateway_hook_session_of(const struct session *s);
 
 /* Sends the events after `seq`, which must be in the replay buffer, and then RESUMED. */
 void session_replay_events_after(struct session *s, uint64_t seq);

@@ -15,12 +15,12 @@ enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
 
 /* Changes the number of tasks of the session and of its account. The account's number needs the
  * gateway's lock, because the account's sessions may be on several loops. */
-static void change_task_counts(struct session *s, unsigned more, unsigned less)
+static void change_session_task_counts(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, s->caller.id);
+    struct gateway_account *a = map_find_value(&g->accounts, s->caller.id);
     if (a)
         a->task_count += more - less;
     pthread_mutex_unlock(&g->lock);
@@ -34,12 +34,12 @@ static bool has_too_many_tasks(const struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
-    unsigned count = session_task_count(s);
+    unsigned count = session_count_tasks(s);
 
     if (count == 0 || count == SESSION_TASKS_MAX)
         return count;
     pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, s->caller.id);
+    const struct gateway_account *a = map_find_value(&g->accounts, s->caller.id);
     bool many = a && a->task_count >= ACCOUNT_TASKS_MAX;
     pthread_mutex_unlock(&g->lock);
     return many;
@@ -87,7 +87,7 @@ static void post_session_tasks(struct gateway_loop *h)
     if (h->session_tasks.posted || links_are_empty(&h->session_tasks.runnable))
         return;
     h->session_tasks.posted = true;
-    loop_post(h->loop, &h->session_tasks.post);
+    loop_post_message(h->loop, &h->session_tasks.post);
 }
 
 void session_tasks_continue(struct session *s)
@@ -96,7 +96,7 @@ void session_tasks_continue(struct session *s)
         return;
     if (session_has_unsent_data(s)) {
         if (!s->socket->closing)
-            websocket_notify_when_drained(s->socket->ws);
+            websocket_notify_when_all_is_sent(s->socket->ws);
         return;
     }
     links_append(&s->gateway_loop->session_tasks.runnable, &s->tasks->runnable);
@@ -108,7 +108,7 @@ static void session_task_end(struct session_task *e)
     struct session *s = e->session;
 
     link_remove(&e->of_session);
-    change_task_counts(s, 0, 1);
+    change_session_task_counts(s, 0, 1);
     e->free(e);
     if (links_are_empty(&s->tasks->tasks))
         session_tasks_free(s);
@@ -137,7 +137,7 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     e->stepping = true;
     e->store_read.owner = e->session->caller.id;
     e->store_read.done = on_task_read_done;
-    store_read_begin_ordered(h, &e->store_read);
+    begin_ordered_session_read(h, &e->store_read);
 }
 
 /* Runs the next task step of each session that can continue. A session whose socket has a backlog
@@ -168,7 +168,7 @@ void session_task_begin(struct session *s, struct session_task *e)
         return;
     }
     struct session_tasks *line = session_tasks_get_or_create(s);
-    change_task_counts(s, 1, 0);
+    change_session_task_counts(s, 1, 0);
     e->session = s;
     links_append(&line->tasks, &e->of_session);
     session_tasks_continue(s);
@@ -205,6 +205,6 @@ void session_tasks_abort(struct session *s)
         if (!e->stepping)
             e->free(e);
     }
-    change_task_counts(s, 0, s->tasks->count);
+    change_session_task_counts(s, 0, s->tasks->count);
     session_tasks_free(s);
 }

@@ -42,7 +42,7 @@ static enum err run_session_read(struct work_item *w, struct tx *tx)
 
 /* Returns whether the read saw a commit whose event is still queued. When this is called, all
  * events that were published before the read began have arrived in the queue. */
-static bool store_read_saw_undelivered_events(const struct session_store_read *l)
+static bool session_read_saw_undelivered_events(const struct session_store_read *l)
 {
     const int64_t *seen = l->seen.items;
 
@@ -59,17 +59,17 @@ static void on_session_read_done(struct work_item *w, enum err e)
     loop_begin_measured_part("sessions");
     if (l->blocks_events)
         h->reads.blocking--;
-    h->reads.seen = snapshot_positions_new(&l->seen);
-    h->reads.ahead = store_read_saw_undelivered_events(l);
+    h->reads.seen = snapshot_log_positions_new(&l->seen);
+    h->reads.ahead = session_read_saw_undelivered_events(l);
     l->done(l, e);
-    snapshot_positions_unref(h->reads.seen);
+    snapshot_log_positions_unref(h->reads.seen);
     h->reads.seen = NULL;
     arena_free(arena);
     h->reads.count--;
     event_queue_process(h);
 }
 
-static void session_read_begin(struct gateway_loop *h, struct session_store_read *l)
+static void begin_session_store_read(struct gateway_loop *h, struct session_store_read *l)
 {
     l->gateway_loop = h;
     if (l->blocks_events && h->gateway->cluster)
@@ -97,16 +97,16 @@ static void session_read_begin(struct gateway_loop *h, struct session_store_read
     if (l->blocks_events)
         h->reads.blocking++;
     h->reads.count++;
-    store_submit(h->gateway->options.store, &l->work);
+    store_submit_work_item(h->gateway->options.store, &l->work);
 }
 
-void store_read_begin_now(struct gateway_loop *h, struct session_store_read *l)
+void begin_session_read_now(struct gateway_loop *h, struct session_store_read *l)
 {
-    session_read_begin(h, l);
+    begin_session_store_read(h, l);
 }
 
-void store_read_begin_after_event(struct gateway_loop *h, struct session_store_read *l,
-                                  uint64_t number)
+void begin_session_read_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                    uint64_t number)
 {
     uint64_t last = event_queue_last_number(h);
 
@@ -116,29 +116,30 @@ void store_read_begin_after_event(struct gateway_loop *h, struct session_store_r
     event_queue_process(h);
 }
 
-void store_read_begin_ordered(struct gateway_loop *h, struct session_store_read *l)
+void begin_ordered_session_read(struct gateway_loop *h, struct session_store_read *l)
 {
-    store_read_begin_after_event(h, l, 0);
+    begin_session_read_after_event(h, l, 0);
 }
 
-static struct session_store_read *first_ordered_read(const struct gateway_loop *h)
+static struct session_store_read *get_first_ordered_session_read(const struct gateway_loop *h)
 {
     return container_of(h->reads.waiting.next, struct session_store_read, link);
 }
 
-bool ordered_reads_are_due(const struct gateway_loop *h)
+bool next_ordered_session_read_is_due(const struct gateway_loop *h)
 {
-    return !links_are_empty(&h->reads.waiting) && first_ordered_read(h)->after <= h->position;
+    return !links_are_empty(&h->reads.waiting) &&
+           get_first_ordered_session_read(h)->after <= h->position;
 }
 
-void begin_ordered_reads(struct gateway_loop *h)
+void begin_due_ordered_session_reads(struct gateway_loop *h)
 {
-    for (int i = 0; i < ORDERED_READS_AT_ONCE && ordered_reads_are_due(h); i++) {
-        struct session_store_read *l = first_ordered_read(h);
+    for (int i = 0; i < ORDERED_READS_AT_ONCE && next_ordered_session_read_is_due(h); i++) {
+        struct session_store_read *l = get_first_ordered_session_read(h);
 
         link_remove(&l->link);
-        session_read_begin(h, l);
-        if (loop_budget_consume_ticks(h, BUDGET_TICKS))
+        begin_session_store_read(h, l);
+        if (loop_event_time_is_used_up(h, BUDGET_TICKS))
             return;
     }
 }

@@ -50,19 +50,20 @@ struct store_reads {
     bool ahead; /* while done() runs: the read saw commits whose events are still queued */
 };
 
-void store_read_begin_ordered(struct gateway_loop *h,
-                              struct session_store_read *l); /* starts an ordered read */
+void begin_ordered_session_read(struct gateway_loop *h,
+                                struct session_store_read *l); /* starts an ordered read */
 /* Starts an ordered read after the event with this number was delivered; every loop gets that
  * event. */
-void store_read_begin_after_event(struct gateway_loop *h, struct session_store_read *l,
-                                  uint64_t number);
-void store_read_begin_now(
+void begin_session_read_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                    uint64_t number);
+void begin_session_read_now(
     struct gateway_loop *h,
     struct session_store_read *l); /* starts a read that does not wait for events */
 
-/* For the event queue. ordered_reads_are_due returns whether the next ordered read may begin,
- * because all events before it were delivered. begin_ordered_reads starts some ordered reads. */
-bool ordered_reads_are_due(const struct gateway_loop *h);
-void begin_ordered_reads(struct gateway_loop *h);
+/* For the event queue. next_ordered_session_read_is_due returns whether the next ordered read may
+ * begin, because all events before it were delivered. begin_due_ordered_session_reads starts some
+ * ordered reads. */
+bool next_ordered_session_read_is_due(const struct gateway_loop *h);
+void begin_due_ordered_session_reads(struct gateway_loop *h);
 
 #endif

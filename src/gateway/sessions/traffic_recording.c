@@ -1,13 +1,15 @@
 /* traffic_recording.c - records messages of gateway sockets for the traffic viewer. */
 #include "gateway/sessions/traffic_recording.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-static struct traffic_ring *traffic_ring(const struct gateway_socket *p)
+static struct traffic_ring *get_traffic_ring_of_socket(const struct gateway_socket *p)
 {
     return p->gateway_loop->gateway->options.traffic;
 }
@@ -31,7 +33,7 @@ static void add_traffic_record(struct gateway_socket *p, struct traffic_record *
         r->caller = (uint8_t)caller->kind;
     }
     texts[TRAFFIC_ADDRESS] = websocket_remote_address(p->ws);
-    traffic_add_record(traffic_ring(p), r, texts);
+    traffic_add_record(get_traffic_ring_of_socket(p), r, texts);
 }
 
 static void record_opcode_message(struct gateway_socket *p, enum traffic_kind kind, int op,
@@ -46,14 +48,14 @@ static void record_opcode_message(struct gateway_socket *p, enum traffic_kind ki
 
 void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
 {
-    if (traffic_is_recorded(traffic_ring(p)))
+    if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         record_opcode_message(p, kind, op, d);
 }
 
 /* Returns a text: which messages the bot does not receive, or receives without content, because an
  * intent is missing. */
 static struct str describe_missing_intents(const struct session *s, const struct gateway_event *n,
-                                           unsigned form, struct arena *arena)
+                                           unsigned form, struct str payload, struct arena *arena)
 {
     uint32_t intents = s->options.intents;
     bool messages = intents & (INTENT(GUILD_MESSAGES) | INTENT(DIRECT_MESSAGES));
@@ -63,6 +65,11 @@ static struct str describe_missing_intents(const struct session *s, const struct
         return STR("content, embeds, attachments, components and poll are withheld, because the "
                    "session lacks the intent MESSAGE_CONTENT (1 << 15); add it to the intents of "
                    "the bot, and enable it in the settings of the application");
+    if (n->type == EVENT_GUILD_MEMBERS_CHUNK && s->bot && !(intents & INTENT(GUILD_MEMBERS)) &&
+        memmem(payload.p, payload.n, "\"members\":[]", strlen("\"members\":[]")))
+        return STR("no member is in this list; a request for all members (empty query, limit 0) "
+                   "needs the intent GUILD_MEMBERS (1 << 1), which this session lacks: add it to "
+                   "the intents of the bot, and enable it in the settings of the application");
     if (n->type != EVENT_READY || !s->bot || (messages && intents & INTENT(MESSAGE_CONTENT)))
         return STR("");
     buf_init(&names, 1024);
@@ -73,7 +80,7 @@ static struct str describe_missing_intents(const struct session *s, const struct
                  : str_printf(arena,
                               "this session gets no messages, because its intents (%.*s) lack "
                               "GUILD_MESSAGES (1 << 9) and DIRECT_MESSAGES (1 << 12)",
-                              STR_ARGS(buf_str(&names)));
+                              STR_ARGS(buf_as_str(&names)));
     buf_clear(&names);
     return text;
 }
@@ -87,18 +94,18 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
     /* The payload is recorded as JSON, whatever encoding the socket uses. */
-    texts[TRAFFIC_REPLY] = gateway_event_payload_in_form(
+    texts[TRAFFIC_REPLY] = gateway_event_get_payload_in_form(
         n, form & PAYLOAD_WITHOUT_CONTENT, p->gateway_loop->packer, p->gateway_loop->arena);
     if (p->session)
-        texts[TRAFFIC_CAUSE] =
-            describe_missing_intents(p->session, n, form, p->gateway_loop->arena);
+        texts[TRAFFIC_CAUSE] = describe_missing_intents(p->session, n, form, texts[TRAFFIC_REPLY],
+                                                        p->gateway_loop->arena);
     add_traffic_record(p, &r, NULL, texts);
 }
 
 void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form)
 {
-    if (traffic_is_recorded(traffic_ring(p)))
+    if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         record_dispatched_event(p, seq, n, form);
 }
 
@@ -110,6 +117,6 @@ void record_traffic_close(struct gateway_socket *p, int code, const char *reason
         [TRAFFIC_PROBLEM] = str_of(reason), [TRAFFIC_CAUSE] = cause
     };
 
-    if (traffic_is_recorded(traffic_ring(p)))
+    if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         add_traffic_record(p, &r, caller, texts);
 }

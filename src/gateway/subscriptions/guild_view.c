@@ -33,12 +33,12 @@ struct guild_view *guild_view_new(const struct guild *g, const struct list *chan
 bool guild_view_free_step(struct guild_view *v, unsigned most)
 {
     for (unsigned i = 0; i < most; i++) {
-        struct channel_overwrites *p = map_next(&v->channels, &v->freed);
+        struct channel_overwrites *p = map_next_value(&v->channels, &v->freed);
 
         if (!p) {
             map_clear(&v->channels);
             mem_free(v->roles);
-            snapshot_positions_unref(v->snapshot_positions);
+            snapshot_log_positions_unref(v->snapshot_positions);
             mem_free(v);
             return true;
         }
@@ -98,7 +98,7 @@ void guild_view_remove_overwrites(struct guild_view *v, snowflake id)
 {
     size_t at = 0;
 
-    for (struct channel_overwrites *p; (p = map_next(&v->channels, &at));)
+    for (struct channel_overwrites *p; (p = map_next_value(&v->channels, &at));)
         remove_channel_overwrite(p, id);
 }
 
@@ -122,12 +122,12 @@ void guild_view_set_channel(struct guild_view *v, snowflake id, int64_t type,
     p->count = (uint32_t)count;
     if (count)
         memcpy(p->overwrites, list, count * sizeof *p->overwrites);
-    mem_free(map_put(&v->channels, id, p));
+    mem_free(map_set_value(&v->channels, id, p));
 }
 
 void guild_view_remove_channel(struct guild_view *v, snowflake id)
 {
-    mem_free(map_remove(&v->channels, id));
+    mem_free(map_remove_value(&v->channels, id));
 }
 
 static uint64_t compute_base_permissions(const struct guild_view *v,
@@ -168,7 +168,7 @@ static uint64_t compute_permissions_in_channel(const struct permission_input *wh
                                                const struct guild_view *v, snowflake channel_id,
                                                bool thread)
 {
-    const struct channel_overwrites *p = map_get(&v->channels, channel_id);
+    const struct channel_overwrites *p = map_find_value(&v->channels, channel_id);
 
     return p ? permissions_in_channel(who, p->type, p->overwrites, p->count, thread) : 0;
 }
@@ -182,7 +182,7 @@ uint64_t subscription_permissions(struct topic_subscription *seat, snowflake cha
                       : permissions_in_guild(&who);
 }
 
-static bool audience_has_user_id(const struct audience *to, snowflake id)
+static bool event_audience_has_user_id(const struct audience *to, snowflake id)
 {
     size_t from = 0, end = to->user_count;
 
@@ -201,12 +201,12 @@ static bool audience_has_user_id(const struct audience *to, snowflake id)
 
 bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to)
 {
-    if (audience_has_user_id(to, seat->user_id))
+    if (event_audience_has_user_id(to, seat->user_id))
         return true;
     if (!(subscription_permissions(seat, 0) & PERMISSION(MANAGE_ROLES)))
         return false;
     for (uint32_t i = 0; i < seat->role_count; i++)
-        if (audience_has_user_id(to, seat->roles[i]))
+        if (event_audience_has_user_id(to, seat->roles[i]))
             return true;
     return false;
 }
@@ -220,6 +220,6 @@ uint64_t subscription_event_permissions(struct topic_subscription *seat, const s
     struct permission_input who = member_access_from_subscription(seat);
     uint64_t perms = compute_permissions_in_channel(&who, seat->topic->view, to->parent_id, true);
     bool member = to->private_thread &&
-                  (to->starter_id == who.user_id || audience_has_user_id(to, who.user_id));
+                  (to->starter_id == who.user_id || event_audience_has_user_id(to, who.user_id));
     return limit_permissions_to_thread(to->thread_type, member, perms);
 }

@@ -27,7 +27,7 @@ void online_members_free(struct online_members *all)
 {
     size_t at = 0;
 
-    for (struct guild_online_members *c; (c = map_next(&all->guilds, &at));)
+    for (struct guild_online_members *c; (c = map_next_value(&all->guilds, &at));)
         guild_online_members_free(c);
     map_clear(&all->guilds);
     pthread_mutex_destroy(&all->lock);
@@ -38,13 +38,13 @@ void online_members_free(struct online_members *all)
 static struct guild_online_members *guild_online_members_get_or_create(struct online_members *all,
                                                                        snowflake guild_id)
 {
-    struct guild_online_members *c = map_get(&all->guilds, guild_id);
+    struct guild_online_members *c = map_find_value(&all->guilds, guild_id);
 
     if (!c) {
         c = mem_new(sizeof *c);
         c->guild_id = guild_id;
         map_init(&c->users);
-        map_put(&all->guilds, guild_id, c);
+        map_set_value(&all->guilds, guild_id, c);
     }
     return c;
 }
@@ -54,40 +54,41 @@ static void guild_online_members_free_if_empty(struct online_members *all,
 {
     if (c->users.count || c->watchers)
         return;
-    map_remove(&all->guilds, c->guild_id);
+    map_remove_value(&all->guilds, c->guild_id);
     guild_online_members_free(c);
 }
 
-static void set_visible_session_count(struct guild_online_members *c, snowflake user_id,
-                                      uintptr_t count)
+static void set_visible_session_count_of_user(struct guild_online_members *c, snowflake user_id,
+                                              uintptr_t count)
 {
     if (count)
-        map_put(&c->users, user_id, (void *)count);
+        map_set_value(&c->users, user_id, (void *)count);
     else
-        map_remove(&c->users, user_id);
+        map_remove_value(&c->users, user_id);
 }
 
 static uintptr_t visible_session_count(const struct guild_online_members *c, snowflake user_id)
 {
-    return (uintptr_t)map_get(&c->users, user_id);
+    return (uintptr_t)map_find_value(&c->users, user_id);
 }
 
-void online_members_add(struct online_members *all, snowflake guild_id, snowflake user_id)
+void online_members_add_session(struct online_members *all, snowflake guild_id, snowflake user_id)
 {
     pthread_mutex_lock(&all->lock);
     struct guild_online_members *c = guild_online_members_get_or_create(all, guild_id);
 
-    set_visible_session_count(c, user_id, visible_session_count(c, user_id) + 1);
+    set_visible_session_count_of_user(c, user_id, visible_session_count(c, user_id) + 1);
     pthread_mutex_unlock(&all->lock);
 }
 
-void online_members_remove(struct online_members *all, snowflake guild_id, snowflake user_id)
+void online_members_remove_session(struct online_members *all, snowflake guild_id,
+                                   snowflake user_id)
 {
     pthread_mutex_lock(&all->lock);
-    struct guild_online_members *c = map_get(&all->guilds, guild_id);
+    struct guild_online_members *c = map_find_value(&all->guilds, guild_id);
 
     if (c && visible_session_count(c, user_id)) {
-        set_visible_session_count(c, user_id, visible_session_count(c, user_id) - 1);
+        set_visible_session_count_of_user(c, user_id, visible_session_count(c, user_id) - 1);
         guild_online_members_free_if_empty(all, c);
     }
     pthread_mutex_unlock(&all->lock);
@@ -112,7 +113,7 @@ bool guild_has_member_lists(struct online_members *all, snowflake guild_id)
     if (!atomic_load(&all->watched))
         return false;
     pthread_mutex_lock(&all->lock);
-    const struct guild_online_members *c = map_get(&all->guilds, guild_id);
+    const struct guild_online_members *c = map_find_value(&all->guilds, guild_id);
     bool watched = c && c->watchers;
     pthread_mutex_unlock(&all->lock);
     return watched;
@@ -121,7 +122,7 @@ bool guild_has_member_lists(struct online_members *all, snowflake guild_id)
 size_t online_members_count(struct online_members *all, snowflake guild_id)
 {
     pthread_mutex_lock(&all->lock);
-    const struct guild_online_members *c = map_get(&all->guilds, guild_id);
+    const struct guild_online_members *c = map_find_value(&all->guilds, guild_id);
     size_t count = c ? c->users.count : 0;
     pthread_mutex_unlock(&all->lock);
     return count;
@@ -134,7 +135,7 @@ snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_i
     size_t n = 0;
 
     pthread_mutex_lock(&all->lock);
-    const struct guild_online_members *c = map_get(&all->guilds, guild_id);
+    const struct guild_online_members *c = map_find_value(&all->guilds, guild_id);
     if (c && c->users.count) {
         ids = mem_resize(NULL, c->users.count * sizeof *ids);
         for (size_t i = 0; i < c->users.cap; i++)

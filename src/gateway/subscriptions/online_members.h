@@ -22,8 +22,9 @@ void online_members_init(struct online_members *all);
 void online_members_free(struct online_members *all);
 
 /* Adds or removes a visible session of the user in a guild. */
-void online_members_add(struct online_members *all, snowflake guild_id, snowflake user_id);
-void online_members_remove(struct online_members *all, snowflake guild_id, snowflake user_id);
+void online_members_add_session(struct online_members *all, snowflake guild_id, snowflake user_id);
+void online_members_remove_session(struct online_members *all, snowflake guild_id,
+                                   snowflake user_id);
 size_t online_members_count(struct online_members *all, snowflake guild_id);
 /* Returns the ids of the online users, allocated on the heap; NULL if nobody is online. */
 snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_id,

@@ -15,7 +15,7 @@ struct snapshot_positions {
     int64_t positions[];
 };
 
-struct snapshot_positions *snapshot_positions_new(const struct list *positions)
+struct snapshot_positions *snapshot_log_positions_new(const struct list *positions)
 {
     if (!positions->count || test_fault_is_enabled(TEST_FAULT_REPEATED_EVENTS))
         return NULL;
@@ -26,14 +26,14 @@ struct snapshot_positions *snapshot_positions_new(const struct list *positions)
     return k;
 }
 
-struct snapshot_positions *snapshot_positions_ref(struct snapshot_positions *k)
+struct snapshot_positions *snapshot_log_positions_ref(struct snapshot_positions *k)
 {
     if (k)
         k->refs++;
     return k;
 }
 
-void snapshot_positions_unref(struct snapshot_positions *k)
+void snapshot_log_positions_unref(struct snapshot_positions *k)
 {
     if (k && --k->refs == 0)
         mem_free(k);
@@ -51,8 +51,8 @@ static bool snapshot_has_position(const struct snapshot_positions *k, int64_t po
     return bsearch(&position, k->positions, k->count, sizeof position, compare_positions);
 }
 
-bool snapshot_positions_include_all(const struct snapshot_positions *k,
-                                    const struct snapshot_positions *other)
+bool snapshot_log_positions_include_all(const struct snapshot_positions *k,
+                                        const struct snapshot_positions *other)
 {
     for (size_t i = 0; other && i < other->count; i++)
         if (!k || !snapshot_has_position(k, other->positions[i]))
@@ -60,12 +60,12 @@ bool snapshot_positions_include_all(const struct snapshot_positions *k,
     return true;
 }
 
-bool snapshot_search_event(struct snapshot_positions **k, uint64_t number)
+bool snapshot_search_event_position(struct snapshot_positions **k, uint64_t number)
 {
     int64_t position = (int64_t)(number >> EVENT_NUMBER_BITS);
 
     if (position > (*k)->positions[(*k)->count - 1]) {
-        snapshot_positions_unref(*k);
+        snapshot_log_positions_unref(*k);
         *k = NULL;
         return false;
     }

@@ -13,21 +13,22 @@
 struct snapshot_positions;
 
 /* Creates a set of event log positions (int64_t, ascending); NULL if the list is empty. */
-struct snapshot_positions *snapshot_positions_new(const struct list *positions);
-struct snapshot_positions *snapshot_positions_ref(struct snapshot_positions *k); /* accepts NULL */
-void snapshot_positions_unref(struct snapshot_positions *k);                     /* accepts NULL */
+struct snapshot_positions *snapshot_log_positions_new(const struct list *positions);
+struct snapshot_positions *snapshot_log_positions_ref(
+    struct snapshot_positions *k);                               /* accepts NULL */
+void snapshot_log_positions_unref(struct snapshot_positions *k); /* accepts NULL */
 
 /* Returns whether k contains all positions of `other`. Both may be NULL. */
-bool snapshot_positions_include_all(const struct snapshot_positions *k,
-                                    const struct snapshot_positions *other);
+bool snapshot_log_positions_include_all(const struct snapshot_positions *k,
+                                        const struct snapshot_positions *other);
 
-bool snapshot_search_event(struct snapshot_positions **k, uint64_t number);
+bool snapshot_search_event_position(struct snapshot_positions **k, uint64_t number);
 
 /* Returns whether the snapshot included the event with that number. Frees *k when the number is
  * past the last position. */
-static inline bool snapshot_has_event(struct snapshot_positions **k, uint64_t number)
+static inline bool snapshot_includes_event(struct snapshot_positions **k, uint64_t number)
 {
-    return *k && snapshot_search_event(k, number);
+    return *k && snapshot_search_event_position(k, number);
 }
 
 #endif

@@ -18,7 +18,7 @@ static uint64_t topic_map_key(enum audience_kind kind, snowflake id)
 
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id)
 {
-    return map_get(&all->map, topic_map_key(kind, id));
+    return map_find_value(&all->map, topic_map_key(kind, id));
 }
 
 static struct topic *topic_get_or_create(struct topics *all, enum audience_kind kind, snowflake id)
@@ -31,7 +31,7 @@ static struct topic *topic_get_or_create(struct topics *all, enum audience_kind 
         t->id = id;
         t->subscriptions = &t->one;
         t->cap = 1;
-        map_put(&all->map, topic_map_key(kind, id), t);
+        map_set_value(&all->map, topic_map_key(kind, id), t);
         if (all->on_topic_change)
             all->on_topic_change(all, t, true);
     }
@@ -54,17 +54,17 @@ struct topic_subscription *session_subscription_find(const struct session_subscr
                                                      enum audience_kind kind, snowflake id)
 {
     if (own->map)
-        return map_get(own->map, topic_map_key(kind, id));
+        return map_find_value(own->map, topic_map_key(kind, id));
     for (uint32_t i = 0; i < own->count; i++)
         if (own->items[i]->topic->id == id && own->items[i]->topic->kind == kind)
             return own->items[i];
     return NULL;
 }
 
-static void add_subscription_to_map(struct session_subscriptions *own,
-                                    struct topic_subscription *seat)
+static void insert_subscription_into_map(struct session_subscriptions *own,
+                                         struct topic_subscription *seat)
 {
-    map_put(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
+    map_set_value(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
 }
 
 /* Adds a subscription to the session's map; it must be the last one in the session's list. */
@@ -72,11 +72,11 @@ static void add_new_subscription_to_map(struct session_subscriptions *own,
                                         struct topic_subscription *seat)
 {
     if (own->map) {
-        add_subscription_to_map(own, seat);
+        insert_subscription_into_map(own, seat);
     } else if (own->count > LINEAR_SEARCH_MAX) {
         own->map = mem_new(sizeof *own->map);
         for (uint32_t i = 0; i < own->count; i++)
-            add_subscription_to_map(own, own->items[i]);
+            insert_subscription_into_map(own, own->items[i]);
     }
 }
 
@@ -96,7 +96,7 @@ static void unlink_session_subscription(struct session_subscriptions *own,
     own->items[seat->session_index] = last;
     last->session_index = seat->session_index;
     if (own->map)
-        map_remove(own->map, topic_map_key(seat->topic->kind, seat->topic->id));
+        map_remove_value(own->map, topic_map_key(seat->topic->kind, seat->topic->id));
     if (own->count == 0)
         free_subscription_map(own);
 }
@@ -135,13 +135,13 @@ static void update_online_members(const struct session_subscriptions *own,
     if (!all || seat->topic->kind != AUDIENCE_GUILD)
         return;
     if (comes)
-        online_members_add(all, seat->topic->id, own->user_id);
+        online_members_add_session(all, seat->topic->id, own->user_id);
     else
-        online_members_remove(all, seat->topic->id, own->user_id);
+        online_members_remove_session(all, seat->topic->id, own->user_id);
 }
 
-static void call_guild_change_callback(const struct session_subscriptions *own,
-                                       const struct topic *t)
+static void call_subscribed_guilds_callback(const struct session_subscriptions *own,
+                                            const struct topic *t)
 {
     if (own->topics->on_guild_change && t->kind == AUDIENCE_GUILD)
         own->topics->on_guild_change(own->session);
@@ -156,8 +156,8 @@ void session_set_counts_as_online(struct session_subscriptions *own, bool seen)
         update_online_members(own, own->items[i], seen);
 }
 
-struct topic_subscription *subscription_add(struct session_subscriptions *own,
-                                            enum audience_kind kind, snowflake id)
+struct topic_subscription *session_subscription_add(struct session_subscriptions *own,
+                                                    enum audience_kind kind, snowflake id)
 {
     struct topic_subscription *seat = session_subscription_find(own, kind, id);
 
@@ -174,7 +174,7 @@ struct topic_subscription *subscription_add(struct session_subscriptions *own,
     add_new_subscription_to_map(own, seat);
     if (own->visible)
         update_online_members(own, seat, true);
-    call_guild_change_callback(own, seat->topic);
+    call_subscribed_guilds_callback(own, seat->topic);
     return seat;
 }
 
@@ -203,7 +203,7 @@ static void post_freeing_of_old_guild_views(struct topics *all)
     if (all->posted || !all->old)
         return;
     all->posted = true;
-    loop_post(all->loop, &all->post);
+    loop_post_message(all->loop, &all->post);
 }
 
 static void free_some_old_guild_views(struct loop_message *post)
@@ -239,7 +239,7 @@ static void topic_remove_from_loop(struct topics *all, struct topic *t)
 {
     if (all->on_topic_change)
         all->on_topic_change(all, t, false);
-    map_remove(&all->map, topic_map_key(t->kind, t->id));
+    map_remove_value(&all->map, topic_map_key(t->kind, t->id));
     if (all->delivering && *all->delivering == t)
         *all->delivering = NULL;
     free_guild_view_later(all, t->view);
@@ -247,18 +247,18 @@ static void topic_remove_from_loop(struct topics *all, struct topic *t)
     topic_free(t);
 }
 
-void subscription_remove(struct session_subscriptions *own, struct topic_subscription *seat)
+void session_subscription_remove(struct session_subscriptions *own, struct topic_subscription *seat)
 {
     struct topic *t = seat->topic;
 
     if (own->visible)
         update_online_members(own, seat, false);
-    call_guild_change_callback(own, t);
+    call_subscribed_guilds_callback(own, t);
     topic_remove_subscription(t, seat->index);
     unlink_session_subscription(own, seat);
     if (t->kind == AUDIENCE_GUILD)
         mem_free(seat->roles);
-    snapshot_positions_unref(seat->snapshot_positions);
+    snapshot_log_positions_unref(seat->snapshot_positions);
     mem_free(seat);
     if (t->count == 0)
         topic_remove_from_loop(own->topics, t);
@@ -267,15 +267,16 @@ void subscription_remove(struct session_subscriptions *own, struct topic_subscri
 void session_subscriptions_clear(struct session_subscriptions *own)
 {
     while (own->count)
-        subscription_remove(own, own->items[own->count - 1]);
+        session_subscription_remove(own, own->items[own->count - 1]);
     mem_free(own->items);
     own->items = NULL;
 }
 
-void subscription_set_snapshot(struct topic_subscription *seat, struct snapshot_positions *known)
+void subscription_set_snapshot_positions(struct topic_subscription *seat,
+                                         struct snapshot_positions *known)
 {
-    snapshot_positions_unref(seat->snapshot_positions);
-    seat->snapshot_positions = snapshot_positions_ref(known);
+    snapshot_log_positions_unref(seat->snapshot_positions);
+    seat->snapshot_positions = snapshot_log_positions_ref(known);
 }
 
 void subscription_set_roles(struct topic_subscription *seat, const snowflake *ids, size_t count,
@@ -316,7 +317,7 @@ void topics_clear(struct topics *all)
 {
     size_t at = 0;
 
-    for (struct topic *t; (t = map_next(&all->map, &at));)
+    for (struct topic *t; (t = map_next_value(&all->map, &at));)
         topic_free(t);
     map_clear(&all->map);
     for (struct guild_view *v = all->old, *next; v; v = next) {

@@ -40,7 +40,8 @@ struct topic_subscription {
 enum { SUBSCRIPTION_BYTES_OUTSIDE_GUILDS = offsetof(struct topic_subscription, version) };
 
 /* Sets the event log positions whose changes the session's snapshot of the store included. */
-void subscription_set_snapshot(struct topic_subscription *seat, struct snapshot_positions *known);
+void subscription_set_snapshot_positions(struct topic_subscription *seat,
+                                         struct snapshot_positions *known);
 
 struct session_subscriptions {
     struct session *session;
@@ -90,11 +91,12 @@ void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 
 /* Creates the subscription. If the session already has it, returns the existing one. */
-struct topic_subscription *subscription_add(struct session_subscriptions *own,
-                                            enum audience_kind kind, snowflake id);
+struct topic_subscription *session_subscription_add(struct session_subscriptions *own,
+                                                    enum audience_kind kind, snowflake id);
 struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,
                                                      enum audience_kind kind, snowflake id);
-void subscription_remove(struct session_subscriptions *own, struct topic_subscription *seat);
+void session_subscription_remove(struct session_subscriptions *own,
+                                 struct topic_subscription *seat);
 void session_subscriptions_clear(struct session_subscriptions *own); /* removes all subscriptions */
 /* Sets whether the session counts as online in its guilds. */
 void session_set_counts_as_online(struct session_subscriptions *own, bool seen);

@@ -100,7 +100,7 @@ static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
 
     buf_init(out, MAX_ENCODED_MESSAGE);
     if (c->dialect->compression == COMPRESS_ZLIB) {
-        struct str parts[] = { buf_str(&whole) };
+        struct str parts[] = { buf_as_str(&whole) };
 
         if (c->begins)
             zlib_append_header(out);
@@ -113,9 +113,9 @@ static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
     } else if (c->dialect->compression == COMPRESS_ZSTD) {
         if (!c->zstd)
             c->zstd = zstd_new();
-        zstd_stream_compress(c->zstd, buf_str(&whole), true, out);
+        zstd_stream_compress(c->zstd, buf_as_str(&whole), true, out);
     } else if (c->compress && whole.n > COMPRESS_MIN_BYTES) {
-        zlib_compress_whole(c->packer, buf_str(&whole), out);
+        zlib_compress_whole(c->packer, buf_as_str(&whole), out);
     } else {
         struct buf empty = *out;
 
@@ -127,7 +127,7 @@ static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
     return text;
 }
 
-unsigned dialect_payload_form(const struct dialect *d)
+unsigned wire_format_get_payload_form(const struct wire_format *d)
 {
     return (d->version <= VERSION_OLD_ENCODING ? PAYLOAD_OLD_PERMISSIONS : 0) |
            (d->etf ? PAYLOAD_ETF : 0) | (d->compression == COMPRESS_ZLIB ? PAYLOAD_DEFLATED : 0);
@@ -138,18 +138,18 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
 {
     bool etf = c->dialect->etf;
 
-    form |= dialect_payload_form(c->dialect);
+    form |= wire_format_get_payload_form(c->dialect);
     if (form & PAYLOAD_DEFLATED) {
         char room[DISPATCH_PREFIX_MAX];
         struct buf prefix = { room, 0, sizeof room, sizeof room, false };
 
         encode_dispatch_prefix(&prefix, etf, n->type, seq);
-        deflate_append_stored(buf_str(&prefix), out);
-        buf_add_str(out, gateway_event_payload_in_form(n, form, c->packer, c->arena));
+        deflate_append_stored(buf_as_str(&prefix), out);
+        buf_add_str(out, gateway_event_get_payload_in_form(n, form, c->packer, c->arena));
         return false;
     }
     encode_dispatch_prefix(out, etf, n->type, seq);
-    buf_add_str(out, gateway_event_payload_in_form(n, form, c->packer, c->arena));
+    buf_add_str(out, gateway_event_get_payload_in_form(n, form, c->packer, c->arena));
     if (!etf)
         buf_add_char(out, '}');
     if (c->dialect->compression == COMPRESS_NONE && !c->compress)

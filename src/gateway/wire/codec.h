@@ -10,7 +10,7 @@ struct zstd;
 
 /* Settings and compression state of a connection, for encoding messages. */
 struct message_encoder {
-    const struct dialect *dialect;
+    const struct wire_format *dialect;
     bool compress; /* from IDENTIFY "compress": each message is a complete zlib stream */
     bool begins;   /* the next message is HELLO, the first message of the connection */
     struct compressor *packer;
@@ -25,7 +25,7 @@ enum { DISPATCH_PREFIX_MAX = 256 };
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
 /* Returns the bits of enum payload_form that apply to every dispatch on a connection of this
  * dialect. */
-unsigned dialect_payload_form(const struct dialect *d);
+unsigned wire_format_get_payload_form(const struct wire_format *d);
 /* Appends a dispatch. Returns true for a WebSocket text frame, false for a binary frame. */
 bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_event *n,
                      unsigned form, struct buf *out);

@@ -8,7 +8,7 @@
 
 enum { DIALECTS_MAX = 256, HOST_MAX = 255 };
 
-static struct str query_parameter_value(struct str query, const char *name)
+static struct str get_query_parameter_value(struct str query, const char *name)
 {
     while (query.n) {
         struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
@@ -24,11 +24,11 @@ bool gateway_path_is_spacebar(struct str path)
     return str_is(path, GATEWAY_SPACEBAR_PATH) || str_is(path, GATEWAY_SPACEBAR_PATH "/");
 }
 
-static void parse_gateway_query(struct dialect *d, struct str query)
+static void parse_gateway_query(struct wire_format *d, struct str query)
 {
-    struct str version = query_parameter_value(query, "v"),
-               encoding = query_parameter_value(query, "encoding"),
-               compress = query_parameter_value(query, "compress");
+    struct str version = get_query_parameter_value(query, "v"),
+               encoding = get_query_parameter_value(query, "encoding"),
+               compress = get_query_parameter_value(query, "compress");
     uint64_t number;
 
     d->version = VERSION_DEFAULT;
@@ -48,27 +48,28 @@ static void parse_gateway_query(struct dialect *d, struct str query)
     }
 }
 
-static bool dialect_equals(const struct dialect *a, const struct dialect *b, struct str host)
+static bool wire_format_equals(const struct wire_format *a, const struct wire_format *b,
+                               struct str host)
 {
     return a->fault == b->fault && a->version == b->version && a->etf == b->etf &&
            a->spacebar == b->spacebar && a->compression == b->compression &&
            str_eq(str_slice(a->host, a->host_n), host);
 }
 
-static struct dialect *find_equal_dialect(const struct dialects *all, const struct dialect *wanted,
-                                          struct str host)
+static struct wire_format *find_equal_wire_format(const struct wire_formats *all,
+                                                  const struct wire_format *wanted, struct str host)
 {
-    struct dialect *d = all->first;
+    struct wire_format *d = all->first;
 
-    while (d && !dialect_equals(d, wanted, host))
+    while (d && !wire_format_equals(d, wanted, host))
         d = d->next;
     return d;
 }
 
-static struct dialect *dialect_add(struct dialects *all, const struct dialect *wanted,
-                                   struct str host)
+static struct wire_format *wire_format_add(struct wire_formats *all,
+                                           const struct wire_format *wanted, struct str host)
 {
-    struct dialect *d = mem_resize(NULL, sizeof *d + host.n);
+    struct wire_format *d = mem_resize(NULL, sizeof *d + host.n);
 
     *d = *wanted;
     d->host_n = host.n;
@@ -83,34 +84,34 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
 /* Returns the dialect of a request. The list of dialects is bounded: once it is full, a new Host
  * header is treated as empty. A client must never get a Host header that another client sent,
  * because READY contains a URL with that host. */
-const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
-                                          const struct http_request *r)
+const struct wire_format *wire_format_of_request(struct wire_formats *all, struct gateway *g,
+                                                 const struct http_request *r)
 {
-    struct dialect wanted = { .gateway = g, .spacebar = gateway_path_is_spacebar(r->path) };
+    struct wire_format wanted = { .gateway = g, .spacebar = gateway_path_is_spacebar(r->path) };
     struct str host = r->host.n <= HOST_MAX ? r->host : STR("");
 
     parse_gateway_query(&wanted, r->query);
     pthread_mutex_lock(&all->lock);
-    struct dialect *found = find_equal_dialect(all, &wanted, host);
+    struct wire_format *found = find_equal_wire_format(all, &wanted, host);
     if (!found && all->count >= DIALECTS_MAX) {
         host = STR("");
-        found = find_equal_dialect(all, &wanted, host);
+        found = find_equal_wire_format(all, &wanted, host);
     }
     if (!found)
-        found = dialect_add(all, &wanted, host);
+        found = wire_format_add(all, &wanted, host);
     pthread_mutex_unlock(&all->lock);
     return found;
 }
 
-void dialects_init(struct dialects *all)
+void wire_formats_init(struct wire_formats *all)
 {
-    *all = (struct dialects){ 0 };
+    *all = (struct wire_formats){ 0 };
     pthread_mutex_init(&all->lock, NULL);
 }
 
-void dialects_clear(struct dialects *all)
+void wire_formats_clear(struct wire_formats *all)
 {
-    for (struct dialect *d = all->first, *next; d; d = next) {
+    for (struct wire_format *d = all->first, *next; d; d = next) {
         next = d->next;
         mem_free(d);
     }

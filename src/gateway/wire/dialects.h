@@ -14,10 +14,10 @@ struct http_request;
 
 enum gateway_compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
-/* Parameters of a connection. Connections with the same parameters share one struct dialect. */
-struct dialect {
+/* Parameters of a connection. Connections with the same parameters share one struct wire_format. */
+struct wire_format {
     struct gateway *gateway; /* gateway that accepted the connection */
-    struct dialect *next;
+    struct wire_format *next;
     enum close_code fault; /* 0, or the close code for invalid parameters */
     int version;
     bool etf;
@@ -28,9 +28,9 @@ struct dialect {
 };
 
 /* All combinations of parameters that clients requested since the process started. */
-struct dialects {
+struct wire_formats {
     pthread_mutex_t lock;
-    struct dialect *first;
+    struct wire_format *first;
     unsigned count;
 };
 
@@ -38,10 +38,10 @@ struct dialects {
  * (/.well-known/spacebar). Their READY has the form of Spacebar's servers. */
 bool gateway_path_is_spacebar(struct str path);
 
-void dialects_init(struct dialects *all);
-void dialects_clear(struct dialects *all);
+void wire_formats_init(struct wire_formats *all);
+void wire_formats_clear(struct wire_formats *all);
 /* Returns the dialect of an upgrade request, which lives as long as `all`. Thread-safe. */
-const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
-                                          const struct http_request *r);
+const struct wire_format *wire_format_of_request(struct wire_formats *all, struct gateway *g,
+                                                 const struct http_request *r);
 
 #endif

@@ -128,7 +128,7 @@ static bool etf_read_big_int(struct etf_reader *t)
         struct buf b = { digits, 0, sizeof digits, sizeof digits, false };
 
         buf_add_u64(&b, v);
-        json_write_raw(&t->out, buf_str(&b));
+        json_write_raw(&t->out, buf_as_str(&b));
     }
     return true;
 }

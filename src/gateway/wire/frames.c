@@ -12,7 +12,7 @@ enum {
 };
 
 /* Writes the bytes of the frame that all sockets share: payload and closing brace. */
-static void shared_frame_write_payload(struct event_frame *f, struct gateway_event *n,
+static void shared_frame_write_payload(struct shared_event_frame *f, struct gateway_event *n,
                                        unsigned form, struct compressor *packer,
                                        struct arena *arena)
 {
@@ -23,7 +23,7 @@ static void shared_frame_write_payload(struct event_frame *f, struct gateway_eve
     buf_reset(&f->bytes);
     if (buf_reserve(&f->bytes, FRAME_PREFIX_SPACE))
         f->bytes.n = FRAME_PREFIX_SPACE;
-    buf_add_str(&f->bytes, gateway_event_payload_in_form(n, form, packer, arena));
+    buf_add_str(&f->bytes, gateway_event_get_payload_in_form(n, form, packer, arena));
     if (!(form & (PAYLOAD_ETF | PAYLOAD_DEFLATED)))
         buf_add_char(&f->bytes, '}');
 }
@@ -48,8 +48,8 @@ static struct str write_dispatch_prefix(enum event event, uint64_t seq, unsigned
     encode_dispatch_prefix(form & PAYLOAD_DEFLATED ? &text : &front, form & PAYLOAD_ETF, event,
                            seq);
     if (form & PAYLOAD_DEFLATED)
-        deflate_append_stored(buf_str(&text), &front);
-    return buf_str(&front);
+        deflate_append_stored(buf_as_str(&text), &front);
+    return buf_as_str(&front);
 }
 
 void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
@@ -57,11 +57,11 @@ void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned 
                                 char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS])
 {
     ret[0] = write_dispatch_prefix(n->type, seq, form, room);
-    ret[1] = gateway_event_payload_in_form(n, form, packer, arena);
+    ret[1] = gateway_event_get_payload_in_form(n, form, packer, arena);
     ret[2] = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? STR("") : STR("}");
 }
 
-static void shared_frame_write_prefix(struct event_frame *f, uint64_t seq, unsigned form)
+static void shared_frame_write_prefix(struct shared_event_frame *f, uint64_t seq, unsigned form)
 {
     char room[FRAME_PREFIX_MAX], head[WS_MAX_HEAD];
     enum ws_opcode opcode = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? WS_BINARY : WS_TEXT;
@@ -77,7 +77,7 @@ static void shared_frame_write_prefix(struct event_frame *f, uint64_t seq, unsig
 
 /* Overwrites the sequence number in the frame. Returns false if the new number has more or fewer
  * digits than the old one; then the prefix must be written again. */
-static bool shared_frame_overwrite_seq(struct event_frame *f, uint64_t seq)
+static bool shared_frame_overwrite_seq(struct shared_event_frame *f, uint64_t seq)
 {
     char *end = f->bytes.p + FRAME_PREFIX_SPACE - (sizeof DISPATCH_JSON_AFTER_SEQ - 1);
     unsigned n = 0;
@@ -88,11 +88,11 @@ static bool shared_frame_overwrite_seq(struct event_frame *f, uint64_t seq)
     return n == f->digits && seq < 10;
 }
 
-struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64_t seq,
-                                struct gateway_event *n, unsigned form, struct compressor *packer,
-                                struct arena *arena)
+struct str get_shared_frame_for_seq(struct shared_event_frame frames[PAYLOAD_FORMS], uint64_t seq,
+                                    struct gateway_event *n, unsigned form,
+                                    struct compressor *packer, struct arena *arena)
 {
-    struct event_frame *f = &frames[form];
+    struct shared_event_frame *f = &frames[form];
 
     if (f->event != n)
         shared_frame_write_payload(f, n, form, packer, arena);
@@ -100,13 +100,13 @@ struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64
         return (struct str){ 0 };
     if (!f->digits || !shared_frame_overwrite_seq(f, seq))
         shared_frame_write_prefix(f, seq, form);
-    return str_skip_bytes(buf_str(&f->bytes), f->from);
+    return str_skip_bytes(buf_as_str(&f->bytes), f->from);
 }
 
-void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS])
+void shared_frames_release(struct shared_event_frame frames[PAYLOAD_FORMS])
 {
     for (unsigned i = 0; i < PAYLOAD_FORMS; i++) {
-        struct event_frame *f = &frames[i];
+        struct shared_event_frame *f = &frames[i];
 
         if (!f->event)
             continue;
@@ -117,7 +117,7 @@ void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS])
     }
 }
 
-void shared_frames_free(struct event_frame frames[PAYLOAD_FORMS])
+void shared_frames_free(struct shared_event_frame frames[PAYLOAD_FORMS])
 {
     shared_frames_release(frames);
     for (unsigned i = 0; i < PAYLOAD_FORMS; i++)

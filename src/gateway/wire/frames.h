@@ -9,7 +9,7 @@
 #include "gateway/wire/gateway_event.h"
 
 /* The last WebSocket frame that a loop built for one payload form. */
-struct event_frame {
+struct shared_event_frame {
     struct gateway_event *event; /* event of the frame; NULL if no frame is built */
     struct buf bytes;            /* space for the prefix, then the bytes that all sockets share */
     size_t from;                 /* offset in `bytes` at which the frame begins */
@@ -21,9 +21,9 @@ struct event_frame {
 /* Returns a WebSocket frame with a dispatch. `form` has PAYLOAD_ETF and PAYLOAD_DEFLATED as the
  * connection requires. The bytes are valid until the next call for this form; p is NULL if the
  * frame is too large. */
-struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64_t seq,
-                                struct gateway_event *n, unsigned form, struct compressor *packer,
-                                struct arena *arena);
+struct str get_shared_frame_for_seq(struct shared_event_frame frames[PAYLOAD_FORMS], uint64_t seq,
+                                    struct gateway_event *n, unsigned form,
+                                    struct compressor *packer, struct arena *arena);
 /* build_dispatch_frame_parts builds the parts of a WebSocket frame for an event that only one
  * socket gets. The first part is written to `room`. */
 enum { FRAME_PREFIX_MAX = 5 + DISPATCH_PREFIX_MAX, FRAME_PARTS = 3 };
@@ -31,7 +31,7 @@ void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned 
                                 struct compressor *packer, struct arena *arena,
                                 char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS]);
 /* Releases the events of all shared frames, and frees buffers over 1 MiB. */
-void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS]);
-void shared_frames_free(struct event_frame frames[PAYLOAD_FORMS]);
+void shared_frames_release(struct shared_event_frame frames[PAYLOAD_FORMS]);
+void shared_frames_free(struct shared_event_frame frames[PAYLOAD_FORMS]);
 
 #endif

@@ -11,7 +11,7 @@
  * has five bytes in ETF and two in JSON), and deflate adds almost nothing. */
 enum { MAX_PAYLOAD_FORM_BYTES = 4 * 64 * 1024 * 1024 };
 
-static void sized_bytes_fill(struct sized_bytes *b, struct str s)
+static void sized_bytes_init(struct sized_bytes *b, struct str s)
 {
     b->n = s.n;
     if (s.n)
@@ -22,7 +22,7 @@ static struct sized_bytes *sized_bytes_new(struct str s)
 {
     struct sized_bytes *b = mem_resize(NULL, sizeof *b + s.n);
 
-    sized_bytes_fill(b, s);
+    sized_bytes_init(b, s);
     return b;
 }
 
@@ -52,7 +52,7 @@ struct gateway_event *gateway_event_from_announcement(const struct emitted_event
     if (people)
         n->to.user_ids = memcpy((char *)n + people_at, to.user_ids, people);
     n->forms[0] = (struct sized_bytes *)(void *)((char *)n + payload_at);
-    sized_bytes_fill(n->forms[0], a->payload);
+    sized_bytes_init(n->forms[0], a->payload);
     return n;
 }
 
@@ -118,7 +118,7 @@ static struct str sized_bytes_to_str(const struct sized_bytes *b)
     return str_slice(b->p, b->n);
 }
 
-struct str gateway_event_payload(const struct gateway_event *n)
+struct str gateway_event_get_payload(const struct gateway_event *n)
 {
     return sized_bytes_to_str(n->forms[0]);
 }
@@ -131,12 +131,12 @@ static void encode_payload_in_form(struct gateway_event *n, unsigned form,
                     : form & PAYLOAD_ETF             ? PAYLOAD_ETF
                     : form & PAYLOAD_OLD_PERMISSIONS ? PAYLOAD_OLD_PERMISSIONS
                                                      : form;
-    struct str from = gateway_event_payload_in_form(n, form & ~step, packer, arena);
+    struct str from = gateway_event_get_payload_in_form(n, form & ~step, packer, arena);
 
     if (step == PAYLOAD_WITHOUT_CONTENT) {
         append_message_without_content(from, arena, out);
     } else if (step == PAYLOAD_OLD_PERMISSIONS) {
-        encode_for_old_api(from, out);
+        encode_json_for_old_api(from, out);
     } else if (step == PAYLOAD_ETF) {
         etf_from_json(from, arena, out);
     } else {
@@ -146,8 +146,8 @@ static void encode_payload_in_form(struct gateway_event *n, unsigned form,
     }
 }
 
-struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
-                                         struct compressor *packer, struct arena *arena)
+struct str gateway_event_get_payload_in_form(struct gateway_event *n, unsigned form,
+                                             struct compressor *packer, struct arena *arena)
 {
     struct sized_bytes *b = atomic_load_explicit(&n->forms[form], memory_order_acquire);
     struct buf out;
@@ -156,7 +156,7 @@ struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
         return sized_bytes_to_str(b);
     buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     encode_payload_in_form(n, form, packer, arena, &out);
-    struct sized_bytes *made = sized_bytes_new(buf_str(&out));
+    struct sized_bytes *made = sized_bytes_new(buf_as_str(&out));
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
         return sized_bytes_to_str(made);

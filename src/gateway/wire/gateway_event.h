@@ -87,11 +87,11 @@ static inline uint64_t unread_entry_events(const struct gateway_event *n)
 struct gateway_event *gateway_event_ref(struct gateway_event *n);
 void gateway_event_unref(struct gateway_event *n); /* accepts NULL */
 
-struct str gateway_event_payload(const struct gateway_event *n);
+struct str gateway_event_get_payload(const struct gateway_event *n);
 
 /* Returns the payload in the given form; the bytes live as long as the event. The arena is for
  * temporary data. */
-struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
-                                         struct compressor *packer, struct arena *arena);
+struct str gateway_event_get_payload_in_form(struct gateway_event *n, unsigned form,
+                                             struct compressor *packer, struct arena *arena);
 
 #endif

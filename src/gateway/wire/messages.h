@@ -32,7 +32,7 @@ struct resume_message {
 };
 
 /* The message REQUEST_GUILD_MEMBERS (op 8). */
-struct request_members {
+struct request_members_message {
     struct str guild_id, user_ids, nonce; /* unparsed JSON: an id or a list of ids */
     struct opt_str query;
     struct opt_int limit;
@@ -40,7 +40,7 @@ struct request_members {
 };
 
 /* The search for recently active members (op 35). */
-struct search_recent_members {
+struct search_recent_members_message {
     snowflake guild_id;
     struct opt_str query;
     struct opt_id continuation_token;
@@ -48,12 +48,12 @@ struct search_recent_members {
 };
 
 /* The message REQUEST_SOUNDBOARD_SOUNDS (op 31). */
-struct request_sounds {
+struct request_sounds_message {
     struct list guild_ids;
 };
 
 /* The request for channel statuses (op 36) or channel info (op 43). */
-struct request_channel_info {
+struct request_channel_info_message {
     snowflake guild_id;
     /* Names of requested fields (struct str), only in op 43; if empty, all fields are requested. */
     struct list fields;

@@ -34,7 +34,7 @@ static const struct schema listed_schema = {
 static const struct type type_listed = { .kind = KIND_OBJECT, .schema = &listed_schema };
 static const struct type type_listed_all = { .kind = KIND_ARRAY, .of = &type_listed };
 
-static const struct choice visibilities[] = {
+static const struct enum_choice visibilities[] = {
     { .value = 0, .name = "NONE", .doc = "Only its owner sees it" },
     { .value = 1, .name = "EVERYONE", .doc = "Everybody sees it" },
     { 0 },

@@ -70,7 +70,7 @@ static enum err read_connection_of_caller(struct call *call, struct linked_accou
 {
     return read_connection(call->tx, call->caller->id,
                            platform_stored_name(platform_from_path(call)),
-                           call_path_text(call, "connection.id"), ret);
+                           call_get_path_text(call, "connection.id"), ret);
 }
 
 /* Checks that the connection exists, before body errors are returned. */
@@ -92,7 +92,7 @@ static enum err list_connections(struct call *call)
 
     for (size_t n = 0; n < list.count && !e && full; n++)
         e = read_connection_integrations(call->tx, (struct linked_account *)list.items + n);
-    return e ? e : call_reply_object(call, &list);
+    return e ? e : call_reply_with_object(call, &list);
 }
 
 /* --- PATCH and DELETE …/{connection.type}/{connection.id} ----------------------------- */
@@ -114,9 +114,9 @@ static enum err update_connection_settings(struct call *call, const struct linke
     if (!e && !c->friend_sync)
         e = tx_exec(call->tx, DELETE_FRIENDS, BIND(user, type, id), NULL);
     if (!e && !c->friend_sync)
-        e = suggestions_search_now(call, c->user_id);
+        e = friend_suggestions_search_now(call, c->user_id);
     if (!e && !c->friend_sync)
-        e = suggestions_delete_of_source_everywhere(call, c->user_id, c->type);
+        e = friend_suggestions_delete_of_source_to_all(call, c->user_id, c->type);
     return e;
 }
 
@@ -145,7 +145,7 @@ static enum err modify_connection(struct call *call)
     if (e)
         return e;
     emit_connections_update(call, c.user_id);
-    return call_reply_object(call, &c);
+    return call_reply_with_object(call, &c);
 }
 
 static enum err delete_connection(struct call *call)
@@ -167,20 +167,20 @@ struct connection_refresh {
 
 static enum err read_connection_secret(struct call *call)
 {
-    struct connection_refresh *r = call_passed_data(call, "connection_refresh");
+    struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
     struct linked_account c;
     enum err e = read_connection_of_caller(call, &c);
 
     if (!e)
-        r->secret = decrypt_connection_secret(call->arena, api_options(call->api)->auth, c.user_id,
-                                              c.secret);
+        r->secret = decrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
+                                              c.user_id, c.secret);
     return e;
 }
 
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
     struct call *call = arg;
-    struct connection_refresh *r = call_passed_data(call, "connection_refresh");
+    struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
 
     r->result = a->result;
     r->is_partner = a->account.is_partner;
@@ -190,13 +190,13 @@ static void on_provider_response(void *arg, const struct provider_response *a)
 
 static void request_provider_account(struct call *call)
 {
-    const struct connection_refresh *r = call_passed_data(call, "connection_refresh");
+    const struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
 
     provider_send_request(
         call->api, call->loop,
         &(struct provider_request){ .kind = ASK_ACCOUNT,
                                     .platform = platform_from_path(call),
-                                    .account_id = call_path_text(call, "connection.id"),
+                                    .account_id = call_get_path_text(call, "connection.id"),
                                     .secret = r->secret,
                                     .done = on_provider_response,
                                     .arg = call });
@@ -206,7 +206,7 @@ static enum err prepare_refresh_connection(struct call *call)
 {
     enum platform p = platform_from_path(call);
 
-    call_pass_data(call, "connection_refresh", sizeof(struct connection_refresh));
+    call_store_stage_data(call, "connection_refresh", sizeof(struct connection_refresh));
     if (p != PLATFORM_NONE && !platform_is_enabled(p))
         return ERR_FEATURE_DISABLED;
     call->read = read_connection_secret;
@@ -219,7 +219,7 @@ static const char REFRESH[] = "update connections set name = $4, is_partner = $5
 
 static enum err refresh_connection(struct call *call)
 {
-    const struct connection_refresh *r = call_passed_data(call, "connection_refresh");
+    const struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
     struct linked_account c;
     enum err e = read_connection_of_caller(call, &c);
 
@@ -274,7 +274,7 @@ static enum err list_connection_kinds(struct call *call)
                                                      sizeof(struct connection_kind_entry)) =
             (struct connection_kind_entry){ integration_displayed_type(platform_stored_name(p)),
                                             { platform_is_enabled(p) } };
-    return call_reply_object(call, &kinds);
+    return call_reply_with_object(call, &kinds);
 }
 
 /* --- routes --------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static const char NEXT[] =
 
 static enum err read_next_connection(struct call *call)
 {
-    struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");
+    struct friend_sync_state *s = call_get_stage_data(call, "friend_sync_state");
     struct rows row;
     enum err e = tx_one(call->tx, NEXT,
                         BIND(v_id(s->job.key), v_text(str_of(s->type)), v_text(str_of(s->id))),
@@ -42,10 +42,11 @@ static enum err read_next_connection(struct call *call)
 
     if (e || !s->found)
         return e;
-    struct str secret = row_is_null(&row, 2)
-                            ? (struct str){ 0 }
-                            : decrypt_connection_secret(call->arena, api_options(call->api)->auth,
-                                                        s->job.key, row_bytes(&row, 2));
+    struct str secret =
+        row_is_null(&row, 2)
+            ? (struct str){ 0 }
+            : decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, s->job.key,
+                                        row_bytes(&row, 2));
     snprintf(s->type, sizeof s->type, "%.*s", STR_ARGS(row_text(&row, 0)));
     snprintf(s->id, sizeof s->id, "%.*s", STR_ARGS(row_text(&row, 1)));
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARGS(secret));
@@ -70,7 +71,7 @@ static const char ADD[] =
 
 static enum err store_friends_page(struct call *call)
 {
-    struct friend_sync_page *p = call_passed_data(call, "friend_sync_page");
+    struct friend_sync_page *p = call_get_stage_data(call, "friend_sync_page");
     struct friend_sync_state *s = &p->step;
     struct value user = v_id(s->job.key), type = v_text(str_of(s->type)),
                  id = v_text(str_of(s->id));
@@ -98,13 +99,13 @@ static enum err store_friends_page(struct call *call)
  * Runs now, and then once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
-    const struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");
+    const struct friend_sync_state *s = call_get_stage_data(call, "friend_sync_state");
     const struct job *job = &s->job;
     snowflake user_id = job->key;
-    enum err e = suggestions_search_now(call, user_id);
+    enum err e = friend_suggestions_search_now(call, user_id);
 
     if (!e)
-        e = suggestions_schedule_search(call, user_id);
+        e = friend_suggestions_schedule_search(call, user_id);
     return e ? e : job_finish(call, job);
 }
 
@@ -116,12 +117,12 @@ static void on_friends_page_stored(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
     const struct friend_sync_state *s = c->state;
-    const struct friend_sync_page *p = call_passed_data(call, "friend_sync_page");
+    const struct friend_sync_page *p = call_get_stage_data(call, "friend_sync_page");
 
     if (p->step.lost)
         call_chain_free(c);
     else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
-        call_chain_continue(c);
+        call_chain_schedule_next_step(c);
     else
         request_friends_page(c);
 }
@@ -134,7 +135,7 @@ static void on_friends_page_received(void *arg, const struct provider_response *
     size_t bytes = 0;
 
     if (a->result || a->next.n >= sizeof s->cursor) {
-        call_chain_continue(c);
+        call_chain_schedule_next_step(c);
         return;
     }
     for (size_t n = 0; n < a->ids.count; n++)
@@ -151,8 +152,9 @@ static void on_friends_page_received(void *arg, const struct provider_response *
         at += id.n;
         *at++ = '\0';
     }
-    call_chain_run_with_data(c, ROUTE_STORE_WRITE, store_friends_page, on_friends_page_stored,
-                             "friend_sync_page", p, sizeof *p + bytes);
+    call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, store_friends_page,
+                                    on_friends_page_stored, "friend_sync_page", p,
+                                    sizeof *p + bytes);
     mem_free(p);
 }
 
@@ -174,21 +176,22 @@ static void request_friends_page(struct call_chain *c)
 static void on_next_connection_read(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
-    const struct friend_sync_state *found = call_passed_data(call, "friend_sync_state");
+    const struct friend_sync_state *found = call_get_stage_data(call, "friend_sync_state");
     struct friend_sync_state *s = c->state;
 
     *s = *found;
     if (e)
         call_chain_free(c);
     else if (!s->found)
-        call_chain_run(c, ROUTE_STORE_WRITE, finish_friend_sync, call_chain_on_last_call);
+        call_chain_start_call(c, ROUTE_STORE_WRITE, finish_friend_sync,
+                              call_chain_free_after_last_call);
     else
         request_friends_page(c);
 }
 
 static void begin_next_connection_read(struct call_chain *c)
 {
-    call_chain_run(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
+    call_chain_start_call(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
 }
 
 static void start_friend_sync_job(struct api *api, struct loop *loop, const struct job *job)
@@ -196,8 +199,8 @@ static void start_friend_sync_job(struct api *api, struct loop *loop, const stru
     struct friend_sync_state first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
-    call_chain_continue(call_chain_new(api, loop, begin_next_connection_read, "friend_sync_state",
-                                       &first, sizeof first));
+    call_chain_schedule_next_step(call_chain_new(api, loop, begin_next_connection_read,
+                                                 "friend_sync_state", &first, sizeof first));
 }
 
 const struct job_kind friend_sync_job = {

@@ -39,7 +39,7 @@ static enum err reply_html_page(struct call *call, int status, struct buf *conte
     call_add_header(call, "Content-Security-Policy",
                     STR("default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
                         "frame-ancestors 'none'"));
-    return call_reply_text(call, STR("text/html; charset=utf-8"), page);
+    return call_reply_with_text(call, STR("text/html; charset=utf-8"), page);
 }
 
 static enum err reply_html_message_page(struct call *call, int status, const char *title,
@@ -85,7 +85,8 @@ static enum err reply_link_expired(struct call *call)
 static enum err show_link_page(struct call *call)
 {
     const struct link_query *q = call->query;
-    struct link_request l = { .platform = platform_from_path(call), .state = q->state.value };
+    struct account_link_request l = { .platform = platform_from_path(call),
+                                      .state = q->state.value };
     snowflake user_id;
     struct user user;
 
@@ -106,7 +107,7 @@ static const struct rate_limit link_code_limit = {
  * to the provider, and the handler returns the error. */
 static enum err read_user_of_link_state(struct call *call)
 {
-    struct link_request *l = call_passed_data(call, "link_request");
+    struct account_link_request *l = call_get_stage_data(call, "account_link_request");
     enum err e = read_link_state_user(call, l, &l->user_id);
 
     if (e == ERR_INVALID_OAUTH2_STATE) {
@@ -115,14 +116,14 @@ static enum err read_user_of_link_state(struct call *call)
     }
     if (e)
         return e;
-    return call_count_against_limit(call, &link_code_limit,
-                                    str_slice((const char *)&l->user_id, sizeof l->user_id));
+    return call_count_against_rate_limit(call, &link_code_limit,
+                                         str_slice((const char *)&l->user_id, sizeof l->user_id));
 }
 
 static enum err prepare_link_connection(struct call *call)
 {
     const struct link_query *in = call->body;
-    struct link_request *l = call_pass_data(call, "link_request", sizeof *l);
+    struct account_link_request *l = call_store_stage_data(call, "account_link_request", sizeof *l);
 
     l->result = PROVIDER_NOT_FOUND;
     if (!in)
@@ -139,7 +140,7 @@ static enum err prepare_link_connection(struct call *call)
 
 static enum err link_connection(struct call *call)
 {
-    struct link_request *l = call_passed_data(call, "link_request");
+    struct account_link_request *l = call_get_stage_data(call, "account_link_request");
     struct linked_account c;
     enum err e = complete_account_link(call, l, &c);
 

@@ -12,7 +12,7 @@ enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
 enum platform platform_from_path(const struct call *call)
 {
-    return platform_find_by_name(call_path_text(call, "connection.type"));
+    return platform_find_by_name(call_get_path_text(call, "connection.type"));
 }
 
 void emit_connections_update(struct call *call, snowflake user_id)
@@ -27,7 +27,7 @@ void emit_connections_update(struct call *call, snowflake user_id)
                                           .doc = "Whose connections changed." };
     struct linked_account c = { .user_id = user_id };
 
-    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(user_id), &schema, &c);
+    call_emit_event(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(user_id), &schema, &c);
 }
 
 /* --- OAuth2 states of pending links --------------------------------------------------- */
@@ -41,7 +41,7 @@ static const char DELETE_EXPIRED_STATES[] = "delete from connection_states where
 
 static struct value digest_link_state(struct call *call, struct str state)
 {
-    return v_bytes(digest_connection_secret(call->arena, api_options(call->api)->auth,
+    return v_bytes(digest_connection_secret(call->arena, api_get_options(call->api)->auth,
                                             "connection-state", state));
 }
 
@@ -65,11 +65,12 @@ enum err authorize_connection(struct call *call)
                     NULL);
     if (e)
         return e;
-    return call_reply_object(
+    return call_reply_with_object(
         call, &(struct connection_authorize_url){ provider_authorize_url(call, p, state) });
 }
 
-enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user)
+enum err read_link_state_user(struct call *call, const struct account_link_request *l,
+                              snowflake *ret_user)
 {
     struct rows row;
     enum err e = tx_one_or(call->tx, FIND_STATE,
@@ -88,7 +89,7 @@ enum err read_link_state_user(struct call *call, const struct link_request *l, s
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
     struct call *call = arg;
-    struct link_request *l = call_passed_data(call, "link_request");
+    struct account_link_request *l = call_get_stage_data(call, "account_link_request");
 
     l->result = a->result;
     l->account = a->account;
@@ -100,7 +101,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
 
 void request_account_from_provider(struct call *call)
 {
-    const struct link_request *l = call_passed_data(call, "link_request");
+    const struct account_link_request *l = call_get_stage_data(call, "account_link_request");
 
     provider_send_request(call->api, call->loop,
                           &(struct provider_request){ .kind = ASK_EXCHANGE,
@@ -121,7 +122,7 @@ static const char SAVE[] =
     "friend_sync = case when cast($9 as bigint) = 1 then excluded.friend_sync "
     "else connections.friend_sync end, secret = excluded.secret";
 
-static enum err check_connection_limit(struct call *call, const struct link_request *l)
+static enum err check_connection_limit(struct call *call, const struct account_link_request *l)
 {
     int64_t n = 0;
     enum err e = tx_read_int(
@@ -134,7 +135,8 @@ static enum err check_connection_limit(struct call *call, const struct link_requ
 
 /* Removes the link of another user, because a platform account belongs to the user who proved
  * ownership last. */
-static enum err unlink_account_from_previous_user(struct call *call, const struct link_request *l)
+static enum err unlink_account_from_previous_user(struct call *call,
+                                                  const struct account_link_request *l)
 {
     struct linked_account old;
     bool found;
@@ -144,9 +146,9 @@ static enum err unlink_account_from_previous_user(struct call *call, const struc
     return e || !found || old.user_id == l->user_id ? e : delete_connection_and_effects(call, &old);
 }
 
-static enum err upsert_connection(struct call *call, const struct link_request *l)
+static enum err upsert_connection(struct call *call, const struct account_link_request *l)
 {
-    struct str encrypted = encrypt_connection_secret(call->arena, api_options(call->api)->auth,
+    struct str encrypted = encrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
                                                      l->user_id, l->account.secret);
 
     return tx_exec(call->tx, SAVE,
@@ -173,7 +175,7 @@ static enum err schedule_syncs_of_platform_account(struct call *call, struct str
     return e;
 }
 
-enum err complete_account_link(struct call *call, struct link_request *l,
+enum err complete_account_link(struct call *call, struct account_link_request *l,
                                struct linked_account *ret)
 {
     struct str type = platform_stored_name(l->platform);
@@ -212,7 +214,7 @@ enum err complete_account_link(struct call *call, struct link_request *l,
 /* Refuses an OAuth2 state that was issued to another user. */
 static enum err check_link_state_is_of_caller(struct call *call)
 {
-    struct link_request *l = call_passed_data(call, "link_request");
+    struct account_link_request *l = call_get_stage_data(call, "account_link_request");
     enum err e = read_link_state_user(call, l, &l->user_id);
 
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
@@ -221,14 +223,14 @@ static enum err check_link_state_is_of_caller(struct call *call)
 enum err prepare_connection_callback(struct call *call)
 {
     const struct link_callback_body *in = call->body;
-    struct link_request *l = call_pass_data(call, "link_request", sizeof *l);
+    struct account_link_request *l = call_store_stage_data(call, "account_link_request", sizeof *l);
 
     if (!in)
         return OK;
-    *l = (struct link_request){ .platform = platform_from_path(call),
-                                .code = in->code,
-                                .state = in->state,
-                                .friend_sync = in->friend_sync };
+    *l = (struct account_link_request){ .platform = platform_from_path(call),
+                                        .code = in->code,
+                                        .state = in->state,
+                                        .friend_sync = in->friend_sync };
     if (l->platform == PLATFORM_NONE)
         return OK;
     if (!platform_is_enabled(l->platform))
@@ -240,13 +242,13 @@ enum err prepare_connection_callback(struct call *call)
 
 enum err callback_connection(struct call *call)
 {
-    struct link_request *l = call_passed_data(call, "link_request");
+    struct account_link_request *l = call_get_stage_data(call, "account_link_request");
     struct linked_account c;
     enum err e = check_link_state_is_of_caller(call);
 
     if (!e)
         e = complete_account_link(call, l, &c);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 /* --- removing a link ------------------------------------------------------------------ */
@@ -299,7 +301,7 @@ static enum err leave_guilds_joined_via_connection(struct call *call,
         id_list_add(call->arena, &guilds, row_id(&rows, 0));
     e = rows_end(&rows);
     for (size_t n = 0; n < guilds.count && !e; n++)
-        e = member_leave(call, ((const snowflake *)guilds.items)[n], c->user_id);
+        e = member_remove_from_guild(call, ((const snowflake *)guilds.items)[n], c->user_id);
     return e;
 }
 
@@ -314,7 +316,7 @@ static enum err leave_partners_guild(struct call *call, const struct linked_acco
         call->tx, JOINED_AS_PARTNER,
         BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
         &found);
-    return e || !found ? e : member_leave(call, guild, c->user_id);
+    return e || !found ? e : member_remove_from_guild(call, guild, c->user_id);
 }
 
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c)
@@ -331,9 +333,9 @@ enum err delete_connection_and_effects(struct call *call, const struct linked_ac
     if (!e)
         e = apply_subscriber_roles_of_user(call, c->user_id, c->type);
     if (!e)
-        e = suggestions_search_now(call, c->user_id);
+        e = friend_suggestions_search_now(call, c->user_id);
     if (!e)
-        e = suggestions_delete_of_source_everywhere(call, c->user_id, c->type);
+        e = friend_suggestions_delete_of_source_to_all(call, c->user_id, c->type);
     if (!e)
         emit_connections_update(call, c->user_id);
     return e;

@@ -31,7 +31,7 @@ static enum err get_role_connections_metadata(struct call *call)
     struct list list;
     enum err e = read_role_metadata(call, &list);
 
-    return e ? e : call_reply_object(call, &list);
+    return e ? e : call_reply_with_object(call, &list);
 }
 
 static enum err refuse_duplicate_metadata_keys(struct call *call, const struct list *in)
@@ -62,7 +62,7 @@ static enum err put_role_connections_metadata(struct call *call)
             BIND(v_id(call->target.application->id),
                  v_text(json_column_encode(call->arena, &type_role_connections_metadata, in))),
             NULL);
-    return e ? e : call_reply_object(call, in);
+    return e ? e : call_reply_with_object(call, in);
 }
 
 /* --- values for a user ---------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static enum err get_role_connection(struct call *call)
         c = (struct role_connection){ row_optional_text(&row, 0), row_optional_text(&row, 1),
                                       json_column_decode_list(call->arena, &type_values,
                                                               row_text(&row, 2)) };
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 static bool metadata_value_is_valid_for_type(const struct role_connection_metadata *m,

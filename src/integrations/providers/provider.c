@@ -19,8 +19,8 @@ void provider_send_request(struct api *api, struct loop *loop, const struct prov
  * states have only characters that need no escaping. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state)
 {
-    struct str link_url = STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/connections/"),
-                                     platform_stored_name(p), STR("/link"));
+    struct str link_url = STR_CONCAT(call->arena, api_get_base_url(call, "http"),
+                                     STR("/connections/"), platform_stored_name(p), STR("/link"));
 
     if (!platform_provider_url(p).p)
         return STR_CONCAT(call->arena, link_url, STR("?state="), state);

@@ -168,7 +168,7 @@ static void on_http_response(void *arg, enum fetch_result result, int status,
     struct provider_response a = { .result = provider_result_of_status(result, status) };
 
     (void)content_type;
-    if (a.result == PROVIDER_OK && !parse_provider_response(k, buf_str(body), &a))
+    if (a.result == PROVIDER_OK && !parse_provider_response(k, buf_as_str(body), &a))
         a = (struct provider_response){ .result = PROVIDER_TEMPORARY };
     if (a.result == PROVIDER_TEMPORARY && should_retry_http_request(k, result)) {
         send_http_request(k);
@@ -191,7 +191,7 @@ static void send_http_request(struct http_provider_request *k)
     };
 
     k->tries++;
-    fetcher_start_request(api_fetcher_of_loop(k->api, k->loop),
+    fetcher_start_request(api_get_http_client_of_loop(k->api, k->loop),
                           &(struct fetch_request){ .method = k->body.n ? "POST" : "GET",
                                                    .url = str_dup_cstring(k->arena, k->url),
                                                    .headers = headers,

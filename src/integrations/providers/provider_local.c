@@ -160,7 +160,7 @@ static enum err consume_link_code(struct call *call, const struct provider_reque
 {
     struct str type = platform_stored_name(q->platform);
     struct str code = str_lower(call->arena, str_trim(q->code));
-    struct str digest = digest_connection_secret(call->arena, api_options(call->api)->auth,
+    struct str digest = digest_connection_secret(call->arena, api_get_options(call->api)->auth,
                                                  "platform-link-code", code);
     struct rows row;
     bool found;
@@ -226,7 +226,7 @@ static enum err read_whether_account_subscribes(struct tx *tx, const struct prov
 
 static enum err run_local_request(struct call *call)
 {
-    struct local_provider_request *request = call_passed_data(call, "local_provider_request");
+    struct local_provider_request *request = call_get_stage_data(call, "local_provider_request");
     const struct provider_request *q = &request->question;
     struct provider_response *a = &request->answer;
 
@@ -245,7 +245,7 @@ static enum err run_local_request(struct call *call)
 
 static void on_local_request_done(struct call *call, enum err e, void *arg)
 {
-    struct local_provider_request *request = call_passed_data(call, "local_provider_request");
+    struct local_provider_request *request = call_get_stage_data(call, "local_provider_request");
 
     if (e)
         request->answer = (struct provider_response){ .result = PROVIDER_TEMPORARY };

@@ -45,7 +45,7 @@ static enum err refuse_callback_type(struct call *call, unsigned allowed)
         if (allowed >> type & 1)
             buf_printf(&list, "%s%d", list.n ? ", " : "", type);
     struct str sentence =
-        str_printf(call->arena, "Value must be one of (%.*s).", STR_ARGS(buf_str(&list)));
+        str_printf(call->arena, "Value must be one of (%.*s).", STR_ARGS(buf_as_str(&list)));
     buf_clear(&list);
     return call_add_field_error(call, "type", FORM_CHOICES, sentence.p);
 }
@@ -78,7 +78,7 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
                                        const struct interaction_callback *in,
                                        struct callback_outcome *out)
 {
-    const struct callback_data *data = in->data.value;
+    const struct interaction_callback_data *data = in->data.value;
     struct new_message draft = { 0 };
     enum err e = OK;
 
@@ -128,7 +128,7 @@ static enum err apply_update_callback(struct call *call, struct interaction *it,
 static enum err apply_choices_callback(struct call *call, struct interaction *it,
                                        const struct interaction_callback *in)
 {
-    const struct callback_data *data = in->data.value;
+    const struct interaction_callback_data *data = in->data.value;
     struct interaction_acknowledgement a = { .callback_type = in->type };
     enum err e = validate_autocomplete_choices(call, it, &data->choices.value);
 
@@ -146,7 +146,7 @@ static enum err apply_modal_callback(struct call *call, struct interaction *it,
                                      const struct interaction_response *r,
                                      const struct interaction_callback *in)
 {
-    const struct callback_data *data = in->data.value;
+    const struct interaction_callback_data *data = in->data.value;
     enum err e =
         components_resolve_emojis(call, &r->from, &data_path, &data->message.components.value);
 
@@ -177,19 +177,20 @@ static enum err apply_launch_callback(struct call *call, struct interaction *it,
 
 static const struct message_body no_message;
 
-static const struct message_body *message_of_callback(const struct interaction_callback *in)
+static const struct message_body *get_message_body_of_callback(
+    const struct interaction_callback *in)
 {
-    const struct callback_data *data = in->data.value;
+    const struct interaction_callback_data *data = in->data.value;
 
     return data ? &data->message : &no_message;
 }
 
-static enum err dispatch_callback(struct call *call, struct interaction *it,
-                                  const struct interaction_callback *in,
-                                  struct callback_outcome *out)
+static enum err run_handler_of_callback_type(struct call *call, struct interaction *it,
+                                             const struct interaction_callback *in,
+                                             struct callback_outcome *out)
 {
     struct interaction_response r;
-    enum err e = read_response_context(call, it, message_of_callback(in), &r);
+    enum err e = read_response_context(call, it, get_message_body_of_callback(in), &r);
 
     if (!e)
         e = check_callback_type(call, it, in->type, &r.application);
@@ -211,27 +212,28 @@ static enum err dispatch_callback(struct call *call, struct interaction *it,
     }
 }
 
-enum err apply_callback(struct call *call, struct interaction *it,
-                        const struct interaction_callback *in)
+enum err apply_interaction_callback(struct call *call, struct interaction *it,
+                                    const struct interaction_callback *in)
 {
     struct callback_outcome out = { .has_message = false };
 
-    return dispatch_callback(call, it, in, &out);
+    return run_handler_of_callback_type(call, it, in, &out);
 }
 
 /* --- route ---------------------------------------------------------------------------- */
 
 enum err resolve_callback_token(struct call *call)
 {
-    snowflake id = call_path_id(call, "interaction.id");
+    snowflake id = call_get_path_id(call, "interaction.id");
     struct interaction *it = call->target.interaction = arena_alloc(call->arena, sizeof *it);
 
-    if (interaction_id_from_token(call, call_path_text(call, "interaction.callback.token")) != id)
+    if (interaction_id_from_token(call, call_get_path_text(call, "interaction.callback.token")) !=
+        id)
         return ERR_UNKNOWN_INTERACTION;
     it->id = id;
     enum err e = read_interaction(call->tx, id, it);
     if (!e)
-        call_record_application(call, it->application_id);
+        call_set_traffic_application(call, it->application_id);
     return e;
 }
 
@@ -252,11 +254,11 @@ static enum err check_callback_uploads(struct call *call)
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-enum err prepare_callback(struct call *call)
+enum err prepare_interaction_callback(struct call *call)
 {
     const struct interaction_callback *in = call->body;
-    enum err e =
-        prepare_nested_message(call, message_of_callback(in), &data_path, check_callback_uploads);
+    enum err e = prepare_nested_message(call, get_message_body_of_callback(in), &data_path,
+                                        check_callback_uploads);
 
     /* Files of other callback types are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
@@ -264,12 +266,12 @@ enum err prepare_callback(struct call *call)
     return e;
 }
 
-static enum err reply_callback_result(struct call *call, const struct interaction *it,
-                                      const struct callback_outcome *out)
+static enum err reply_with_callback_result(struct call *call, const struct interaction *it,
+                                           const struct callback_outcome *out)
 {
     bool message_given = out->has_message;
-    struct callback_activity_instance instance = { out->instance };
-    struct callback_interaction done = {
+    struct activity_in_callback_reply instance = { out->instance };
+    struct interaction_in_callback_reply done = {
         .id = it->id,
         .type = it->type,
         .channel_id = it->channel_id,
@@ -281,28 +283,29 @@ static enum err reply_callback_result(struct call *call, const struct interactio
                                         out->message.ephemeral_for != 0 },
         .activity_instance_id = { out->instance.p ? GIVEN : ABSENT, out->instance },
     };
-    struct callback_resource resource = {
+    struct interaction_callback_resource resource = {
         .type = it->callback_type,
         .message = message_given ? &out->message : NULL,
         .activity_instance = out->instance.p ? &instance : NULL,
     };
-    struct callback_reply_body a = { &done, message_given || out->instance.p ? &resource : NULL };
+    struct interaction_callback_reply a = { &done,
+                                            message_given || out->instance.p ? &resource : NULL };
 
-    return call_reply_object(call, &a);
+    return call_reply_with_object(call, &a);
 }
 
 /* POST /interactions/{interaction.id}/{interaction.callback.token}/callback */
 enum err create_interaction_response(struct call *call)
 {
-    const struct callback_query *q = call->query;
+    const struct interaction_callback_query *q = call->query;
     struct interaction *it = call->target.interaction;
     struct callback_outcome out = { .has_message = false };
-    enum err e = dispatch_callback(call, it, call->body, &out);
+    enum err e = run_handler_of_callback_type(call, it, call->body, &out);
 
     if (e)
         return e;
     if (q->with_response)
-        return reply_callback_result(call, it, &out);
+        return reply_with_callback_result(call, it, &out);
     call_set_status(call, 204);
     return OK;
 }

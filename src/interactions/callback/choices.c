@@ -52,7 +52,7 @@ static void validate_choice_localizations(struct form *form, const struct json_p
         struct json_path at = json_path_key(here, w[i].key);
         size_t n = utf8_length(w[i].value);
 
-        if (!locale_bit(w[i].key))
+        if (!get_bit_of_locale(w[i].key))
             form_add_error(form, &at, FORM_CHOICES, "There is no such locale.");
         else if (n < 1 || n > MOST_NAME)
             form_add_error(form, &at, FORM_BAD_LENGTH, 1LL, (long long)MOST_NAME);
@@ -115,6 +115,6 @@ void emit_autocomplete_choices(struct call *call, const struct interaction *it,
         *copy = c[i];
         command_choice_localize(copy, it->locale, COMMAND_FORM_LIST);
     }
-    emit_to_invoking_user(call, it, EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
-                          &choices_event_schema, &event);
+    emit_event_to_invoking_user(call, it, EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
+                                &choices_event_schema, &event);
 }

@@ -39,21 +39,21 @@ static bool is_multipart_type(struct str content_type)
 /* Prepares the internal call as the callback route does: body, interaction and files. */
 static enum err decode_http_callback(struct call *call)
 {
-    struct http_callback *r = call_passed_data(call, "http_callback");
-    struct str json = buf_str(&r->body);
+    struct http_callback *r = call_get_stage_data(call, "http_callback");
+    struct str json = buf_as_str(&r->body);
 
-    if (is_multipart_type(buf_str(&r->type))) {
-        call->parts = r->parts = parse_multipart_callback(buf_str(&r->type), json);
+    if (is_multipart_type(buf_as_str(&r->type))) {
+        call->parts = r->parts = parse_multipart_callback(buf_as_str(&r->type), json);
         const struct multipart_part *p =
             r->parts ? multipart_find_part(r->parts, STR("payload_json")) : NULL;
         if (!p)
             return ERR_BAD_REQUEST;
-        json = buf_str(&p->data);
+        json = buf_as_str(&p->data);
     }
     call->target.interaction = arena_alloc(call->arena, sizeof *call->target.interaction);
     call->target.interaction->id = r->id;
     enum err e = schema_decode(&callback_body, json, &call->form, (void **)&call->body);
-    return e ? e : prepare_callback(call);
+    return e ? e : prepare_interaction_callback(call);
 }
 
 static enum err run_http_callback(struct call *call)
@@ -61,7 +61,7 @@ static enum err run_http_callback(struct call *call)
     struct interaction *it = call->target.interaction;
     enum err e = read_interaction(call->tx, it->id, it);
 
-    return e ? e : apply_callback(call, it, call->body);
+    return e ? e : apply_interaction_callback(call, it, call->body);
 }
 
 /* Frees the HTTP response. An invalid callback fails the interaction; a second callback has no
@@ -72,7 +72,7 @@ static void on_http_callback_done(struct call *call, enum err e, void *arg)
 
     if (e)
         fail_interaction_in_background(call->api, call->loop, r->id, FAILURE_UNKNOWN);
-    multipart_free_on_pool(r->parts, call->loop);
+    multipart_free_on_thread_pool(r->parts, call->loop);
     buf_clear(&r->type);
     loop_free_buf(call->loop, &r->body);
     mem_free(r);

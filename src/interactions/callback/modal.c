@@ -33,7 +33,7 @@ static void validate_text_input(struct form *form, const struct json_path *here,
         form_add_error(form, &least, "BASE_TYPE_INVALID", "Minimum must not exceed maximum.");
 }
 
-static bool is_allowed_in_label(int64_t type)
+static bool component_is_allowed_in_label(int64_t type)
 {
     return type == TEXT_INPUT || component_is_select(type) || type >= FILE_UPLOAD;
 }
@@ -78,7 +78,7 @@ static void validate_label(struct form *form, const struct json_path *here,
     validate_text_length(form, here, "description", &label->description, 0, MOST_ABOUT);
     if (!c)
         return;
-    validate_component_type(form, &inside, is_allowed_in_label(c->type),
+    validate_component_type(form, &inside, component_is_allowed_in_label(c->type),
                             "3, 4, 5, 6, 7, 8, 19, 21, 22, 23");
     if (c->type == TEXT_INPUT)
         validate_text_input(form, &inside, c);
@@ -95,8 +95,8 @@ static void validate_modal_component(struct form *form, const struct json_path *
         validate_component_type(form, here, c->type == TEXT_DISPLAY, "1, 10, 18");
 }
 
-static void require_text(struct form *form, const struct json_path *here, const char *key,
-                         const struct opt_str *text, long long max)
+static void require_text_in_modal(struct form *form, const struct json_path *here, const char *key,
+                                  const struct opt_str *text, long long max)
 {
     struct json_path at = json_path_key(here, str_of(key));
 
@@ -105,14 +105,15 @@ static void require_text(struct form *form, const struct json_path *here, const 
         form_add_error(form, &at, FORM_BAD_LENGTH, 1LL, max);
 }
 
-void validate_modal(struct form *form, const struct json_path *here, const struct callback_data *in)
+void validate_modal(struct form *form, const struct json_path *here,
+                    const struct interaction_callback_data *in)
 {
     struct json_path list = json_path_key(here, STR("components"));
     const struct opt_list *parts = &in->message.components;
     const struct component *c = parts->value.items;
 
-    require_text(form, here, "custom_id", &in->custom_id, MODAL_CUSTOM_ID_MAX);
-    require_text(form, here, "title", &in->title, MODAL_TITLE_MAX);
+    require_text_in_modal(form, here, "custom_id", &in->custom_id, MODAL_CUSTOM_ID_MAX);
+    require_text_in_modal(form, here, "title", &in->title, MODAL_TITLE_MAX);
     form_require_field(form, here, "components", parts->given == GIVEN);
     if (parts->given != GIVEN || form_has_error_at(form, &list))
         return;
@@ -159,14 +160,15 @@ static const struct field modal_event_fields[] = {
 static const struct schema modal_event_schema = { .size = sizeof(struct modal_object),
                                                   .fields = modal_event_fields };
 
-static struct str encode_modal_components(struct arena *arena, const struct callback_data *in)
+static struct str encode_modal_components(struct arena *arena,
+                                          const struct interaction_callback_data *in)
 {
     struct list parts = in->message.components.value;
 
     return components_encode_json(arena, &parts);
 }
 
-struct str encode_modal(struct arena *arena, const struct callback_data *in)
+struct str encode_modal(struct arena *arena, const struct interaction_callback_data *in)
 {
     struct modal_object m = {
         .custom_id = in->custom_id.value,
@@ -178,7 +180,7 @@ struct str encode_modal(struct arena *arena, const struct callback_data *in)
 }
 
 void emit_modal_create(struct call *call, const struct interaction *it, const struct application *a,
-                       const struct callback_data *in)
+                       const struct interaction_callback_data *in)
 {
     struct modal_object m = {
         .id = it->id,
@@ -190,5 +192,5 @@ void emit_modal_create(struct call *call, const struct interaction *it, const st
         .nonce = it->nonce,
     };
 
-    emit_to_invoking_user(call, it, EVENT_INTERACTION_MODAL_CREATE, &modal_event_schema, &m);
+    emit_event_to_invoking_user(call, it, EVENT_INTERACTION_MODAL_CREATE, &modal_event_schema, &m);
 }

@@ -58,7 +58,7 @@ static const struct route routes[] = {
                                        EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
                                        EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
                                        EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
-        .prepare = prepare_callback,
+        .prepare = prepare_interaction_callback,
         .admit = check_can_acknowledge_interaction,
         .handle = create_interaction_response,
     },
@@ -75,7 +75,7 @@ static const struct route routes[] = {
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
                                        EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
-        .prepare = prepare_follow_up,
+        .prepare = prepare_follow_up_message,
         .handle = create_follow_up,
     },
     {

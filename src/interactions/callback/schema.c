@@ -3,7 +3,7 @@
 
 /* --- body ----------------------------------------------------------------------------- */
 
-static const struct choice callback_types[] = {
+static const struct enum_choice callback_types[] = {
     { CALLBACK_PONG, NULL, "PONG", "To a PING" },
     { CALLBACK_MESSAGE, NULL, "CHANNEL_MESSAGE_WITH_SOURCE", "A message" },
     { CALLBACK_DEFERRED_MESSAGE, NULL, "DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE",
@@ -43,7 +43,7 @@ static const struct type type_choices = { .kind = KIND_ARRAY,
 
 /* clang-format off */
 #define MAYBE(member_, type_)                                                                      \
-    { FIELD(struct callback_data, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+    { FIELD(struct interaction_callback_data, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
 static const struct field data_fields[] = {
@@ -55,7 +55,7 @@ static const struct field data_fields[] = {
 };
 static const struct schema data_schema = {
     .name = "InteractionCallbackData",
-    .size = sizeof(struct callback_data),
+    .size = sizeof(struct interaction_callback_data),
     .fields = data_fields,
     .doc = "A message, choices, or a modal with custom_id, title and components.",
 };
@@ -71,7 +71,7 @@ static const struct field callback_fields[] = {
 static void check_callback(struct form *form, const struct json_path *here, const void *object)
 {
     const struct interaction_callback *in = object;
-    const struct callback_data *data = in->data.value;
+    const struct interaction_callback_data *data = in->data.value;
     struct json_path at = json_path_key(here, STR("data")), type = json_path_key(here, STR("type")),
                      choices = json_path_key(&at, STR("choices"));
 
@@ -99,12 +99,12 @@ static const struct schema callback_schema = {
 const struct type callback_body = { .kind = KIND_OBJECT, .schema = &callback_schema };
 
 static const struct field query_fields[] = {
-    { FIELD(struct callback_query, with_response), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Return the created message or activity" },
+    { FIELD(struct interaction_callback_query, with_response), .type = &type_bool,
+      .flags = OPTIONAL, .doc = "Return the created message or activity" },
     { 0 },
 };
 const struct schema callback_query = {
-    .size = sizeof(struct callback_query),
+    .size = sizeof(struct interaction_callback_query),
     .fields = query_fields,
     .doc = "Selects the reply.",
 };
@@ -113,60 +113,63 @@ const struct schema callback_query = {
 
 /* clang-format off */
 #define SHOWN(member_, type_)                                                                      \
-    { FIELD(struct callback_interaction, member_), .type = &(type_), .flags = OPTIONAL }
+    { FIELD(struct interaction_in_callback_reply, member_), .type = &(type_), .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field interaction_fields[] = {
-    { FIELD(struct callback_interaction, id), .type = &type_id },
-    { FIELD(struct callback_interaction, type), .type = &type_count },
+    { FIELD(struct interaction_in_callback_reply, id), .type = &type_id },
+    { FIELD(struct interaction_in_callback_reply, type), .type = &type_count },
     SHOWN(response_message_id, type_id),
     SHOWN(response_message_loading, type_bool),
     SHOWN(response_message_ephemeral, type_bool),
     SHOWN(activity_instance_id, type_text),
-    { FIELD(struct callback_interaction, channel_id), .type = &type_id },
+    { FIELD(struct interaction_in_callback_reply, channel_id), .type = &type_id },
     SHOWN(guild_id, type_id),
     { 0 },
 };
 static const struct schema interaction_schema = {
     .name = "AnsweredInteraction",
-    .size = sizeof(struct callback_interaction),
+    .size = sizeof(struct interaction_in_callback_reply),
     .fields = interaction_fields,
     .doc = "The interaction of the callback.",
 };
 static const struct field instance_fields[] = {
-    { FIELD(struct callback_activity_instance, id), .type = &type_text },
+    { FIELD(struct activity_in_callback_reply, id), .type = &type_text },
     { 0 },
 };
 static const struct schema instance_schema = {
     .name = "ActivityInstance",
-    .size = sizeof(struct callback_activity_instance),
+    .size = sizeof(struct activity_in_callback_reply),
     .fields = instance_fields,
     .doc = "An activity that was launched.",
 };
 static const struct type type_instance = { .kind = KIND_OBJECT, .schema = &instance_schema };
 static const struct field resource_fields[] = {
-    { FIELD(struct callback_resource, type), .type = &type_count, .doc = "Of the callback" },
-    { FIELD(struct callback_resource, message), .type = &type_message, .flags = OPTIONAL },
-    { FIELD(struct callback_resource, activity_instance), .type = &type_instance,
+    { FIELD(struct interaction_callback_resource, type), .type = &type_count,
+      .doc = "Of the callback" },
+    { FIELD(struct interaction_callback_resource, message), .type = &type_message,
+      .flags = OPTIONAL },
+    { FIELD(struct interaction_callback_resource, activity_instance), .type = &type_instance,
       .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema resource_schema = {
     .name = "CallbackResource",
-    .size = sizeof(struct callback_resource),
+    .size = sizeof(struct interaction_callback_resource),
     .fields = resource_fields,
     .doc = "The message or activity that the callback created.",
 };
 static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
 static const struct type type_resource = { .kind = KIND_OBJECT, .schema = &resource_schema };
 static const struct field answer_fields[] = {
-    { FIELD(struct callback_reply_body, interaction), .type = &type_interaction },
-    { FIELD(struct callback_reply_body, resource), .type = &type_resource, .flags = OPTIONAL },
+    { FIELD(struct interaction_callback_reply, interaction), .type = &type_interaction },
+    { FIELD(struct interaction_callback_reply, resource), .type = &type_resource,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema answer_schema = {
     .name = "CallbackAnswer",
-    .size = sizeof(struct callback_reply_body),
+    .size = sizeof(struct interaction_callback_reply),
     .fields = answer_fields,
     .doc = "An interaction, and what the callback created.",
 };

@@ -34,7 +34,7 @@ static bool is_valid_displayed_type_name(struct str s)
     return s.n > 0 && s.n <= MAX_NAME_LENGTH;
 }
 
-static bool copy_setting(char *to, struct str s)
+static bool copy_platform_setting(char *to, struct str s)
 {
     if (s.n > MAX_TEXT_LENGTH)
         return false;
@@ -59,7 +59,7 @@ static const char *set_displayed_type_names(struct str list)
             if (i != type &&
                 (str_is(word, integration_type_names[i]) || str_is(word, settings.words[i])))
                 return "integration-words uses the same word for two types";
-        copy_setting(settings.words[type], word);
+        copy_platform_setting(settings.words[type], word);
     }
     return NULL;
 }
@@ -74,8 +74,8 @@ static const char *set_platform_provider(enum platform p, const char *at, const 
         return "platform-a and platform-b must be local, off, or an http(s) URL";
     while (url && where.n && where.p[where.n - 1] == '/')
         where.n--;
-    if ((url && !copy_setting(settings.url[p], where)) ||
-        !copy_setting(settings.key[p], str_of(key ? key : "")))
+    if ((url && !copy_platform_setting(settings.url[p], where)) ||
+        !copy_platform_setting(settings.key[p], str_of(key ? key : "")))
         return "platform-a, platform-b and their keys may have at most 512 characters";
     return NULL;
 }
@@ -88,8 +88,8 @@ static const char *set_partner_settings(const char *guild, const char *account)
     if (guild && !str_to_u64(str_of(guild), &id))
         return "partners-guild must be the id of a guild";
     settings.partners_guild = id;
-    if (!copy_setting(settings.house_id, str_cut(&name, ':')) ||
-        !copy_setting(settings.house_name, name) || !settings.house_id[0] ||
+    if (!copy_platform_setting(settings.house_id, str_cut(&name, ':')) ||
+        !copy_platform_setting(settings.house_name, name) || !settings.house_id[0] ||
         !settings.house_name[0])
         return "partners-account must be ID:NAME";
     return NULL;

@@ -113,9 +113,9 @@ static inline struct audience audience_of_channel_viewers(snowflake guild_id, sn
 
 /* Returns the audience of members who can view the first channel, but cannot view the second
  * one. */
-static inline struct audience audience_of_first_channel_only(snowflake guild_id,
-                                                             snowflake channel_id,
-                                                             snowflake hidden_id)
+static inline struct audience audience_of_viewers_of_first_channel_only(snowflake guild_id,
+                                                                        snowflake channel_id,
+                                                                        snowflake hidden_id)
 {
     return (struct audience){
         .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id, .hidden_id = hidden_id

@@ -18,7 +18,7 @@ static bool is_http_url(struct str s)
 static const struct string_rule url_rule = { is_http_url, "URL_TYPE_INVALID_URL",
                                              "Not a well formed URL." };
 
-static const struct choice locales[] = {
+static const struct enum_choice locales[] = {
     { 0, "ar", "ar", "Arabic" },
     { 0, "bg", "bg", "Bulgarian" },
     { 0, "cs", "cs", "Czech" },
@@ -99,7 +99,7 @@ const struct type type_locale = { .kind = KIND_STRING,
 
 struct str locale_find_supported(struct str tag)
 {
-    for (const struct choice *c = type_locale.choices; c->text; c++)
+    for (const struct enum_choice *c = type_locale.choices; c->text; c++)
         if (str_eq_nocase(tag, str_of(c->text)))
             return str_of(c->text);
     return (struct str){ 0 };

@@ -114,7 +114,7 @@ uint64_t permissions_in_guild_traced(const struct permission_input *input,
     return compute_in_guild(input, trace);
 }
 
-static bool input_has_role(const struct permission_input *input, snowflake role)
+static bool permission_input_has_role(const struct permission_input *input, snowflake role)
 {
     for (size_t i = 0; i < input->role_count; i++)
         if (input->roles[i] == role)
@@ -124,7 +124,8 @@ static bool input_has_role(const struct permission_input *input, snowflake role)
 
 static bool is_overwrite_of_role(const struct permission_input *input, const struct overwrite *o)
 {
-    return o->type == OVERWRITE_ROLE && o->id != input->guild_id && input_has_role(input, o->id);
+    return o->type == OVERWRITE_ROLE && o->id != input->guild_id &&
+           permission_input_has_role(input, o->id);
 }
 
 TRACED uint64_t apply_overwrite(uint64_t permissions, const struct overwrite *o,
@@ -140,10 +141,11 @@ TRACED uint64_t apply_overwrite(uint64_t permissions, const struct overwrite *o,
 
 /* Records the overwrite of each role of the member as a step. `roles` is the union of these
  * overwrites. */
-static void trace_role_overwrites(const struct permission_input *input,
-                                  const struct overwrite *overwrites, size_t count,
-                                  uint64_t permissions, const struct overwrite *roles,
-                                  struct permission_trace *trace)
+static void permission_trace_add_role_overwrites(const struct permission_input *input,
+                                                 const struct overwrite *overwrites, size_t count,
+                                                 uint64_t permissions,
+                                                 const struct overwrite *roles,
+                                                 struct permission_trace *trace)
 {
     uint64_t after = (permissions & ~roles->deny) | roles->allow;
 
@@ -178,7 +180,7 @@ TRACED uint64_t apply_overwrites(const struct permission_input *input,
     }
     uint64_t permissions = apply_overwrite(input->base, &everyone, STEP_OVERWRITE_EVERYONE, trace);
     if (trace)
-        trace_role_overwrites(input, overwrites, count, permissions, &roles, trace);
+        permission_trace_add_role_overwrites(input, overwrites, count, permissions, &roles, trace);
     permissions = apply_overwrite(permissions, &roles, STEP_OVERWRITE_ROLE, NULL);
     return apply_overwrite(permissions, &member, STEP_OVERWRITE_MEMBER, trace);
 }

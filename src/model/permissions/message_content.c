@@ -8,14 +8,14 @@
 #include "model/fields/ids.h"
 
 static bool reader_owns_message(const struct message_content_reader *reader,
-                                const struct message_origin *from)
+                                const struct message_author_and_mentions *from)
 {
     return from->author_id == reader->id ||
            (reader->application_id && from->application_id == reader->application_id);
 }
 
 bool message_content_is_hidden(const struct message_content_reader *reader, bool in_guild,
-                               const struct message_origin *from)
+                               const struct message_author_and_mentions *from)
 {
     if (!reader->bot || reader->granted || !in_guild || reader_owns_message(reader, from))
         return false;
@@ -137,10 +137,10 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
 
 /* Reads author and mentions of a message. Sets *ret_bot to true if a bot or webhook is the
  * author. */
-static struct message_origin read_message_origin(struct str message, struct arena *arena,
-                                                 bool *ret_bot)
+static struct message_author_and_mentions read_message_origin(struct str message,
+                                                              struct arena *arena, bool *ret_bot)
 {
-    struct message_origin from = { 0 };
+    struct message_author_and_mentions from = { 0 };
     struct list mentioned = { 0 };
     struct json_reader r;
     struct str key, raw;
@@ -171,7 +171,7 @@ struct str message_json_for_reader(struct str message, bool in_guild,
                                    const struct message_content_reader *reader, struct arena *arena)
 {
     bool by_bot;
-    struct message_origin from = read_message_origin(message, arena, &by_bot);
+    struct message_author_and_mentions from = read_message_origin(message, arena, &by_bot);
 
     return message_content_is_hidden(reader, in_guild, &from)
                ? strip_message_content(message, arena)

@@ -23,7 +23,7 @@ struct message_content_reader {
 };
 
 /* Author and mentions of a message. */
-struct message_origin {
+struct message_author_and_mentions {
     snowflake author_id;
     /* Application that sent the message as an interaction response or by a webhook, or 0. */
     snowflake application_id;
@@ -35,7 +35,7 @@ struct message_origin {
  * the reader is a bot that is not `granted`; the message is in a guild; neither the bot nor a
  * webhook of its application wrote the message; the message does not mention the bot. */
 bool message_content_is_hidden(const struct message_content_reader *reader, bool in_guild,
-                               const struct message_origin *from);
+                               const struct message_author_and_mentions *from);
 
 /* Appends the JSON of a message without its content: content, embeds, attachments and components
  * are empty, and the poll is omitted. The content of messages that this message forwards or replies

@@ -121,9 +121,9 @@ static inline bool locale_suffixes_match(struct str locale, const char *text)
     return i == locale.n && !text[i];
 }
 
-uint64_t locale_bit(struct str locale)
+uint64_t get_bit_of_locale(struct str locale)
 {
-    const struct choice *c = type_locale.choices;
+    const struct enum_choice *c = type_locale.choices;
     unsigned a = locale.n < 2 ? 26 : (unsigned char)locale.p[0] - 'a';
     unsigned b = locale.n < 2 ? 26 : (unsigned char)locale.p[1] - 'a';
     unsigned i = a < 26 && b < 26 ? first_locale_by_letters[a * 26 + b] : 0;
@@ -151,7 +151,7 @@ static struct str fallback_locale(struct str locale)
 
 uint64_t locale_fallback_bits(struct str locale)
 {
-    return locale_bit(locale) | locale_bit(fallback_locale(locale));
+    return get_bit_of_locale(locale) | get_bit_of_locale(fallback_locale(locale));
 }
 
 static bool find_text_of_locale(const struct list *pairs, struct str locale, struct str *ret)
@@ -167,7 +167,7 @@ static bool find_text_of_locale(const struct list *pairs, struct str locale, str
     return false;
 }
 
-bool find_localization(const struct opt_list *dictionary, struct str locale, struct str *ret)
+bool find_localized_text(const struct opt_list *dictionary, struct str locale, struct str *ret)
 {
     if (dictionary->given != GIVEN)
         return false;
@@ -181,7 +181,7 @@ static uint64_t locale_bits_of_dictionary(const struct opt_list *dictionary)
     uint64_t set = 0;
 
     for (size_t i = 0; i < dictionary->value.count; i++)
-        set |= locale_bit(p[i].key);
+        set |= get_bit_of_locale(p[i].key);
     return set;
 }
 
@@ -215,7 +215,7 @@ static void localize_text(struct str *words, struct opt_list *dictionary, struct
                           enum command_localization_form form)
 {
     struct str found;
-    bool hit = find_localization(dictionary, locale, &found) && !str_eq(found, *words);
+    bool hit = find_localized_text(dictionary, locale, &found) && !str_eq(found, *words);
 
     dictionary->given = ABSENT;
     if (!hit)
@@ -235,11 +235,11 @@ void command_choice_localize(struct command_choice *c, struct str locale,
                   form);
 }
 
-static void options_localize(const struct list *options, struct str locale,
-                             enum command_localization_form form);
+static void localize_command_options(const struct list *options, struct str locale,
+                                     enum command_localization_form form);
 
-static void option_localize(struct command_option *o, struct str locale,
-                            enum command_localization_form form)
+static void localize_command_option(struct command_option *o, struct str locale,
+                                    enum command_localization_form form)
 {
     struct command_choice *c = o->choices.value.items;
 
@@ -249,23 +249,23 @@ static void option_localize(struct command_option *o, struct str locale,
                   &o->description_default, locale, form);
     for (size_t i = 0; i < o->choices.value.count; i++)
         command_choice_localize(&c[i], locale, form);
-    options_localize(&o->options.value, locale, form);
+    localize_command_options(&o->options.value, locale, form);
 }
 
-static void options_localize(const struct list *options, struct str locale,
-                             enum command_localization_form form)
+static void localize_command_options(const struct list *options, struct str locale,
+                                     enum command_localization_form form)
 {
     for (size_t i = 0; i < options->count; i++)
-        option_localize((struct command_option *)options->items + i, locale, form);
+        localize_command_option((struct command_option *)options->items + i, locale, form);
 }
 
-void command_localize(struct command *k, struct str locale, enum command_localization_form form)
+void command_apply_locale(struct command *k, struct str locale, enum command_localization_form form)
 {
     localize_text(&k->name, &k->name_localizations, &k->name_localized, &k->name_default, locale,
                   form);
     localize_text(&k->description, &k->description_localizations, &k->description_localized,
                   &k->description_default, locale, form);
-    options_localize(&k->options.value, locale, form);
+    localize_command_options(&k->options.value, locale, form);
 }
 
 bool command_choice_equals_text(const struct command_choice *c, struct str text)
@@ -277,7 +277,7 @@ bool command_choice_equals_text(const struct command_choice *c, struct str text)
         return false;
     buf_init(&b, 8 * CHOICE_MAX_BYTES);
     json_write_text(&j, text);
-    bool same = str_eq(c->value, buf_str(&b));
+    bool same = str_eq(c->value, buf_as_str(&b));
     buf_clear(&b);
     return same;
 }

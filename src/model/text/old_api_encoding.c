@@ -96,7 +96,7 @@ static void encode_string_or_field(struct old_encoding *r)
     }
 }
 
-void encode_for_old_api(struct str json, struct buf *out)
+void encode_json_for_old_api(struct str json, struct buf *out)
 {
     struct old_encoding r = { json.p, json.p + json.n, json.p, out, 0, { false } };
 

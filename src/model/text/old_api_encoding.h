@@ -14,6 +14,6 @@ bool parse_api_version(struct str segment, int *ret);
 /* Copies JSON of the current API version in the encoding of versions 6 and 7, in one pass. A
  * permission set becomes a number (its lowest 31 bits); the whole set follows as a string in a
  * field "…_new". Overwrite types become "role" and "member". */
-void encode_for_old_api(struct str json, struct buf *out);
+void encode_json_for_old_api(struct str json, struct buf *out);
 
 #endif

@@ -118,7 +118,7 @@ void reaction_line_append(struct buf *out, const struct reaction_line *line)
     buf_add_char(out, '\n');
 }
 
-static inline ptrdiff_t find_user_offset(struct str users, const char id[ID_DIGITS])
+static inline ptrdiff_t find_offset_of_user_in_line(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
         if (memcmp(users.p + i, id, ID_DIGITS) == 0)
@@ -131,7 +131,7 @@ bool reaction_line_contains_user(const struct reaction_line *line, snowflake use
     char id[ID_DIGITS];
 
     format_hex_id(user_id, id);
-    return find_user_offset(line->users, id) >= 0;
+    return find_offset_of_user_in_line(line->users, id) >= 0;
 }
 
 bool reaction_user_ids_next(struct str *users, snowflake *ret)
@@ -143,7 +143,7 @@ bool reaction_user_ids_next(struct str *users, snowflake *ret)
     return true;
 }
 
-static bool line_contains_all_users(const struct reaction_line *line)
+static bool reaction_line_contains_all_users(const struct reaction_line *line)
 {
     return line->burst == 0 && line->users.n == (uint64_t)line->normal * ID_DIGITS;
 }
@@ -164,7 +164,7 @@ void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, 
     char id[ID_DIGITS];
 
     format_hex_id(user_id, id);
-    ptrdiff_t at = find_user_offset(line->users, id);
+    ptrdiff_t at = find_offset_of_user_in_line(line->users, id);
     if (at >= 0)
         line->users = STR_CONCAT(arena, str_slice(line->users.p, (size_t)at),
                                  str_skip_bytes(line->users, (size_t)at + ID_DIGITS));
@@ -177,7 +177,7 @@ int64_t reaction_text_get_state(struct str text)
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))
-        if (!line_contains_all_users(&line))
+        if (!reaction_line_contains_all_users(&line))
             return MAY_HAVE_REACTIONS;
     return HAS_REACTIONS_WITH_ALL_USERS;
 }
@@ -297,8 +297,9 @@ static void write_reaction_json(struct buf *out, bool first, const char reader[I
     at = copy_text_and_advance(at, STR(",\"burst\":"));
     at = write_count_and_advance(at, parts->burst);
     at = write_end_of_reaction_json(
-        at, parts->reader_bits |
-                (find_user_offset(parts->users, reader) >= 0 ? READER_REACTED_NORMAL : 0));
+        at,
+        parts->reader_bits |
+            (find_offset_of_user_in_line(parts->users, reader) >= 0 ? READER_REACTED_NORMAL : 0));
     out->n += (size_t)(at - begin);
 }
 

@@ -21,7 +21,7 @@ void aws_format_timestamp(int64_t seconds, char ret[AWS_TIMESTAMP_SIZE])
     strftime(ret, AWS_TIMESTAMP_SIZE, "%Y%m%dT%H%M%SZ", &tm);
 }
 
-void aws_digest(struct str bytes, char ret[AWS_DIGEST_SIZE])
+void aws_compute_sha256(struct str bytes, char ret[AWS_DIGEST_SIZE])
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
 
@@ -143,13 +143,13 @@ static void sign_request(const struct aws_credentials *c, const struct aws_reque
 
     buf_init(&text, MAX_TEXT);
     append_canonical_request(&text, r);
-    aws_digest(buf_str(&text), digest);
+    aws_compute_sha256(buf_as_str(&text), digest);
     buf_reset(&text);
     buf_printf(&text, ALGORITHM "\n%s\n", timestamp);
     append_scope(&text, c, timestamp);
     buf_printf(&text, "\n%s", digest);
     derive_signing_key(c, timestamp, key);
-    hmac_compute(key, sizeof key, buf_str(&text), key);
+    hmac_compute(key, sizeof key, buf_as_str(&text), key);
     sodium_bin2hex(ret, AWS_DIGEST_SIZE, key, sizeof key);
     buf_clear(&text);
 }
@@ -183,10 +183,10 @@ void aws_append_presigned_query(struct buf *out, const struct aws_credentials *c
     snprintf(expires, sizeof expires, "%d", seconds);
     const struct aws_parameter added[] = {
         { STR("X-Amz-Algorithm"), STR(ALGORITHM) },
-        { STR("X-Amz-Credential"), buf_str(&credential) },
+        { STR("X-Amz-Credential"), buf_as_str(&credential) },
         { STR("X-Amz-Date"), str_of(timestamp) },
         { STR("X-Amz-Expires"), str_of(expires) },
-        { STR("X-Amz-SignedHeaders"), buf_str(&names) },
+        { STR("X-Amz-SignedHeaders"), buf_as_str(&names) },
     };
     const size_t added_count = sizeof added / sizeof *added;
 

@@ -31,7 +31,7 @@ struct aws_request {
 
 /* Formats the time as 20130524T000000Z. */
 void aws_format_timestamp(int64_t seconds, char ret[AWS_TIMESTAMP_SIZE]);
-void aws_digest(struct str bytes, char ret[AWS_DIGEST_SIZE]);
+void aws_compute_sha256(struct str bytes, char ret[AWS_DIGEST_SIZE]);
 /* Appends text with all bytes but A-Z a-z 0-9 - . _ ~ encoded as %XX. */
 void aws_append_encoded(struct buf *out, struct str text, bool keep_slashes);
 /* Appends "a=1&b=", encoded and sorted. */

@@ -19,8 +19,8 @@ static void load_curl_once(void)
             { NULL, NULL, NULL },
     };
 
-    curl_is_loaded =
-        dynlib_load("libcurl.so.4", symbols) && curl.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+    curl_is_loaded = dynlib_load_functions("libcurl.so.4", symbols) &&
+                     curl.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
 }
 
 bool load_curl(void)

@@ -465,7 +465,7 @@ void fetcher_start_request(struct fetcher *f, const struct fetch_request *reques
         curl.easy_cleanup(j->easy);
     j->easy = NULL;
     j->post.run = on_fetch_not_started;
-    loop_post(f->loop, &j->post);
+    loop_post_message(f->loop, &j->post);
 }
 
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)

@@ -167,7 +167,7 @@ static void *run_mailer_thread(void *arg)
 
     while ((mail = wait_for_queued_mail(m))) {
         mail->result = send_mail(m, mail);
-        loop_post(mail->loop, &mail->posted);
+        loop_post_message(mail->loop, &mail->posted);
     }
     if (m->easy)
         curl.easy_cleanup(m->easy);

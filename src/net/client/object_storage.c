@@ -64,7 +64,7 @@ static int64_t now_ms(void)
 /* --- options -------------------------------------------------------------------------- */
 
 /* Reads "http(s)://HOST[:PORT]". Returns false if it is something else. */
-static bool endpoint_parse(struct endpoint *e, struct str url)
+static bool parse_object_storage_endpoint(struct endpoint *e, struct str url)
 {
     bool tls = str_starts_with(url, STR("https://"));
 
@@ -95,7 +95,7 @@ static bool is_bucket_name(struct str s)
     return s.n >= 3 && s.n <= 63;
 }
 
-static char *dup_str(struct str s)
+static char *duplicate_str_as_cstring(struct str s)
 {
     char *copy = mem_new(s.n + 1);
 
@@ -104,14 +104,14 @@ static char *dup_str(struct str s)
     return copy;
 }
 
-static bool address_parse(struct object_storage *o, struct str address)
+static bool parse_object_storage_address(struct object_storage *o, struct str address)
 {
     if (!str_starts_with(address, STR("s3://")))
         return false;
     struct str rest = str_skip_bytes(address, 5), bucket = str_cut(&rest, '/');
     while (rest.n && rest.p[rest.n - 1] == '/')
         rest.n--;
-    o->bucket = dup_str(bucket);
+    o->bucket = duplicate_str_as_cstring(bucket);
     o->prefix = mem_new(rest.n + 2);
     if (rest.n)
         snprintf(o->prefix, rest.n + 2, "%.*s/", STR_ARGS(rest));
@@ -126,18 +126,20 @@ static const char *object_storage_read_options(struct object_storage *o,
 {
     char amazon[128];
 
-    if (!address_parse(o, str_of(from->address)))
+    if (!parse_object_storage_address(o, str_of(from->address)))
         return "blobs must be folder, postgres, s3://BUCKET or s3://BUCKET/PREFIX; a bucket name "
                "has 3 to 63 characters of a-z, 0-9, - and .";
     if (!from->region || !from->region[0] || strlen(from->region) > 64)
         return "s3-region must be the region of the bucket, for example us-east-1";
     snprintf(amazon, sizeof amazon, "https://s3.%s.amazonaws.com", from->region);
-    if (!endpoint_parse(&o->endpoint, str_of(from->endpoint ? from->endpoint : amazon)))
+    if (!parse_object_storage_endpoint(&o->endpoint,
+                                       str_of(from->endpoint ? from->endpoint : amazon)))
         return "s3-endpoint must be the URL of the object storage without a path: "
                "https://HOST[:PORT]";
-    if (from->public_url ? !endpoint_parse(&o->public_endpoint, str_of(from->public_url))
-                         : (o->public_endpoint.scheme = mem_dup_cstring(o->endpoint.scheme),
-                            o->public_endpoint.host = mem_dup_cstring(o->endpoint.host), false))
+    if (from->public_url
+            ? !parse_object_storage_endpoint(&o->public_endpoint, str_of(from->public_url))
+            : (o->public_endpoint.scheme = mem_dup_cstring(o->endpoint.scheme),
+               o->public_endpoint.host = mem_dup_cstring(o->endpoint.host), false))
         return "s3-redirects must be off, on, or the URL at which clients reach the object "
                "storage: https://HOST[:PORT]";
     if (!from->access_key || !from->access_key[0])
@@ -196,7 +198,7 @@ const char *object_storage_address(const struct object_storage *o)
     return o->address;
 }
 
-void object_storage_stats(const struct object_storage *o, struct object_storage_stats *ret)
+void object_storage_read_stats(const struct object_storage *o, struct object_storage_stats *ret)
 {
     *ret = (struct object_storage_stats){ .requests = o->requests,
                                           .retries = o->retries,
@@ -224,7 +226,7 @@ struct object_request {
     char reason[256]; /* why the last attempt failed */
 };
 
-static void request_init(struct object_request *r, const char *method, const char *name)
+static void object_request_init(struct object_request *r, const char *method, const char *name)
 {
     *r = (struct object_request){ .method = method, .name = name, .fd = -1 };
     buf_init(&r->response, MAX_RESPONSE);
@@ -326,7 +328,7 @@ static void append_host(const struct object_storage *o, const struct endpoint *e
     buf_add_str(out, str_of(e->host));
 }
 
-static struct aws_credentials credentials_of(const struct object_storage *o)
+static struct aws_credentials get_aws_credentials_of_storage(const struct object_storage *o)
 {
     return (struct aws_credentials){ o->access_key, o->secret, o->region, "s3" };
 }
@@ -348,7 +350,7 @@ static struct curl_slist *sign_request_headers(const struct object_storage *o,
                                                const struct object_request *r, struct buf *url)
 {
     char digest[AWS_DIGEST_SIZE], timestamp[AWS_TIMESTAMP_SIZE], range[64];
-    struct aws_credentials c = credentials_of(o);
+    struct aws_credentials c = get_aws_credentials_of_storage(o);
     struct buf path, host, authorization;
     struct curl_slist *list = NULL;
 
@@ -357,15 +359,15 @@ static struct curl_slist *sign_request_headers(const struct object_storage *o,
     buf_init(&authorization, MAX_URL);
     append_object_path(o, r->name, &path);
     append_host(o, &o->endpoint, &host);
-    aws_digest(r->body, digest);
+    aws_compute_sha256(r->body, digest);
     aws_format_timestamp(time(NULL), timestamp);
     const struct aws_parameter headers[] = {
-        { STR("host"), buf_str(&host) },
+        { STR("host"), buf_as_str(&host) },
         { STR("x-amz-content-sha256"), str_of(digest) },
         { STR("x-amz-date"), str_of(timestamp) },
     };
     aws_append_authorization(&authorization, &c,
-                             &(struct aws_request){ r->method, buf_str(&path), r->query, headers,
+                             &(struct aws_request){ r->method, buf_as_str(&path), r->query, headers,
                                                     r->query_count, COUNT_OF(headers),
                                                     str_of(digest) },
                              timestamp);
@@ -379,8 +381,8 @@ static struct curl_slist *sign_request_headers(const struct object_storage *o,
         snprintf(range, sizeof range, "bytes=%" PRId64 "-%" PRId64, r->first, r->last);
         list = add_header(list, "Range", range);
     }
-    buf_printf(url, "%s://%.*s%.*s%s", o->endpoint.scheme, STR_ARGS(buf_str(&host)),
-               STR_ARGS(buf_str(&path)), r->query_count ? "?" : "");
+    buf_printf(url, "%s://%.*s%.*s%s", o->endpoint.scheme, STR_ARGS(buf_as_str(&host)),
+               STR_ARGS(buf_as_str(&path)), r->query_count ? "?" : "");
     aws_append_query(url, r->query, r->query_count);
     buf_add_char(url, '\0');
     sodium_memzero(authorization.p, authorization.n);
@@ -427,7 +429,7 @@ static CURL *acquire_handle(struct object_storage *o)
     return e ? e : curl.easy_init();
 }
 
-static void release_handle(struct object_storage *o, CURL *e)
+static void release_curl_handle(struct object_storage *o, CURL *e)
 {
     pthread_mutex_lock(&o->lock);
     bool retain = o->idle_count < IDLE_HANDLES;
@@ -439,7 +441,7 @@ static void release_handle(struct object_storage *o, CURL *e)
 }
 
 /* Sets *ret to the text of the first element with this name. The text may contain entities. */
-static bool find_element(struct str *xml, const char *name, struct str *ret)
+static bool find_xml_element(struct str *xml, const char *name, struct str *ret)
 {
     char open[64], close[64];
 
@@ -458,7 +460,7 @@ static bool find_element(struct str *xml, const char *name, struct str *ret)
 }
 
 /* Sends the request once. Returns whether a response arrived completely. */
-static bool request_attempt(struct object_storage *o, struct object_request *r)
+static bool object_request_attempt(struct object_storage *o, struct object_request *r)
 {
     CURL *e = acquire_handle(o);
     struct buf url;
@@ -480,29 +482,29 @@ static bool request_attempt(struct object_storage *o, struct object_request *r)
     if (code != CURLE_OK) {
         snprintf(r->reason, sizeof r->reason, "%s", curl.easy_strerror(code));
     } else {
-        struct str xml = buf_str(&r->response), word = STR(""), message = STR("");
+        struct str xml = buf_as_str(&r->response), word = STR(""), message = STR("");
 
-        find_element(&xml, "Code", &word);
-        find_element(&xml, "Message", &message);
+        find_xml_element(&xml, "Code", &word);
+        find_xml_element(&xml, "Message", &message);
         snprintf(r->reason, sizeof r->reason, "it answered %ld %.*s: %.*s", r->status,
                  STR_ARGS(word), STR_ARGS(message));
     }
     curl.slist_free_all(headers);
     sodium_memzero(url.p, url.n);
     buf_clear(&url);
-    release_handle(o, e);
+    release_curl_handle(o, e);
     return code == CURLE_OK;
 }
 
 /* --- attempts ------------------------------------------------------------------------- */
 
-static bool status_may_pass(long status)
+static bool http_status_is_temporary_failure(long status)
 {
     return status == 0 || status == 408 || status == 429 || status >= 500;
 }
 
 /* Returns false while the storage is down. After DOWN_MS one caller may try, once. */
-static bool may_send_request(struct object_storage *o, bool *ret_only_once)
+static bool object_storage_may_send_request(struct object_storage *o, bool *ret_only_once)
 {
     int64_t until = atomic_load(&o->down_until_ms), now = now_ms();
 
@@ -513,7 +515,7 @@ static bool may_send_request(struct object_storage *o, bool *ret_only_once)
            atomic_compare_exchange_strong(&o->down_until_ms, &until, now + ATTEMPT_MS + DOWN_MS);
 }
 
-static void log_failure(struct object_storage *o, const struct object_request *r)
+static void log_object_storage_failure(struct object_storage *o, const struct object_request *r)
 {
     int64_t last = atomic_load(&o->logged_ms), now = now_ms();
 
@@ -525,7 +527,7 @@ static void log_failure(struct object_storage *o, const struct object_request *r
               o->endpoint.scheme, o->endpoint.host, o->address, r->reason);
 }
 
-static void set_up_or_down(struct object_storage *o, bool is_up)
+static void object_storage_set_reachable(struct object_storage *o, bool is_up)
 {
     int64_t before = atomic_exchange(&o->down_until_ms, is_up ? 0 : now_ms() + DOWN_MS);
 
@@ -535,7 +537,7 @@ static void set_up_or_down(struct object_storage *o, bool is_up)
     }
 }
 
-static void pause_before_attempt(unsigned attempt)
+static void pause_before_object_request_attempt(unsigned attempt)
 {
     int64_t ms = FIRST_PAUSE_MS << (attempt - 1);
 
@@ -545,52 +547,52 @@ static void pause_before_attempt(unsigned attempt)
 
 /* Sends a request until a response arrives that is not a passing failure. Returns OK for status
  * 2xx and 416, ERR_NOT_FOUND for 404. */
-static enum err request_send(struct object_storage *o, struct object_request *r)
+static enum err object_request_send(struct object_storage *o, struct object_request *r)
 {
     unsigned attempts = o->patient ? TOOL_ATTEMPTS : SERVER_ATTEMPTS;
     bool only_once;
 
-    if (!may_send_request(o, &only_once)) {
+    if (!object_storage_may_send_request(o, &only_once)) {
         atomic_fetch_add(&o->failures, 1);
         return ERR_FILES_UNAVAILABLE;
     }
     for (unsigned attempt = 1;; attempt++) {
-        bool complete = request_attempt(o, r);
+        bool complete = object_request_attempt(o, r);
 
         if (r->disk_failed)
             return ERR_STORAGE_FULL;
-        if (complete && !status_may_pass(r->status))
+        if (complete && !http_status_is_temporary_failure(r->status))
             break;
         /* Another request has found the storage down meanwhile: do not occupy a thread. */
         bool is_down = !o->patient && atomic_load(&o->down_until_ms) != 0;
         if (attempt == attempts || only_once || is_down) {
             atomic_fetch_add(&o->failures, 1);
-            set_up_or_down(o, false);
-            log_failure(o, r);
+            object_storage_set_reachable(o, false);
+            log_object_storage_failure(o, r);
             return ERR_FILES_UNAVAILABLE;
         }
         atomic_fetch_add(&o->retries, 1);
-        pause_before_attempt(attempt);
+        pause_before_object_request_attempt(attempt);
     }
-    set_up_or_down(o, true);
+    object_storage_set_reachable(o, true);
     if ((r->status >= 200 && r->status < 300) || r->status == 416)
         return OK;
     if (r->status == 404) {
-        struct str xml = buf_str(&r->response), code;
+        struct str xml = buf_as_str(&r->response), code;
 
         /* HEAD has no body; without a bucket the storage is not usable. */
-        if (!find_element(&xml, "Code", &code) || !str_is(code, "NoSuchBucket"))
+        if (!find_xml_element(&xml, "Code", &code) || !str_is(code, "NoSuchBucket"))
             return ERR_NOT_FOUND;
     }
     atomic_fetch_add(&o->failures, 1);
-    log_failure(o, r);
+    log_object_storage_failure(o, r);
     return ERR_FILES_UNAVAILABLE;
 }
 
 /* --- upload --------------------------------------------------------------------------- */
 
 /* Copies the text of an element without entities; XML of S3 has them only in names and ETags. */
-static void copy_without_entities(struct str text, char *out, size_t size)
+static void copy_xml_text_without_entities(struct str text, char *out, size_t size)
 {
     static const struct {
         const char *entity, *character;
@@ -616,27 +618,27 @@ static void copy_without_entities(struct str text, char *out, size_t size)
     out[n] = '\0';
 }
 
-static enum err begin_upload(struct object_storage *o, const char *name, char id[1024])
+static enum err begin_multipart_upload(struct object_storage *o, const char *name, char id[1024])
 {
     const struct aws_parameter query[] = { { STR("uploads"), STR("") } };
     struct object_request r;
     struct str text;
 
-    request_init(&r, "POST", name);
+    object_request_init(&r, "POST", name);
     r.query = query;
     r.query_count = 1;
-    enum err e = request_send(o, &r);
-    struct str xml = buf_str(&r.response);
-    if (!e && find_element(&xml, "UploadId", &text))
-        copy_without_entities(text, id, 1024);
+    enum err e = object_request_send(o, &r);
+    struct str xml = buf_as_str(&r.response);
+    if (!e && find_xml_element(&xml, "UploadId", &text))
+        copy_xml_text_without_entities(text, id, 1024);
     else if (!e)
         e = ERR_FILES_UNAVAILABLE;
     buf_clear(&r.response);
     return e;
 }
 
-static enum err upload_part(struct object_storage *o, const char *name, const char *id,
-                            unsigned number, struct str bytes, struct buf *list)
+static enum err upload_object_part(struct object_storage *o, const char *name, const char *id,
+                                   unsigned number, struct str bytes, struct buf *list)
 {
     char text[16];
     struct object_request r;
@@ -644,11 +646,11 @@ static enum err upload_part(struct object_storage *o, const char *name, const ch
     snprintf(text, sizeof text, "%u", number);
     const struct aws_parameter query[] = { { STR("partNumber"), str_of(text) },
                                            { STR("uploadId"), str_of(id) } };
-    request_init(&r, "PUT", name);
+    object_request_init(&r, "PUT", name);
     r.query = query;
     r.query_count = 2;
     r.body = bytes;
-    enum err e = request_send(o, &r);
+    enum err e = object_request_send(o, &r);
     if (!e)
         buf_printf(list, "<Part><PartNumber>%u</PartNumber><ETag>%s</ETag></Part>", number, r.etag);
     buf_clear(&r.response);
@@ -656,45 +658,45 @@ static enum err upload_part(struct object_storage *o, const char *name, const ch
 }
 
 /* S3 may answer 200 first and report an error in the body, because completing takes long. */
-static enum err complete_upload(struct object_storage *o, const char *name, const char *id,
-                                const struct buf *list)
+static enum err complete_multipart_upload(struct object_storage *o, const char *name,
+                                          const char *id, const struct buf *list)
 {
     const struct aws_parameter query[] = { { STR("uploadId"), str_of(id) } };
     struct object_request r;
 
-    request_init(&r, "POST", name);
+    object_request_init(&r, "POST", name);
     r.query = query;
     r.query_count = 1;
-    r.body = buf_str(list);
-    enum err e = request_send(o, &r);
-    struct str xml = buf_str(&r.response), text;
-    if (!e && find_element(&xml, "Code", &text)) {
-        log_failure(o, &r);
+    r.body = buf_as_str(list);
+    enum err e = object_request_send(o, &r);
+    struct str xml = buf_as_str(&r.response), text;
+    if (!e && find_xml_element(&xml, "Code", &text)) {
+        log_object_storage_failure(o, &r);
         e = ERR_FILES_UNAVAILABLE;
     }
     buf_clear(&r.response);
     return e;
 }
 
-static enum err abort_upload(struct object_storage *o, const char *name, const char *id)
+static enum err abort_multipart_upload(struct object_storage *o, const char *name, const char *id)
 {
     const struct aws_parameter query[] = { { STR("uploadId"), str_of(id) } };
     struct object_request r;
 
-    request_init(&r, "DELETE", name);
+    object_request_init(&r, "DELETE", name);
     r.query = query;
     r.query_count = 1;
-    enum err e = request_send(o, &r);
+    enum err e = object_request_send(o, &r);
     buf_clear(&r.response);
     return e == ERR_NOT_FOUND ? OK : e; /* the upload was completed or aborted meanwhile */
 }
 
-static enum err put_in_parts(struct object_storage *o, const char *name, struct str bytes)
+static enum err put_object_in_parts(struct object_storage *o, const char *name, struct str bytes)
 {
     size_t part = o->part_bytes;
     char id[1024];
     struct buf list;
-    enum err e = begin_upload(o, name, id);
+    enum err e = begin_multipart_upload(o, name, id);
 
     if (e)
         return e;
@@ -705,27 +707,27 @@ static enum err put_in_parts(struct object_storage *o, const char *name, struct 
     for (size_t at = 0, number = 1; !e && at < bytes.n; at += part, number++) {
         size_t left = bytes.n - at;
 
-        e = upload_part(o, name, id, (unsigned)number,
-                        str_slice(bytes.p + at, left < part ? left : part), &list);
+        e = upload_object_part(o, name, id, (unsigned)number,
+                               str_slice(bytes.p + at, left < part ? left : part), &list);
     }
     buf_add_lit(&list, "</CompleteMultipartUpload>");
     if (!e)
-        e = complete_upload(o, name, id, &list);
+        e = complete_multipart_upload(o, name, id, &list);
     if (e)
-        abort_upload(o, name, id);
+        abort_multipart_upload(o, name, id);
     buf_clear(&list);
     return e;
 }
 
-enum err object_put(struct object_storage *o, const char *name, struct str bytes)
+enum err object_storage_put(struct object_storage *o, const char *name, struct str bytes)
 {
     struct object_request r;
 
     if (bytes.n > o->part_bytes)
-        return put_in_parts(o, name, bytes);
-    request_init(&r, "PUT", name);
+        return put_object_in_parts(o, name, bytes);
+    object_request_init(&r, "PUT", name);
     r.body = bytes;
-    enum err e = request_send(o, &r);
+    enum err e = object_request_send(o, &r);
     buf_clear(&r.response);
     return e == ERR_NOT_FOUND ? ERR_FILES_UNAVAILABLE : e;
 }
@@ -736,8 +738,8 @@ static enum err read_object_size(struct object_storage *o, const char *name, int
 {
     struct object_request r;
 
-    request_init(&r, "HEAD", name);
-    enum err e = request_send(o, &r);
+    object_request_init(&r, "HEAD", name);
+    enum err e = object_request_send(o, &r);
     if (!e && r.full_size < 0)
         e = ERR_FILES_UNAVAILABLE;
     *ret_size = r.full_size;
@@ -751,11 +753,11 @@ static enum err read_object_part(struct object_storage *o, const char *name, int
 {
     struct object_request r;
 
-    request_init(&r, "GET", name);
+    object_request_init(&r, "GET", name);
     r.fd = fd;
     r.first = first;
     r.last = first + (int64_t)o->part_bytes - 1;
-    enum err e = request_send(o, &r);
+    enum err e = object_request_send(o, &r);
     *ret_end = first + r.received;
     /* A storage that ignores the range sends the whole object. */
     if (!e && r.status == 200 && first == 0)
@@ -770,7 +772,7 @@ static enum err read_object_part(struct object_storage *o, const char *name, int
     return e;
 }
 
-enum err object_read(struct object_storage *o, const char *name, int fd, int64_t *ret_size)
+enum err object_storage_read(struct object_storage *o, const char *name, int fd, int64_t *ret_size)
 {
     int64_t end = 0, size = -1, total = -1;
     enum err e = OK;
@@ -791,17 +793,17 @@ enum err object_read(struct object_storage *o, const char *name, int fd, int64_t
 
 /* --- deletion and lists ---------------------------------------------------------------- */
 
-enum err object_delete(struct object_storage *o, const char *name)
+enum err object_storage_delete(struct object_storage *o, const char *name)
 {
     struct object_request r;
 
-    request_init(&r, "DELETE", name);
-    enum err e = request_send(o, &r);
+    object_request_init(&r, "DELETE", name);
+    enum err e = object_request_send(o, &r);
     buf_clear(&r.response);
     return e;
 }
 
-enum err object_abort_uploads(struct object_storage *o, const char *name)
+enum err object_storage_abort_uploads(struct object_storage *o, const char *name)
 {
     struct object_request r;
     struct str upload, text;
@@ -811,21 +813,22 @@ enum err object_abort_uploads(struct object_storage *o, const char *name)
     snprintf(full, sizeof full, "%s%s", o->prefix, name);
     const struct aws_parameter query[] = { { STR("prefix"), str_of(full) },
                                            { STR("uploads"), STR("") } };
-    request_init(&r, "GET", NULL);
+    object_request_init(&r, "GET", NULL);
     r.query = query;
     r.query_count = 2;
-    e = request_send(o, &r);
-    for (struct str xml = buf_str(&r.response); !e && find_element(&xml, "Upload", &upload);) {
+    e = object_request_send(o, &r);
+    for (struct str xml = buf_as_str(&r.response);
+         !e && find_xml_element(&xml, "Upload", &upload);) {
         struct str rest = upload;
 
-        if (!find_element(&rest, "Key", &text))
+        if (!find_xml_element(&rest, "Key", &text))
             continue;
-        copy_without_entities(text, key, sizeof key);
+        copy_xml_text_without_entities(text, key, sizeof key);
         rest = upload;
-        if (strcmp(key, full) != 0 || !find_element(&rest, "UploadId", &text))
+        if (strcmp(key, full) != 0 || !find_xml_element(&rest, "UploadId", &text))
             continue;
-        copy_without_entities(text, id, sizeof id);
-        e = abort_upload(o, name, id);
+        copy_xml_text_without_entities(text, id, sizeof id);
+        e = abort_multipart_upload(o, name, id);
     }
     buf_clear(&r.response);
     return e;
@@ -840,31 +843,33 @@ static time_t parse_iso_time(struct str text)
     return strptime(copy, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : 0;
 }
 
-static enum err visit_listed_objects(const struct object_storage *o, struct str xml,
-                                     enum err (*found)(void *arg, const char *name, time_t written),
-                                     void *arg)
+static enum err visit_objects_of_list_page(const struct object_storage *o, struct str xml,
+                                           enum err (*found)(void *arg, const char *name,
+                                                             time_t written),
+                                           void *arg)
 {
     struct str entry, text;
     char key[1100];
     size_t n = strlen(o->prefix);
     enum err e = OK;
 
-    while (!e && find_element(&xml, "Contents", &entry)) {
+    while (!e && find_xml_element(&xml, "Contents", &entry)) {
         struct str rest = entry, written = STR("");
 
-        if (!find_element(&rest, "Key", &text))
+        if (!find_xml_element(&rest, "Key", &text))
             continue;
-        copy_without_entities(text, key, sizeof key);
+        copy_xml_text_without_entities(text, key, sizeof key);
         rest = entry;
-        find_element(&rest, "LastModified", &written);
+        find_xml_element(&rest, "LastModified", &written);
         if (strncmp(key, o->prefix, n) == 0)
             e = found(arg, key + n, parse_iso_time(written));
     }
     return e;
 }
 
-enum err object_list(struct object_storage *o,
-                     enum err (*found)(void *arg, const char *name, time_t written), void *arg)
+enum err object_storage_list(struct object_storage *o,
+                             enum err (*found)(void *arg, const char *name, time_t written),
+                             void *arg)
 {
     char token[2048] = "";
     enum err e = OK;
@@ -876,18 +881,18 @@ enum err object_list(struct object_storage *o,
         struct object_request r;
         struct str text;
 
-        request_init(&r, "GET", NULL);
+        object_request_init(&r, "GET", NULL);
         r.query = query;
         r.query_count = token[0] ? 3 : 2;
-        e = request_send(o, &r);
+        e = object_request_send(o, &r);
         if (!e && buf_is_full(&r.response))
             e = ERR_FILES_UNAVAILABLE;
-        struct str xml = buf_str(&r.response);
+        struct str xml = buf_as_str(&r.response);
         token[0] = '\0';
-        if (!e && find_element(&xml, "NextContinuationToken", &text))
-            copy_without_entities(text, token, sizeof token);
+        if (!e && find_xml_element(&xml, "NextContinuationToken", &text))
+            copy_xml_text_without_entities(text, token, sizeof token);
         if (!e)
-            e = visit_listed_objects(o, buf_str(&r.response), found, arg);
+            e = visit_objects_of_list_page(o, buf_as_str(&r.response), found, arg);
         buf_clear(&r.response);
     } while (!e && token[0]);
     return e;
@@ -895,17 +900,18 @@ enum err object_list(struct object_storage *o,
 
 /* --- presigned URLs ------------------------------------------------------------------- */
 
-void object_append_public_origin(const struct object_storage *o, struct buf *out)
+void object_storage_append_public_origin(const struct object_storage *o, struct buf *out)
 {
     buf_printf(out, "%s://", o->public_endpoint.scheme);
     append_host(o, &o->public_endpoint, out);
 }
 
-void object_append_presigned_url(const struct object_storage *o, const char *name, int seconds,
-                                 struct str content_type, struct str disposition,
-                                 struct str cache_control, struct buf *out)
+void object_storage_append_presigned_url(const struct object_storage *o, const char *name,
+                                         int seconds, struct str content_type,
+                                         struct str disposition, struct str cache_control,
+                                         struct buf *out)
 {
-    struct aws_credentials c = credentials_of(o);
+    struct aws_credentials c = get_aws_credentials_of_storage(o);
     char timestamp[AWS_TIMESTAMP_SIZE];
     struct buf path, host;
 
@@ -914,17 +920,17 @@ void object_append_presigned_url(const struct object_storage *o, const char *nam
     append_object_path(o, name, &path);
     append_host(o, &o->public_endpoint, &host);
     aws_format_timestamp(time(NULL), timestamp);
-    const struct aws_parameter headers[] = { { STR("host"), buf_str(&host) } };
+    const struct aws_parameter headers[] = { { STR("host"), buf_as_str(&host) } };
     const struct aws_parameter query[] = {
         { STR("response-cache-control"), cache_control },
         { STR("response-content-disposition"), disposition },
         { STR("response-content-type"), content_type },
     };
-    object_append_public_origin(o, out);
-    buf_add_str(out, buf_str(&path));
+    object_storage_append_public_origin(o, out);
+    buf_add_str(out, buf_as_str(&path));
     buf_add_char(out, '?');
     aws_append_presigned_query(out, &c,
-                               &(struct aws_request){ "GET", buf_str(&path), query, headers,
+                               &(struct aws_request){ "GET", buf_as_str(&path), query, headers,
                                                       COUNT_OF(query), COUNT_OF(headers),
                                                       STR("UNSIGNED-PAYLOAD") },
                                timestamp, seconds);

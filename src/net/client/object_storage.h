@@ -38,28 +38,30 @@ const char *object_storage_address(const struct object_storage *o);
 /* The next functions return ERR_FILES_UNAVAILABLE if the storage does not answer or refuses the
  * request; the reason is logged. Names consist of unreserved characters and slashes. */
 /* When it returns OK, the object is complete. Objects above part_bytes are uploaded in parts. */
-enum err object_put(struct object_storage *o, const char *name, struct str bytes);
+enum err object_storage_put(struct object_storage *o, const char *name, struct str bytes);
 /* Writes the object to fd, from offset 0, or with fd -1 only returns its size. ERR_NOT_FOUND if
  * there is no such object. */
-enum err object_read(struct object_storage *o, const char *name, int fd, int64_t *ret_size);
-enum err object_delete(struct object_storage *o, const char *name);
+enum err object_storage_read(struct object_storage *o, const char *name, int fd, int64_t *ret_size);
+enum err object_storage_delete(struct object_storage *o, const char *name);
 /* Removes the parts of uploads of this object that were not completed. */
-enum err object_abort_uploads(struct object_storage *o, const char *name);
+enum err object_storage_abort_uploads(struct object_storage *o, const char *name);
 /* Calls found for each object, ordered by name. */
-enum err object_list(struct object_storage *o,
-                     enum err (*found)(void *arg, const char *name, time_t written), void *arg);
+enum err object_storage_list(struct object_storage *o,
+                             enum err (*found)(void *arg, const char *name, time_t written),
+                             void *arg);
 
 /* Appends a URL that allows anybody to read the object for `seconds`, with these headers. */
-void object_append_presigned_url(const struct object_storage *o, const char *name, int seconds,
-                                 struct str content_type, struct str disposition,
-                                 struct str cache_control, struct buf *out);
+void object_storage_append_presigned_url(const struct object_storage *o, const char *name,
+                                         int seconds, struct str content_type,
+                                         struct str disposition, struct str cache_control,
+                                         struct buf *out);
 /* Appends scheme, host and port of presigned URLs. */
-void object_append_public_origin(const struct object_storage *o, struct buf *out);
+void object_storage_append_public_origin(const struct object_storage *o, struct buf *out);
 
 struct object_storage_stats {
     uint64_t requests, retries, failures;
     bool is_down; /* the last request failed after all attempts */
 };
-void object_storage_stats(const struct object_storage *o, struct object_storage_stats *ret);
+void object_storage_read_stats(const struct object_storage *o, struct object_storage_stats *ret);
 
 #endif

@@ -73,22 +73,22 @@ static uint64_t account_map_key(uint64_t account)
 
 static bool bytes_fit_owner_limit(const struct body_budget *b, uint64_t key, size_t n)
 {
-    return (uintptr_t)map_get(&b->reserved, key) + n <= body_budget_limit_per_owner(b);
+    return (uintptr_t)map_find_value(&b->reserved, key) + n <= body_budget_limit_per_owner(b);
 }
 
 static void add_reserved_bytes(struct body_budget *b, uint64_t key, size_t n)
 {
-    map_put(&b->reserved, key, (void *)((uintptr_t)map_get(&b->reserved, key) + n));
+    map_set_value(&b->reserved, key, (void *)((uintptr_t)map_find_value(&b->reserved, key) + n));
 }
 
 static void subtract_reserved_bytes(struct body_budget *b, uint64_t key, size_t n)
 {
-    uintptr_t reserved = (uintptr_t)map_get(&b->reserved, key);
+    uintptr_t reserved = (uintptr_t)map_find_value(&b->reserved, key);
 
     if (reserved > n)
-        map_put(&b->reserved, key, (void *)(reserved - n));
+        map_set_value(&b->reserved, key, (void *)(reserved - n));
     else
-        map_remove(&b->reserved, key);
+        map_remove_value(&b->reserved, key);
 }
 
 bool body_budget_reserve(struct body_budget *b, const struct body_budget_owner *owner, size_t n)

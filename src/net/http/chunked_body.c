@@ -20,7 +20,7 @@ enum chunk_state {
     DONE,
 };
 
-static int set_chunk_state(struct http_chunk_decoder *c, enum chunk_state next)
+static int set_chunk_decoder_state(struct http_chunk_decoder *c, enum chunk_state next)
 {
     c->state = next;
     return 0;
@@ -34,12 +34,12 @@ static int parse_chunk_size_byte(struct http_chunk_decoder *c, char byte)
         if (c->left > UINT64_MAX >> 4)
             return -400;
         c->left = c->left << 4 | (unsigned)digit;
-        return set_chunk_state(c, SIZE);
+        return set_chunk_decoder_state(c, SIZE);
     }
     if (c->state == SIZE_FIRST)
         return -400;
-    return byte == ';'    ? set_chunk_state(c, EXTENSION)
-           : byte == '\r' ? set_chunk_state(c, SIZE_LF)
+    return byte == ';'    ? set_chunk_decoder_state(c, EXTENSION)
+           : byte == '\r' ? set_chunk_decoder_state(c, SIZE_LF)
                           : -400;
 }
 
@@ -49,13 +49,13 @@ static int parse_chunk_line_byte(struct http_chunk_decoder *c, char byte)
         if (byte != '\n')
             return -400;
         c->line = 0;
-        return set_chunk_state(c, c->left ? DATA : TRAILER_FIRST);
+        return set_chunk_decoder_state(c, c->left ? DATA : TRAILER_FIRST);
     }
     if (byte != '\r' && ++c->line > HTTP_MAX_CHUNK_LINE)
         return -400;
     if (c->state != EXTENSION)
         return parse_chunk_size_byte(c, byte);
-    return byte == '\r'                           ? set_chunk_state(c, SIZE_LF)
+    return byte == '\r'                           ? set_chunk_decoder_state(c, SIZE_LF)
            : octet_is_in_class(byte, OCTET_VALUE) ? 0
                                                   : -400;
 }
@@ -69,20 +69,21 @@ static int parse_trailer_byte(struct http_chunk_decoder *c, char byte)
     switch (c->state) {
     case TRAILER_FIRST:
         if (byte == '\r')
-            return set_chunk_state(c, LAST_LF);
-        return octet_is_in_class(byte, OCTET_TOKEN) ? set_chunk_state(c, TRAILER_NAME) : -400;
+            return set_chunk_decoder_state(c, LAST_LF);
+        return octet_is_in_class(byte, OCTET_TOKEN) ? set_chunk_decoder_state(c, TRAILER_NAME)
+                                                    : -400;
     case TRAILER_NAME:
         if (byte == ':')
-            return set_chunk_state(c, TRAILER_VALUE);
+            return set_chunk_decoder_state(c, TRAILER_VALUE);
         return octet_is_in_class(byte, OCTET_TOKEN) ? 0 : -400;
     case TRAILER_VALUE:
         if (byte == '\r')
-            return set_chunk_state(c, TRAILER_LF);
+            return set_chunk_decoder_state(c, TRAILER_LF);
         return octet_is_in_class(byte, OCTET_VALUE) ? 0 : -400;
     case TRAILER_LF:
-        return byte == '\n' ? set_chunk_state(c, TRAILER_FIRST) : -400;
+        return byte == '\n' ? set_chunk_decoder_state(c, TRAILER_FIRST) : -400;
     default: /* LAST_LF */
-        return byte == '\n' ? set_chunk_state(c, DONE) : -400;
+        return byte == '\n' ? set_chunk_decoder_state(c, DONE) : -400;
     }
 }
 
@@ -93,8 +94,8 @@ static int parse_chunk_byte(struct http_chunk_decoder *c, char byte)
     if (c->state >= TRAILER_FIRST)
         return parse_trailer_byte(c, byte);
     if (c->state == DATA_CR)
-        return byte == '\r' ? set_chunk_state(c, DATA_LF) : -400;
-    return byte == '\n' ? set_chunk_state(c, SIZE_FIRST) : -400;
+        return byte == '\r' ? set_chunk_decoder_state(c, DATA_LF) : -400;
+    return byte == '\n' ? set_chunk_decoder_state(c, SIZE_FIRST) : -400;
 }
 
 long http_decode_chunks(struct http_chunk_decoder *c, struct str bytes, struct buf *out,

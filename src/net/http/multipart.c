@@ -81,10 +81,10 @@ static void multipart_free_callback(void *m)
     multipart_free(m);
 }
 
-void multipart_free_on_pool(struct multipart *m, struct loop *l)
+void multipart_free_on_thread_pool(struct multipart *m, struct loop *l)
 {
     if (m && m->total >= LOOP_POOL_FREE_MIN_BYTES)
-        loop_free_on_pool(l, m, multipart_free_callback);
+        loop_free_block_on_thread_pool(l, m, multipart_free_callback);
     else
         multipart_free(m);
 }
@@ -135,7 +135,7 @@ static enum err begin_part_content(struct multipart *m)
     struct multipart_part *p = &m->parts[m->count++];
 
     buf_init(&p->data, m->max_total);
-    enum err e = multipart_parse_part_headers(p, buf_str(&m->head));
+    enum err e = multipart_parse_part_headers(p, buf_as_str(&m->head));
     buf_clear(&m->head);
     expect_delimiter(m, CONTENT);
     return e;

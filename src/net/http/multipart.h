@@ -27,9 +27,10 @@ struct multipart;
  * boundary is invalid (RFC 2046: 1-70 of the allowed characters). */
 struct multipart *multipart_new(struct str boundary, size_t max_total);
 void multipart_free(struct multipart *m);
-/* Like multipart_free, but frees large contents on the thread pool (loop_free_on_pool). */
+/* Like multipart_free, but frees large contents on the thread pool
+ * (loop_free_block_on_thread_pool). */
 struct loop;
-void multipart_free_on_pool(struct multipart *m, struct loop *l);
+void multipart_free_on_thread_pool(struct multipart *m, struct loop *l);
 
 /* Parses more input. Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE beyond a
  * limit. After an error, all further input is ignored. */

@@ -56,7 +56,7 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     return h;
 }
 
-static void on_server_iteration_end(struct loop_iteration_callback *t)
+static void on_server_loop_iteration_end(struct loop_iteration_callback *t)
 {
     struct server_loop *h = container_of(t, struct server_loop, iteration_end);
 
@@ -85,7 +85,7 @@ static void open_server_loop(struct loop *l, void *arg)
     h->timers.lingering = deadline_list_new(l, LINGER_MS, false, on_connection_expired);
     h->timers.goodbyes = deadline_list_new(l, CLOSE_HANDSHAKE_MS, false, on_connection_expired);
     h->timers.pauses = deadline_list_new(l, ACCEPT_PAUSE_MS, false, server_loop_resume_accepting);
-    h->iteration_end.run = on_server_iteration_end;
+    h->iteration_end.run = on_server_loop_iteration_end;
     loop_add_iteration_callback(l, &h->iteration_end);
     o->result = server_loop_listen(h, o->fd);
 }
@@ -139,7 +139,7 @@ static void on_listener_closed(uv_handle_t *handle)
 
 /* Closes the listener and idle connections. A connection with a partial request or a pending
  * response stays open. */
-static void drain_server_loop(struct loop *l, void *arg)
+static void close_idle_connections_of_loop(struct loop *l, void *arg)
 {
     struct server_loop *h = arg;
 
@@ -174,7 +174,7 @@ static void shut_down_websockets(struct loop *l, void *arg)
 
 /* Returns true if no response is pending on the connection, which only waits for a close frame, for
  * the peer to close, or for a complete request. */
-static bool connection_has_no_response_due(const struct connection *c)
+static bool connection_awaits_no_response(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
            (c->state == CONN_LAST && c->upgraded);
@@ -194,7 +194,7 @@ static void close_idle_connection_batch(struct loop *l, void *arg)
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next) {
         struct connection *c = container_of(at, struct connection, link);
 
-        if (!connection_has_no_response_due(c))
+        if (!connection_awaits_no_response(c))
             continue;
         if (closed++ == CLOSED_PER_ITERATION) {
             p->more = true;
@@ -234,10 +234,11 @@ static struct timespec monotonic_time_after_ms(int64_t ms)
     return (struct timespec){ .tv_sec = (time_t)(at / 1000000000), .tv_nsec = at % 1000000000 };
 }
 
-static void call_on_each_loop(struct http_server *s, void (*run)(struct loop *l, void *arg))
+static void call_function_on_each_loop(struct http_server *s,
+                                       void (*run)(struct loop *l, void *arg))
 {
     for (unsigned i = 0; i < loops_count(s->loops); i++)
-        loop_call_and_wait(loops_get(s->loops, i), run, s->server_loops[i]);
+        loop_call_and_wait(loops_get_loop_at(s->loops, i), run, s->server_loops[i]);
 }
 
 /* Closes connections in batches, because there may be thousands, and other requests run, too. */
@@ -248,7 +249,7 @@ static void close_idle_connections(struct http_server *s)
     while (p.more) {
         p.more = false;
         for (unsigned i = 0; i < loops_count(s->loops); i++)
-            loop_call_and_wait(loops_get(s->loops, i), close_idle_connection_batch, &p);
+            loop_call_and_wait(loops_get_loop_at(s->loops, i), close_idle_connection_batch, &p);
     }
 }
 
@@ -257,7 +258,7 @@ void http_server_drain(struct http_server *s)
     if (!s || s->draining)
         return;
     s->draining = true;
-    call_on_each_loop(s, drain_server_loop);
+    call_function_on_each_loop(s, close_idle_connections_of_loop);
 }
 
 void http_server_stop(struct http_server *s, int64_t timeout_ms)
@@ -270,13 +271,13 @@ void http_server_stop(struct http_server *s, int64_t timeout_ms)
 
     s->stopped = true;
     http_server_drain(s);
-    call_on_each_loop(s, shut_down_websockets);
+    call_function_on_each_loop(s, shut_down_websockets);
     if (wait_until_loops_closed(s, &parting))
         return;
     close_idle_connections(s);
     if (wait_until_loops_closed(s, &until))
         return;
-    call_on_each_loop(s, close_all_connections);
+    call_function_on_each_loop(s, close_all_connections);
     wait_until_loops_closed(s, NULL);
 }
 
@@ -296,7 +297,7 @@ void http_server_free(struct http_server *s)
         return;
     http_server_stop(s, 0);
     for (unsigned i = 0; i < loops_count(s->loops); i++)
-        loop_call_and_wait(loops_get(s->loops, i), release_server_loop, s->server_loops[i]);
+        loop_call_and_wait(loops_get_loop_at(s->loops, i), release_server_loop, s->server_loops[i]);
     free_server_memory(s);
 }
 
@@ -320,7 +321,7 @@ static struct http_server *http_server_new(struct loops *loops, const struct htt
     s->busy = loops_count(loops);
     s->server_loops = mem_new(loops_count(loops) * sizeof *s->server_loops);
     for (unsigned i = 0; i < loops_count(loops); i++)
-        s->server_loops[i] = server_loop_new(s, loops_get(loops, i), o, app);
+        s->server_loops[i] = server_loop_new(s, loops_get_loop_at(loops, i), o, app);
     return s;
 }
 
@@ -364,7 +365,7 @@ enum err http_server_start(struct loops *loops, const struct http_server_options
     for (unsigned i = 0; i < loops_count(loops); i++) {
         struct server_loop_opening o = { s->server_loops[i], options, fds[i], OK };
 
-        loop_call_and_wait(loops_get(loops, i), open_server_loop, &o);
+        loop_call_and_wait(loops_get_loop_at(loops, i), open_server_loop, &o);
         if (o.result)
             e = o.result;
     }

@@ -142,7 +142,7 @@ void http_accept_body(struct http_exchange *x, uint64_t account);
 void http_respond(struct http_exchange *x, const struct response_head *head, struct str body);
 /* Closes the connection without a response, as a crash would. Must not be called while the
  * connection's input is handled; use a timer or a later loop iteration. */
-void http_drop_connection(struct http_exchange *x);
+void http_close_connection_without_response(struct http_exchange *x);
 /* Like http_respond, but the body is `length` bytes of a file from its current offset. Closes fd.
  */
 void http_respond_file(struct http_exchange *x, const struct response_head *head, int fd,
@@ -163,7 +163,7 @@ enum { HTTP_LONG_TEXT_BYTES = 64 * 1024 };
 /* http_respond does not compress longer bodies, because that would block the loop; callers compress
  * them in the background. */
 enum { HTTP_GZIP_MAX_BYTES = 128 * 1024 };
-bool http_is_worth_compressing(struct str content_type, size_t length);
+bool http_response_is_worth_compressing(struct str content_type, size_t length);
 /* Appends the body as gzip, for response_head.gzipped; level 1 is fastest, 9 smallest. Returns
  * false, with undefined contents of out, if the result would not be smaller. Thread-safe. */
 bool http_compress_gzip(struct str body, int level, struct buf *out);
@@ -182,8 +182,8 @@ struct websocket_handler {
      * loop, never inside another callback of the handler. */
     void (*closed)(struct websocket *ws, int code);
     void (*shutdown)(struct websocket *ws); /* called at server stop; NULL means close code 1001 */
-    void (*drained)(
-        struct websocket *ws); /* called from the loop as websocket_notify_when_drained requested */
+    void (*drained)(struct websocket *ws);  /* called from the loop as
+                                               websocket_notify_when_all_is_sent requested */
 };
 
 void *websocket_get_data(const struct websocket *ws); /* the pointer of websocket_set_data */
@@ -217,7 +217,7 @@ void websocket_prefetch_connection(const struct websocket *ws);
 /* Returns the bytes that are queued but not yet sent. */
 size_t websocket_unsent_bytes(const struct websocket *ws);
 /* Requests one call of the handler's `drained` when all queued bytes are sent. */
-void websocket_notify_when_drained(struct websocket *ws);
+void websocket_notify_when_all_is_sent(struct websocket *ws);
 /* Sends a close frame, waits at most 5 s for the peer's close frame, then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);
 

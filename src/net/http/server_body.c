@@ -38,7 +38,7 @@ bool request_body_skip(struct connection *c, struct http_server_request *call, b
 }
 
 /* Refuses a body whose announced length is too long, before any of it is read. */
-static void refuse_too_long_body(struct connection *c, struct http_server_request *call)
+static void refuse_too_long_request_body(struct connection *c, struct http_server_request *call)
 {
     bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
     struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
@@ -82,7 +82,7 @@ static void start_receiving_body(struct connection *c)
     const struct http_request *r = call->x.request;
 
     if (!r->chunked && r->length > call->max) {
-        refuse_too_long_body(c, call);
+        refuse_too_long_request_body(c, call);
         return;
     }
     if (call->form && !begin_multipart(call)) {
@@ -152,7 +152,7 @@ void http_accept_body(struct http_exchange *x, uint64_t account)
     struct http_server_request *call = container_of(x, struct http_server_request, x);
     struct connection *c = x->connection;
 
-    assert(loop_current() == x->loop);
+    assert(loop_get_current() == x->loop);
     if (!c) {
         http_server_request_free(call);
         return;
@@ -188,7 +188,7 @@ static long read_chunked_body(struct server_loop *h, struct http_server_request 
     }
     buf_reset(&h->buffers.pieces);
     long n = http_decode_chunks(&call->chunks, bytes, &h->buffers.pieces, ret_done);
-    int status = n < 0 ? 0 : append_body_bytes(call, buf_str(&h->buffers.pieces));
+    int status = n < 0 ? 0 : append_body_bytes(call, buf_as_str(&h->buffers.pieces));
     return status ? -status : n;
 }
 
@@ -224,7 +224,7 @@ size_t request_body_read(struct connection *c, struct str bytes)
         return bytes.n;
     }
     if (done) {
-        call->x.body = buf_str(&call->data);
+        call->x.body = buf_as_str(&call->data);
         connection_dispatch_request(c, call);
     }
     return (size_t)n;

@@ -299,7 +299,7 @@ static void send_pieces_encrypted(struct connection *c, const struct str *pieces
         connection_close(c);
         return;
     }
-    struct str all = buf_str(&c->server_loop->buffers.cipher);
+    struct str all = buf_as_str(&c->server_loop->buffers.cipher);
     send_raw_bytes(c, &all, 1);
     reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
@@ -311,7 +311,7 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
     size_t n = 0;
 
     if (h->current == c && h->buffers.out.n)
-        all[n++] = buf_str(&h->buffers.out);
+        all[n++] = buf_as_str(&h->buffers.out);
     for (size_t i = 0; i < count; i++)
         all[n++] = pieces[i];
     if (n)
@@ -329,7 +329,7 @@ void connection_send_queued(struct connection *c, struct str piece)
         connection_close(c);
         return;
     }
-    struct str all = c->tls ? buf_str(&c->server_loop->buffers.cipher) : piece;
+    struct str all = c->tls ? buf_as_str(&c->server_loop->buffers.cipher) : piece;
     stat_counter_add(&c->server_loop->counters.bytes_out, all.n);
     queue_unsent_rest_of_pieces(c, &all, 1, 0);
     if (c->tls)
@@ -338,7 +338,7 @@ void connection_send_queued(struct connection *c, struct str piece)
 
 /* Calls send() directly, because libuv's write also reads the kernel's file and inode structures,
  * which causes cache misses with thousands of sockets. */
-static size_t try_send_once(const struct connection *c, int fd, struct str bytes)
+static size_t try_send_to_socket_once(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -356,8 +356,8 @@ static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
 
     if (!encrypt_output_pieces(c, &bytes, 1))
         return 0;
-    struct str all = buf_str(cipher);
-    size_t n = try_send_once(c, fd, all);
+    struct str all = buf_as_str(cipher);
+    size_t n = try_send_to_socket_once(c, fd, all);
     stat_counter_add(&c->server_loop->counters.bytes_out, all.n - n);
     queue_unsent_rest_of_pieces(c, &all, 1, n);
     reset_scratch_buffer(cipher);
@@ -372,7 +372,7 @@ size_t connection_try_send(struct connection *c, struct str bytes)
         (c->server_loop->current == c && c->server_loop->buffers.out.n) ||
         uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
         return 0;
-    return c->tls ? try_send_encrypted(c, fd, bytes) : try_send_once(c, fd, bytes);
+    return c->tls ? try_send_encrypted(c, fd, bytes) : try_send_to_socket_once(c, fd, bytes);
 }
 
 void connection_flush(struct connection *c)
@@ -405,7 +405,7 @@ void connection_end_output(struct connection *c, struct connection *before)
 /* Limits the time for reading per loop iteration, because thousands of sockets may be readable at
  * once, and one may carry hundreds of requests. Unread input stays in the kernel, and epoll reports
  * the socket again in the next iteration. */
-bool server_loop_read_time_is_up(struct server_loop *h)
+bool server_loop_read_time_is_used_up(struct server_loop *h)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -416,10 +416,10 @@ bool server_loop_read_time_is_up(struct server_loop *h)
     return h->input.reads_until < 0;
 }
 
-static bool read_time_is_used_up(struct server_loop *h)
+static bool connection_read_time_is_used_up(struct server_loop *h)
 {
     return h->input.reads_until < 0 ||
-           (++h->input.reads % READS_PER_CLOCK_CHECK == 0 && server_loop_read_time_is_up(h));
+           (++h->input.reads % READS_PER_CLOCK_CHECK == 0 && server_loop_read_time_is_used_up(h));
 }
 
 static void post_resume_reading_message(struct server_loop *h)
@@ -427,7 +427,7 @@ static void post_resume_reading_message(struct server_loop *h)
     if (h->input.continue_posted || links_are_empty(&h->input.postponed))
         return;
     h->input.continue_posted = true;
-    loop_post(h->loop, &h->input.continue_message);
+    loop_post_message(h->loop, &h->input.continue_message);
 }
 
 void connection_postpone_input(struct connection *c)
@@ -442,7 +442,7 @@ void on_continue_postponed_input(struct loop_message *post)
     struct server_loop *h = container_of(post, struct server_loop, input.continue_message);
 
     h->input.continue_posted = false;
-    while (!links_are_empty(&h->input.postponed) && !server_loop_read_time_is_up(h)) {
+    while (!links_are_empty(&h->input.postponed) && !server_loop_read_time_is_used_up(h)) {
         struct connection *c = container_of(h->input.postponed.next, struct connection, later);
 
         loop_begin_measured_part("reading");
@@ -461,7 +461,7 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
     struct connection *c = container_of(handle, struct connection, tcp);
 
     (void)suggested;
-    if (read_time_is_used_up(c->server_loop)) {
+    if (connection_read_time_is_used_up(c->server_loop)) {
         *ret = uv_buf_init(NULL, 0);
         return;
     }
@@ -500,7 +500,7 @@ static void decrypt_input(struct connection *c, const char *bytes, size_t n)
     buf_reset(&h->buffers.cipher);
     bool ok = tls_decrypt(c->tls, str_slice(bytes, n), &h->buffers.plain, &h->buffers.cipher, &eof);
     if (h->buffers.cipher.n) {
-        struct str reply = buf_str(&h->buffers.cipher);
+        struct str reply = buf_as_str(&h->buffers.cipher);
 
         /* TLS sends little after the handshake. If a peer triggers more output without reading it,
          * close the connection, because the output would grow without limit. */
@@ -541,7 +541,7 @@ static void read_proxy_preamble(struct connection *c, const char *bytes, size_t 
     bool found;
 
     buf_add(&c->in, bytes, n);
-    long used = parse_proxy_protocol_header(buf_str(&c->in), &client, &found);
+    long used = parse_proxy_protocol_header(buf_as_str(&c->in), &client, &found);
     if (used == 0)
         return;
     c->preamble = false;

@@ -42,7 +42,7 @@ void gzip_state_free(struct gzip_state *g)
     mem_free(g);
 }
 
-bool http_is_worth_compressing(struct str content_type, size_t length)
+bool http_response_is_worth_compressing(struct str content_type, size_t length)
 {
     return length >= MIN_GZIP_BYTES && (str_starts_with(content_type, STR("application/json")) ||
                                         str_starts_with(content_type, STR("text/")));
@@ -79,7 +79,7 @@ bool compress_response_body(struct server_loop *h, struct str body, struct str *
     buf_reset(&g->out);
     if (!deflate_body(&g->z, body, &g->out))
         return false;
-    *ret = buf_str(&g->out);
+    *ret = buf_as_str(&g->out);
     return true;
 }
 

@@ -248,7 +248,7 @@ static inline size_t connection_unsent_bytes(const struct connection *c)
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
 
-bool server_loop_read_time_is_up(struct server_loop *h);
+bool server_loop_read_time_is_used_up(struct server_loop *h);
 /* Handles the remaining input c->in in the next loop iteration. */
 void connection_postpone_input(struct connection *c);
 void on_continue_postponed_input(struct loop_message *post);

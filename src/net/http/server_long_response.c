@@ -64,7 +64,7 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
     if (n <= 0)
         return; /* connection_flush handles a send error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
-    buf_drop_front(&h->buffers.out, of_head);
+    buf_drop_first_bytes(&h->buffers.out, of_head);
     stat_counter_add(&h->counters.bytes_out, of_head);
     count_sent_bytes(c, f, (size_t)n - of_head);
 }
@@ -167,8 +167,8 @@ static void respond_with_long_body(struct http_server_request *call,
     struct connection *c = call->x.connection;
     struct server_loop *h = call->server_loop;
     bool nested = h->current == c, zipped = f.fd < 0 && head->gzipped;
-    bool varies =
-        f.fd < 0 && !head->no_gzip && http_is_worth_compressing(head->content_type, (size_t)f.left);
+    bool varies = f.fd < 0 && !head->no_gzip &&
+                  http_response_is_worth_compressing(head->content_type, (size_t)f.left);
     struct connection *before = connection_begin_output(c);
 
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;

@@ -42,7 +42,7 @@ void connection_refuse_request(struct connection *c, int status, struct str head
 {
     if (c->state == CONN_CLOSED)
         return;
-    report_refused_request(c, c->call, status, buf_str(&c->in));
+    report_refused_request(c, c->call, status, buf_as_str(&c->in));
     respond_error_and_close(c, status, headers);
 }
 
@@ -90,7 +90,8 @@ static size_t find_head_length(struct connection *c, struct str bytes)
 }
 
 /* Copies a request without unused entries of the header array. */
-static struct http_request *copy_request(struct arena *a, const struct http_request *r)
+static struct http_request *copy_connection_send_request(struct arena *a,
+                                                         const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
 
@@ -148,7 +149,7 @@ static struct http_server_request *parse_request_head(struct connection *c, cons
         refuse_malformed_head(c, got < 0 ? (int)-got : 400, str_slice(bytes, n));
         return NULL;
     }
-    call->x.request = copy_request(call->x.arena, &h->request);
+    call->x.request = copy_connection_send_request(call->x.arena, &h->request);
     call->x.connection = c;
     call->x.first = !c->used;
     c->used = true;
@@ -160,7 +161,7 @@ static struct http_server_request *parse_request_head(struct connection *c, cons
     return call;
 }
 
-static size_t read_request(struct connection *c, struct str bytes)
+static size_t provider_read_request(struct connection *c, struct str bytes)
 {
     size_t n = find_head_length(c, bytes);
 
@@ -210,10 +211,10 @@ static size_t handle_input_bytes(struct connection *c, struct str bytes)
             return bytes.n;
         if (c->state == CONN_BODY)
             n = request_body_read(c, rest);
-        else if (c->state == CONN_HEAD && used && server_loop_read_time_is_up(c->server_loop))
+        else if (c->state == CONN_HEAD && used && server_loop_read_time_is_used_up(c->server_loop))
             connection_postpone_input(c);
         else if (c->state == CONN_HEAD && !has_too_much_unsent_output(c))
-            n = c->skip ? skip_refused_body(c, rest) : read_request(c, rest);
+            n = c->skip ? skip_refused_body(c, rest) : provider_read_request(c, rest);
         if (n == 0)
             break;
         used += n;
@@ -234,12 +235,12 @@ static void close_after_eof(struct connection *c)
 
 static void handle_stored_input(struct connection *c)
 {
-    size_t used = handle_input_bytes(c, buf_str(&c->in));
+    size_t used = handle_input_bytes(c, buf_as_str(&c->in));
 
     if (used == c->in.n)
         buf_clear(&c->in);
     else
-        buf_drop_front(&c->in, used);
+        buf_drop_first_bytes(&c->in, used);
 }
 
 /* Returns true if reading must pause because input cannot be handled yet; never while a head is

@@ -33,12 +33,12 @@ void http_server_request_free(struct http_server_request *call)
     struct arena *a = call->x.arena;
 
     loop_free_buf(h->loop, &call->data);
-    multipart_free_on_pool(call->x.parts, h->loop);
+    multipart_free_on_thread_pool(call->x.parts, h->loop);
     if (call->reserved)
         body_budget_release(h->budget, &call->owner, call->reserved);
     h->requests_in_progress--;
     if (arena_used_bytes(a) >= LOOP_POOL_FREE_MIN_BYTES) {
-        loop_free_on_pool(h->loop, a, free_arena_callback);
+        loop_free_block_on_thread_pool(h->loop, a, free_arena_callback);
     } else if (h->arena_count < MAX_RETAINED_ARENAS && !h->orphaned) {
         arena_reset(a);
         h->arenas[h->arena_count++] = a;
@@ -138,7 +138,7 @@ static void append_response(struct connection *c, const struct response_context 
 {
     struct server_loop *h = c->server_loop;
     bool varies = !head->no_gzip && http_status_has_body(head->status) &&
-                  http_is_worth_compressing(head->content_type, body.n);
+                  http_response_is_worth_compressing(head->content_type, body.n);
     bool zipped = varies && !head->gzipped && body.n <= HTTP_GZIP_MAX_BYTES &&
                   to->accept_encoding.n &&
                   http_accepts_content_coding(to->accept_encoding, STR("gzip")) &&
@@ -167,7 +167,7 @@ void append_error_response(struct connection *c, const struct response_context *
     size_t lines = h->buffers.pieces.n;
     h->app.refusal(h->app.arg, status, &h->buffers.pieces);
     stat_counter_add(&h->counters.refused, 1);
-    struct str all = buf_str(&h->buffers.pieces);
+    struct str all = buf_as_str(&h->buffers.pieces);
     head.headers = str_slice(all.p, lines);
     append_response(c, to, &head, str_skip_bytes(all, lines));
 }
@@ -191,7 +191,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     struct http_server_request *call = container_of(x, struct http_server_request, x);
     struct connection *c = x->connection;
 
-    assert(loop_current() == x->loop);
+    assert(loop_get_current() == x->loop);
     if (!c) {
         http_server_request_free(call);
         return;
@@ -213,7 +213,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     c->server_loop->current = before;
 }
 
-void http_drop_connection(struct http_exchange *x)
+void http_close_connection_without_response(struct http_exchange *x)
 {
     if (x->connection)
         connection_close(x->connection);

@@ -133,7 +133,7 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     char head[WS_MAX_HEAD];
 
     if (payload->n <= PIECE_BYTES || ws->long_message) {
-        websocket_send(ws, opcode, buf_str(payload));
+        websocket_send(ws, opcode, buf_as_str(payload));
         buf_clear(payload);
         return;
     }
@@ -168,7 +168,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 /* Sends as much as the socket accepts. The rest is sent at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws)
 {
-    size_t n = connection_try_send(websocket_get_connection(ws), buf_str(&ws->out));
+    size_t n = connection_try_send(websocket_get_connection(ws), buf_as_str(&ws->out));
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
@@ -191,7 +191,7 @@ void websocket_prefetch_connection(const struct websocket *ws)
     connection_prefetch(websocket_get_connection(ws));
 }
 
-void websocket_notify_when_drained(struct websocket *ws)
+void websocket_notify_when_all_is_sent(struct websocket *ws)
 {
     ws->awaited = true;
     queue_websocket_for_iteration_end(ws);
@@ -465,14 +465,14 @@ static void read_websocket_frames(struct connection *c, struct ws_reader *r, cha
     bool first = true;
 
     while (n && c->state == CONN_WEBSOCKET && !ws->ending && !ws->cut) {
-        if (!first && server_loop_read_time_is_up(c->server_loop)) {
+        if (!first && server_loop_read_time_is_used_up(c->server_loop)) {
             postpone_messages_to_next_iteration(c, bytes, n);
             return;
         }
         first = false;
         struct ws_message m = { 0 };
         bool found = false;
-        long used = ws_decode(r, bytes, n, &m, &found);
+        long used = ws_reader_decode_bytes(r, bytes, n, &m, &found);
 
         if (used < 0) {
             bool large = used == -1009 && ws->on->too_large;
@@ -582,7 +582,7 @@ static void end_websocket_iteration(struct websocket *ws)
         return;
     }
     if (ws->out.n) {
-        struct str all = buf_str(&ws->out);
+        struct str all = buf_as_str(&ws->out);
         size_t n = connection_try_send(c, all);
         if (n < all.n) {
             all = str_skip_bytes(all, n);
@@ -616,7 +616,7 @@ static void wake_for_next_iteration(struct server_loop *h)
     struct loop_message *post = mem_new(sizeof *post);
 
     post->run = free_wakeup_message;
-    loop_post(h->loop, post);
+    loop_post_message(h->loop, post);
 }
 
 /* Sends the output of all sockets with queued output, at the end of a loop iteration. The time is

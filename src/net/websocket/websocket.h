@@ -59,15 +59,17 @@ void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str payload;    /* valid until the next ws_decode; for WS_CLOSE, the close reason */
-    int close_code;        /* for WS_CLOSE, the peer's code, or WS_NO_CODE */
+    struct str
+        payload; /* valid until the next ws_reader_decode_bytes; for WS_CLOSE, the close reason */
+    int close_code; /* for WS_CLOSE, the peer's code, or WS_NO_CODE */
 };
 
 /* Decodes bytes in place and returns how many were used. Sets *ret_found if a message is complete;
  * then call again with the rest, even if no bytes are left, to free the message. A negative result
  * is a close code (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in
  * the reader. Input after a close frame or an error is ignored. */
-long ws_decode(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
+long ws_reader_decode_bytes(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret,
+                            bool *ret_found);
 
 /* Frees the last message. Returns true if the reader is in its initial state, so that the caller
  * may free it. */

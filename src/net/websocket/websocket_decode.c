@@ -233,7 +233,7 @@ static long read_frame_payload(struct ws_reader *r, char *p, size_t n, struct ws
         struct buf *b = is_control_frame(r) ? &all->control : &all->message;
 
         buf_add(b, p, take);
-        payload = buf_str(b);
+        payload = buf_as_str(b);
     }
     if (r->left)
         return (long)take;
@@ -265,7 +265,8 @@ bool ws_reader_release_message(struct ws_reader *r)
     return !r->pieces && !r->head_n && !r->in_payload && !r->opcode && !r->closed;
 }
 
-long ws_decode(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found)
+long ws_reader_decode_bytes(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret,
+                            bool *ret_found)
 {
     size_t used = 0;
     long code = 0;

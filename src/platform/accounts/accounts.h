@@ -14,6 +14,7 @@ extern const struct domain accounts_domain;        /* routes below /auth and /us
 extern const struct domain assets_domain;          /* routes below /avatars, /banners and so on */
 extern const struct domain default_avatars_domain; /* routes below /embed/avatars */
 extern const struct domain mfa_domain;
+extern const struct domain webauthn_domain;
 extern const struct domain remote_auth_domain; /* log-in by a QR code */
 extern const struct domain mail_domain; /* routes /auth/forgot, /auth/reset and /auth/verify */
 extern const struct domain current_user_domain; /* routes below /users/@me */
@@ -34,12 +35,12 @@ enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *
 
 /* Determines the locale of a request: X-Discord-Locale, else the best match of Accept-Language,
  * else the account's locale, else en-US. Unsupported language tags are skipped. */
-enum err request_locale(struct call *call, struct str *ret);
+enum err determine_request_locale(struct call *call, struct str *ret);
 /* Determines the locale from the request headers only. The result's p is NULL if the headers name
  * no supported locale. */
-struct str locale_from_headers(const struct call *call);
-/* Variant of request_locale for a handler that has already read the caller's account. */
-struct str request_locale_for_user(const struct call *call, const struct user *caller);
+struct str determine_locale_from_request_headers(const struct call *call);
+/* Variant of determine_request_locale for a handler that has already read the caller's account. */
+struct str determine_request_locale_of_user(const struct call *call, const struct user *caller);
 
 /* True if the name has 2-32 characters, all of them allowed in usernames. */
 bool username_is_allowed(struct str name);
@@ -51,14 +52,14 @@ bool username_is_reserved(struct str name);
 /* Stores an image from the request body. Call it in a compute stage (on the thread pool), because
  * it writes to disk. *ret is the image's hash; it is null or absent if the image is null or absent.
  * area is "avatars", "icons" and so on; owner is the id of the object that shows the picture. */
-enum err picture_store(struct call *call, const char *area, snowflake owner,
-                       const struct opt_image *image, struct opt_str *ret);
+enum err store_uploaded_picture(struct call *call, const char *area, snowflake owner,
+                                const struct opt_image *image, struct opt_str *ret);
 /* Deletes a picture in the call's transaction. Does nothing if hash is null or absent. */
-enum err picture_delete(struct call *call, const char *area, snowflake owner,
-                        const struct opt_str *hash);
+enum err delete_stored_picture(struct call *call, const char *area, snowflake owner,
+                               const struct opt_str *hash);
 /* Deletes the previous picture of an object. before and now are the hashes of the previous and the
  * new picture; if they are equal, nothing is deleted. */
-enum err picture_delete_previous(struct call *call, const char *area, snowflake owner,
+enum err delete_previous_picture(struct call *call, const char *area, snowflake owner,
                                  const struct opt_str *before, const struct opt_str *now);
 
 /* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
@@ -72,7 +73,8 @@ enum err world_file_import_picture(struct world_file_importer *im, const struct 
 enum err world_file_import_token(struct world_file_importer *im, struct str username,
                                  const struct opt_str *chosen, const struct json_path *up);
 /* Replies with the picture and an immutable Cache-Control header, or with ERR_NOT_FOUND. */
-enum err reply_with_picture(struct call *call, const char *area, snowflake owner, struct str hash);
+enum err reply_with_stored_picture(struct call *call, const char *area, snowflake owner,
+                                   struct str hash);
 /* True if the URL, percent-encoded, fits a Location header of 4096 bytes. */
 bool external_picture_url_fits_header(struct str url);
 /* True if this server may redirect to the URL: URLs of this server and public hosts; private hosts

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 static void format_picture_file_name(char out[256], const char *area, snowflake owner,
                                      struct str hash)
@@ -14,8 +14,8 @@ static void format_picture_file_name(char out[256], const char *area, snowflake 
 
 /* Every upload gets a new file name, even if the same bytes were uploaded before. A file that two
  * uploads share would be lost if the earlier upload is deleted. */
-enum err picture_store(struct call *call, const char *area, snowflake owner,
-                       const struct opt_image *image, struct opt_str *ret)
+enum err store_uploaded_picture(struct call *call, const char *area, snowflake owner,
+                                const struct opt_image *image, struct opt_str *ret)
 {
     snowflake id = snowflake_new();
     char name[256];
@@ -28,8 +28,8 @@ enum err picture_store(struct call *call, const char *area, snowflake owner,
     return call_write_blob(call, id, name, image->value.bytes);
 }
 
-enum err picture_delete(struct call *call, const char *area, snowflake owner,
-                        const struct opt_str *hash)
+enum err delete_stored_picture(struct call *call, const char *area, snowflake owner,
+                               const struct opt_str *hash)
 {
     char name[256];
 
@@ -39,12 +39,12 @@ enum err picture_delete(struct call *call, const char *area, snowflake owner,
     return call_delete_blob(call, name);
 }
 
-enum err picture_delete_previous(struct call *call, const char *area, snowflake owner,
+enum err delete_previous_picture(struct call *call, const char *area, snowflake owner,
                                  const struct opt_str *before, const struct opt_str *now)
 {
     bool stays = now->given == GIVEN && str_eq(before->value, now->value);
 
-    return stays ? OK : picture_delete(call, area, owner, before);
+    return stays ? OK : delete_stored_picture(call, area, owner, before);
 }
 
 /* Pictures are stored as they were uploaded; the first bytes determine the content type. */
@@ -122,17 +122,18 @@ static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 static const char *const areas[] = { ASSETS(AREA) };
 #undef AREA
 
-static enum err reply_with_open_file(struct call *call, int fd, int64_t size)
+static enum err reply_with_opened_picture_file(struct call *call, int fd, int64_t size)
 {
     char head[12];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
     /* Each upload has a unique name, so the content behind a URL never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
-    return call_reply_file(call, detect_content_type(head, n), fd, size);
+    return call_reply_with_file(call, detect_content_type(head, n), fd, size);
 }
 
-enum err reply_with_picture(struct call *call, const char *area, snowflake owner, struct str hash)
+enum err reply_with_stored_picture(struct call *call, const char *area, snowflake owner,
+                                   struct str hash)
 {
     char name[256];
     int64_t size;
@@ -140,19 +141,19 @@ enum err reply_with_picture(struct call *call, const char *area, snowflake owner
 
     format_picture_file_name(name, area, owner, hash);
     enum err e = call_open_blob(call, name, &fd, &size);
-    return e ? e : reply_with_open_file(call, fd, size);
+    return e ? e : reply_with_opened_picture_file(call, fd, size);
 }
 
 /* Handles GET for all picture routes. The route's row in ASSETS determines the storage area. */
 static enum err get_picture(struct call *call)
 {
     const char *area = areas[call->route - routes];
-    struct str url, hash = strip_file_extension(call_path_text(call, "file"));
-    snowflake owner = call_path_id(call, "owner.id");
+    struct str url, hash = strip_file_extension(call_get_path_text(call, "file"));
+    snowflake owner = call_get_path_id(call, "owner.id");
 
     if (!is_picture_hash(hash))
         return ERR_NOT_FOUND;
-    enum err e = reply_with_picture(call, area, owner, hash);
+    enum err e = reply_with_stored_picture(call, area, owner, hash);
     if (e != ERR_NOT_FOUND || !str_is(str_of(area), "avatars"))
         return e;
     e = external_picture_find_url(call->tx, owner, hash, &url);

@@ -13,7 +13,7 @@ struct caller_password {
 
 static enum err read_caller_password(struct call *call)
 {
-    struct caller_password *p = call_passed_data(call, "caller_password");
+    struct caller_password *p = call_get_stage_data(call, "caller_password");
     struct user user;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
@@ -36,7 +36,7 @@ enum err refuse_wrong_password(struct call *call)
 
 static enum err check_caller_password(struct call *call)
 {
-    const struct caller_password *p = call_passed_data(call, "caller_password");
+    const struct caller_password *p = call_get_stage_data(call, "caller_password");
     struct password_attempt guess = { p->username, p->hash, p->given, p->known_address };
     bool right = true;
     enum err e = p->hash.p ? password_check_and_count_attempt(call, &guess, &right) : OK;
@@ -51,7 +51,7 @@ void require_caller_password(struct call *call, struct str given)
 
 void require_caller_password_in_field(struct call *call, struct str given, const char *field)
 {
-    struct caller_password *p = call_pass_data(call, "caller_password", sizeof *p);
+    struct caller_password *p = call_store_stage_data(call, "caller_password", sizeof *p);
 
     p->field = field;
     p->given = given;
@@ -61,7 +61,7 @@ void require_caller_password_in_field(struct call *call, struct str given, const
 
 enum err read_caller_after_password_check(struct call *call, struct user *ret)
 {
-    const struct caller_password *p = call_passed_data(call, "caller_password");
+    const struct caller_password *p = call_get_stage_data(call, "caller_password");
     enum err e = user_find(call->tx, call->caller->id, ret);
 
     if (e)

@@ -38,7 +38,7 @@ static bool patch_needs_password(const struct call *call)
 static enum err read_current_password(struct call *call)
 {
     const struct user_patch *in = call->body;
-    struct profile_change *change = call_passed_data(call, "profile_change");
+    struct profile_change *change = call_get_stage_data(call, "profile_change");
     struct user user;
 
     enum err e = user_find(call->tx, call->caller->id, &user);
@@ -56,7 +56,7 @@ static enum err read_current_password(struct call *call)
 static enum err check_current_password(struct call *call)
 {
     const struct user_patch *in = call->body;
-    const struct profile_change *change = call_passed_data(call, "profile_change");
+    const struct profile_change *change = call_get_stage_data(call, "profile_change");
     struct password_attempt guess = { change->username, change->known_hash, in->password.value,
                                       change->known_address };
     bool right = true;
@@ -68,7 +68,7 @@ static enum err check_current_password(struct call *call)
 static enum err check_and_hash_passwords(struct call *call)
 {
     const struct user_patch *in = call->body;
-    struct profile_change *change = call_passed_data(call, "profile_change");
+    struct profile_change *change = call_get_stage_data(call, "profile_change");
     enum err e = check_current_password(call);
 
     if (e)
@@ -81,10 +81,13 @@ static enum err check_and_hash_passwords(struct call *call)
 static enum err store_profile_pictures(struct call *call)
 {
     const struct user_patch *in = call->body;
-    struct profile_change *change = call_passed_data(call, "profile_change");
-    enum err e = picture_store(call, "avatars", call->caller->id, &in->avatar, &change->avatar);
+    struct profile_change *change = call_get_stage_data(call, "profile_change");
+    enum err e =
+        store_uploaded_picture(call, "avatars", call->caller->id, &in->avatar, &change->avatar);
 
-    return e ? e : picture_store(call, "banners", call->caller->id, &in->banner, &change->banner);
+    return e ? e
+             : store_uploaded_picture(call, "banners", call->caller->id, &in->banner,
+                                      &change->banner);
 }
 
 enum err prepare_modify_current_user(struct call *call)
@@ -92,7 +95,7 @@ enum err prepare_modify_current_user(struct call *call)
     const struct user_patch *in = call->body;
     enum err name = OK, date = OK, email = OK;
 
-    call_pass_data(call, "profile_change", sizeof(struct profile_change));
+    call_store_stage_data(call, "profile_change", sizeof(struct profile_change));
     if (in->username.given == GIVEN)
         name = check_username(call, in->username.value);
     if (!caller_is_bot(call)) {
@@ -111,7 +114,7 @@ enum err prepare_modify_current_user(struct call *call)
 }
 
 /* An absent value leaves the field unchanged; null clears it. */
-static void apply_optional_text(struct opt_str *field, const struct opt_str *in)
+static void copy_optional_text_if_given(struct opt_str *field, const struct opt_str *in)
 {
     if (in->given != ABSENT)
         *field = *in;
@@ -120,15 +123,15 @@ static void apply_optional_text(struct opt_str *field, const struct opt_str *in)
 static void apply_user_patch(const struct call *call, struct user *user)
 {
     const struct user_patch *in = call->body;
-    const struct profile_change *change = call_passed_data(call, "profile_change");
+    const struct profile_change *change = call_get_stage_data(call, "profile_change");
 
     if (in->username.given == GIVEN)
         user->username = in->username.value;
-    apply_optional_text(&user->avatar, &change->avatar);
-    apply_optional_text(&user->banner, &change->banner);
+    copy_optional_text_if_given(&user->avatar, &change->avatar);
+    copy_optional_text_if_given(&user->banner, &change->banner);
     if (caller_is_bot(call))
         return;
-    apply_optional_text(&user->global_name, &in->global_name);
+    copy_optional_text_if_given(&user->global_name, &in->global_name);
     if (in->bio.given != ABSENT)
         user->bio = in->bio.given == GIVEN ? in->bio.value : STR("");
     if (in->accent_color.given != ABSENT)
@@ -141,9 +144,9 @@ static void apply_user_patch(const struct call *call, struct user *user)
         user->password_hash = change->new_hash;
 }
 
-enum err caller_tokens_replace(struct call *call, struct str *ret)
+enum err replace_all_caller_tokens(struct call *call, struct str *ret)
 {
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .kind = CALLER_USER,
         .user_id = call->caller->id,
         .scopes = STR(""),
@@ -159,7 +162,7 @@ enum err caller_tokens_replace(struct call *call, struct str *ret)
         e = known_login_address_save(call, call->caller->id);
     if (e)
         return e;
-    return auth_issue_token(api_options(call->api)->auth, call->tx, &grant, ret);
+    return auth_issue_token(api_get_options(call->api)->auth, call->tx, &grant, ret);
 }
 
 static bool optional_texts_are_equal(struct opt_str a, struct opt_str b)
@@ -190,13 +193,13 @@ static enum err send_verification_if_email_changed(struct call *call, const stru
     enum err e = user_update(call->tx, user, &taken);
     if (!e)
         e = mailed_link_send(call, user, LINK_VERIFY, &wait_ms);
-    return e ? e : wait_ms ? call_refuse_rate_limited(call, wait_ms) : OK;
+    return e ? e : wait_ms ? call_refuse_as_rate_limited(call, wait_ms) : OK;
 }
 
 enum err modify_current_user(struct call *call)
 {
     const struct user_patch *in = call->body;
-    const struct profile_change *change = call_passed_data(call, "profile_change");
+    const struct profile_change *change = call_get_stage_data(call, "profile_change");
     struct user_with_token out = { .token = call->token };
     struct user before;
     const char *taken;
@@ -218,19 +221,19 @@ enum err modify_current_user(struct call *call)
     if (!e && taken)
         e = refuse_taken_name_or_email(call, taken);
     if (!e)
-        e = picture_delete_previous(call, "avatars", before.id, &before.avatar, &out.user.avatar);
+        e = delete_previous_picture(call, "avatars", before.id, &before.avatar, &out.user.avatar);
     if (!e)
-        e = picture_delete_previous(call, "banners", before.id, &before.banner, &out.user.banner);
+        e = delete_previous_picture(call, "banners", before.id, &before.banner, &out.user.banner);
     if (!e)
         e = send_verification_if_email_changed(call, &before, &out.user);
     if (!e && change->new_hash.p)
-        e = caller_tokens_replace(call, &out.token);
+        e = replace_all_caller_tokens(call, &out.token);
     if (e)
         return e;
 
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(out.user.id), &current_user_schema,
-              &out.user);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(out.user.id), &current_user_schema,
+                    &out.user);
     if (public_user_fields_differ(&before, &out.user))
         e = hook_account_changed(call, &out.user);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }

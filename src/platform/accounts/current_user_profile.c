@@ -68,16 +68,16 @@ struct stored_banner {
 static enum err store_profile_banner(struct call *call)
 {
     const struct profile_patch *in = call->body;
-    struct stored_banner *b = call_passed_data(call, "stored_banner");
+    struct stored_banner *b = call_get_stage_data(call, "stored_banner");
 
-    return picture_store(call, "banners", call->caller->id, &in->banner, &b->hash);
+    return store_uploaded_picture(call, "banners", call->caller->id, &in->banner, &b->hash);
 }
 
 enum err prepare_modify_user_profile(struct call *call)
 {
     const struct profile_patch *in = call->body;
 
-    call_pass_data(call, "stored_banner", sizeof(struct stored_banner));
+    call_store_stage_data(call, "stored_banner", sizeof(struct stored_banner));
     if (in->banner.given != ABSENT)
         call->compute = store_profile_banner;
     return OK;
@@ -100,7 +100,7 @@ enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *
 static void apply_profile_patch(const struct call *call, struct user *u, struct opt_str *colors)
 {
     const struct profile_patch *in = call->body;
-    const struct stored_banner *banner = call_passed_data(call, "stored_banner");
+    const struct stored_banner *banner = call_get_stage_data(call, "stored_banner");
 
     if (in->pronouns.given != ABSENT)
         u->pronouns = in->pronouns.given == GIVEN ? in->pronouns.value : STR("");
@@ -135,10 +135,10 @@ enum err modify_current_user_profile(struct call *call)
         e = tx_exec(call->tx, SAVE_PRONOUNS_AND_COLORS,
                     BIND(v_id(u.id), v_text(u.pronouns), optional_text_value(colors)), NULL);
     if (!e)
-        e = picture_delete_previous(call, "banners", u.id, &before.banner, &u.banner);
+        e = delete_previous_picture(call, "banners", u.id, &before.banner, &u.banner);
     if (e)
         return e;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(u.id), &current_user_schema, &u);
-    return call_reply_object(call, &(struct current_user_profile){ u.pronouns, u.bio, u.banner,
-                                                                   u.accent_color, colors });
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(u.id), &current_user_schema, &u);
+    return call_reply_with_object(call, &(struct current_user_profile){ u.pronouns, u.bio, u.banner,
+                                                                        u.accent_color, colors });
 }

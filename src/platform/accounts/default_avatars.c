@@ -1,7 +1,7 @@
 /* default_avatars.c - default avatars for accounts without a picture, drawn on request. */
 #include "platform/accounts/internal.h"
 
-#include "base/png.h"
+#include "base/pictures/png.h"
 
 enum { SIDE = 128, AVATARS = 6 };
 
@@ -39,7 +39,7 @@ static enum err reply_with_default_avatar(struct call *call, uint64_t n)
     buf_init(&png, 64 * 1024);
     encode_default_avatar(&png, colors[n]);
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
-    return call_reply_buf(call, STR("image/png"), &png);
+    return call_reply_with_buf(call, STR("image/png"), &png);
 }
 
 enum err reply_with_default_picture(struct call *call, snowflake owner)
@@ -49,7 +49,7 @@ enum err reply_with_default_picture(struct call *call, snowflake owner)
 
 struct str user_avatar_url(struct call *call, const struct user *u)
 {
-    struct str base = api_base_url(call, "http");
+    struct str base = api_get_base_url(call, "http");
 
     if (u->avatar.given == GIVEN)
         return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_ARGS(base),
@@ -60,7 +60,7 @@ struct str user_avatar_url(struct call *call, const struct user *u)
 
 static enum err get_default_avatar(struct call *call)
 {
-    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
+    struct str file = call_get_path_text(call, "file"), number = str_cut(&file, '.');
     uint64_t n;
 
     if (!str_to_u64(number, &n) || n >= AVATARS || !str_is(file, "png"))

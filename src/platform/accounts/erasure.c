@@ -13,7 +13,7 @@ enum { ERASURE_STEP_ROWS = 40 };
 
 static enum err erase_account_row_batch(struct call *call, snowflake id)
 {
-    struct deletion_step step = { ERASURE_STEP_ROWS, ERASURE_STEP_ROWS, INT64_MAX };
+    struct deletion_step_limits step = { ERASURE_STEP_ROWS, ERASURE_STEP_ROWS, INT64_MAX };
     enum err e = deletion_apply_all_rules(call, WITH_ACCOUNT, id, &step);
 
     return e ? e : deletion_schedule_next_step(call, &account_erasure_job, id, &step, STR(""));
@@ -43,9 +43,9 @@ enum err account_erase(struct call *call, const struct user *u)
     if (!e)
         e = job_cancel(call, &account_deletion_job, u->id);
     if (!e)
-        e = picture_delete(call, "avatars", u->id, &u->avatar);
+        e = delete_stored_picture(call, "avatars", u->id, &u->avatar);
     if (!e)
-        e = picture_delete(call, "banners", u->id, &u->banner);
+        e = delete_stored_picture(call, "banners", u->id, &u->banner);
     if (!e)
         e = account_revoke_tokens(call, u->id);
     return e ? e : erase_account_row_batch(call, u->id);

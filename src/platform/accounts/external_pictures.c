@@ -93,7 +93,7 @@ bool external_picture_url_fits_header(struct str url)
 /* True for URLs below this server's own base URL, even if its host is private. */
 static bool is_url_of_this_server(const struct call *call, struct str url)
 {
-    struct str own = api_base_url(call, "http");
+    struct str own = api_get_base_url(call, "http");
 
     return str_starts_with(url, own) && url.n > own.n && url.p[own.n] == '/';
 }

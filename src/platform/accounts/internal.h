@@ -16,9 +16,9 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 /* --- placeholders.c ------------------------------------------------------------------- */
 
 /* Invalidates the claim code of a placeholder account, if there is one. */
-enum err placeholder_delete_claim_code(struct tx *tx, snowflake user_id);
+enum err placeholder_account_delete_claim_code(struct tx *tx, snowflake user_id);
 /* Turns a placeholder account into an ordinary account, because a person has claimed it. */
-enum err placeholder_make_ordinary_account(struct tx *tx, snowflake user_id);
+enum err placeholder_account_make_ordinary(struct tx *tx, snowflake user_id);
 extern const struct type account_claim_body;
 enum err prepare_claim_account(struct call *call);
 enum err claim_account(struct call *call);
@@ -45,11 +45,11 @@ enum err redirect_to_external_picture(struct call *call, struct str url);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct registration {
+struct registration_request {
     struct str username;
     struct opt_str global_name, email, password, date_of_birth, invite;
 };
-struct login {
+struct login_request {
     struct str login, password;
     bool undelete;
 };
@@ -95,7 +95,7 @@ enum err reply_with_login_token(struct call *call, const struct user *user);
 /* Issues a token for a completed log-in of this account. */
 enum err issue_login_token(struct call *call, snowflake id, struct str *ret);
 /* Ends all sessions of the caller and starts a new one; *ret is the new token. */
-enum err caller_tokens_replace(struct call *call, struct str *ret);
+enum err replace_all_caller_tokens(struct call *call, struct str *ret);
 
 /* --- caller_password.c ---------------------------------------------------------------- */
 
@@ -177,7 +177,7 @@ enum err known_login_addresses_delete(struct call *call, snowflake user_id);
 
 /* Returns the supported locale that the header values X-Discord-Locale and Accept-Language ask for.
  * The result's p is NULL if they name no supported locale. */
-struct str locale_from_header_values(struct str named, struct str accepted);
+struct str determine_locale_from_header_values(struct str named, struct str accepted);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 

@@ -43,7 +43,7 @@ static int parse_quality_value(struct str parameters)
     return weight;
 }
 
-struct str locale_from_header_values(struct str named, struct str accepted)
+struct str determine_locale_from_header_values(struct str named, struct str accepted)
 {
     struct str best = locale_find_supported(str_trim(named));
     int most = 0;
@@ -63,30 +63,30 @@ struct str locale_from_header_values(struct str named, struct str accepted)
     return best;
 }
 
-struct str locale_from_headers(const struct call *call)
+struct str determine_locale_from_request_headers(const struct call *call)
 {
     const struct http_request *r = call->exchange ? call->exchange->request : NULL;
 
     if (!r)
         return (struct str){ 0 };
-    return locale_from_header_values(http_find_header(r, STR("X-Discord-Locale")),
-                                     http_find_header(r, STR("Accept-Language")));
+    return determine_locale_from_header_values(http_find_header(r, STR("X-Discord-Locale")),
+                                               http_find_header(r, STR("Accept-Language")));
 }
 
-struct str request_locale_for_user(const struct call *call, const struct user *caller)
+struct str determine_request_locale_of_user(const struct call *call, const struct user *caller)
 {
-    struct str wanted = locale_from_headers(call);
+    struct str wanted = determine_locale_from_request_headers(call);
 
     return wanted.p ? wanted : caller->locale.n ? caller->locale : fallback;
 }
 
 static const char LOCALE_OF[] = "select locale from users where id = $1";
 
-enum err request_locale(struct call *call, struct str *ret)
+enum err determine_request_locale(struct call *call, struct str *ret)
 {
     struct rows row;
 
-    *ret = locale_from_headers(call);
+    *ret = determine_locale_from_request_headers(call);
     if (ret->p)
         return OK;
     *ret = fallback;

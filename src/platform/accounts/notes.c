@@ -85,7 +85,7 @@ enum err get_note(struct call *call)
 
     if (e)
         return e;
-    return out.note.n ? call_reply_object(call, &out) : ERR_UNKNOWN_USER;
+    return out.note.n ? call_reply_with_object(call, &out) : ERR_UNKNOWN_USER;
 }
 
 enum err put_note(struct call *call)
@@ -108,6 +108,6 @@ enum err put_note(struct call *call)
         return e;
     if (!event.note.p)
         event.note = STR("");
-    call_emit(call, EVENT_USER_NOTE_UPDATE, audience_of_user(id), &note_event_schema, &event);
+    call_emit_event(call, EVENT_USER_NOTE_UPDATE, audience_of_user(id), &note_event_schema, &event);
     return OK;
 }

@@ -24,7 +24,7 @@ static enum err issue_operator_token(struct tx *tx, void *arg)
 
     if (e)
         return e;
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .user_id = row_id(&row, 0),
         .kind = CALLER_USER,
         .scopes = STR(""),
@@ -37,12 +37,12 @@ static enum err issue_operator_token(struct tx *tx, void *arg)
     return e;
 }
 
-enum err operator_issue_token(struct store *store, struct auth *auth, struct str username,
-                              struct arena *arena, struct str *ret)
+enum err issue_token_for_operator(struct store *store, struct auth *auth, struct str username,
+                                  struct arena *arena, struct str *ret)
 {
     struct operator_token_request w = { auth, arena, username, ret };
 
-    return store_run(store, STORE_WRITE, NULL, issue_operator_token, &w);
+    return store_run_transaction_and_wait(store, STORE_WRITE, NULL, issue_operator_token, &w);
 }
 
 /* --- actions on an account ----------------------------------------------------------- */
@@ -55,7 +55,7 @@ enum err account_revoke_tokens(struct call *call, snowflake id)
     call_revoke_account_tokens(call, id);
     enum err e = tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
     if (!e)
-        e = placeholder_delete_claim_code(call->tx, id);
+        e = placeholder_account_delete_claim_code(call->tx, id);
     return e ? e : hook_account_revoked(call, id);
 }
 
@@ -92,18 +92,18 @@ enum err account_set_password(struct call *call, snowflake id, struct str hash)
     if (!e)
         e = known_login_addresses_delete(call, id);
     if (!e)
-        e = placeholder_make_ordinary_account(call->tx, id);
+        e = placeholder_account_make_ordinary(call->tx, id);
     return e ? e : account_revoke_tokens(call, id);
 }
 
 enum err account_remove_mfa(struct call *call, struct user *u)
 {
-    enum err e = mfa_remove(call, u->id);
+    enum err e = mfa_settings_remove(call, u->id);
 
     if (e)
         return e;
     u->mfa_enabled = false;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(u->id), &current_user_schema, u);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(u->id), &current_user_schema, u);
     return OK;
 }
 
@@ -116,6 +116,6 @@ enum err account_set_premium(struct call *call, struct user *u, int64_t type)
     if (e)
         return e;
     u->premium_type = type;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(u->id), &current_user_schema, u);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(u->id), &current_user_schema, u);
     return OK;
 }

@@ -18,8 +18,8 @@ enum { OPERATOR_TOKEN_S = 15 * 60 };
 
 /* Issues a token for a user, valid for 15 minutes. Returns ERR_UNKNOWN_USER if no user account
  * (bots excluded) has that name. Waits for the store, so never call it on an event loop. */
-enum err operator_issue_token(struct store *store, struct auth *auth, struct str username,
-                              struct arena *arena, struct str *ret);
+enum err issue_token_for_operator(struct store *store, struct auth *auth, struct str username,
+                                  struct arena *arena, struct str *ret);
 
 /* --- account actions, each inside a call's transaction ---------------------------------- */
 

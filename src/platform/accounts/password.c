@@ -18,12 +18,12 @@ enum err password_hash_with_cost(struct password_cost cost, struct arena *a, str
 
 enum err password_hash(const struct api *api, struct arena *a, struct str password, struct str *ret)
 {
-    return password_hash_with_cost(api_options(api)->password_cost, a, password, ret);
+    return password_hash_with_cost(api_get_options(api)->password_cost, a, password, ret);
 }
 
 bool password_verify(const struct api *api, struct str hash, struct str password)
 {
-    struct password_cost cost = api_options(api)->password_cost;
+    struct password_cost cost = api_get_options(api)->password_cost;
     char text[crypto_pwhash_STRBYTES] = { 0 };
 
     if (!hash.p || hash.n >= sizeof text) {

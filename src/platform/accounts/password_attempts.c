@@ -43,7 +43,7 @@ static struct str derive_known_ip_address_digest(const struct call *call, snowfl
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST);
 
-    auth_derive_key(api_options(call->api)->auth, "known-address", user_id,
+    auth_derive_key(api_get_options(call->api)->auth, "known-address", user_id,
                     caller_ip_address_key(call), digest, DIGEST);
     return str_slice((const char *)digest, DIGEST);
 }
@@ -92,7 +92,7 @@ static void uncount_password_attempts(struct call *call, const struct attempt_co
                                       size_t n)
 {
     while (n)
-        n--, call_revert_limit_count(call, counts[n].limit, counts[n].key);
+        n--, call_uncount_from_rate_limit(call, counts[n].limit, counts[n].key);
 }
 
 /* Counts every attempt before the check, so that parallel attempts cannot exceed the limit, and
@@ -109,7 +109,7 @@ enum err password_check_and_count_attempt(struct call *call, const struct passwo
     size_t count = COUNT_OF(counts) - (g->known_address ? 1 : 0);
 
     for (size_t i = 0; i < count; i++) {
-        enum err e = call_count_against_limit(call, counts[i].limit, counts[i].key);
+        enum err e = call_count_against_rate_limit(call, counts[i].limit, counts[i].key);
 
         if (e) {
             uncount_password_attempts(call, counts, i);

@@ -16,7 +16,7 @@
 static const char INSERT_PLACEHOLDER[] =
     "insert into placeholder_accounts (user_id) values ($1) on conflict do nothing";
 
-enum err placeholder_insert(struct tx *tx, snowflake user_id)
+enum err placeholder_account_insert(struct tx *tx, snowflake user_id)
 {
     return tx_exec(tx, INSERT_PLACEHOLDER, BIND(v_id(user_id)), NULL);
 }
@@ -27,7 +27,7 @@ enum err placeholder_insert(struct tx *tx, snowflake user_id)
 static const char SET_CODE[] =
     "update placeholder_accounts set code_digest = $2, code_expires_at = $3 where user_id = $1" CLAIMABLE;
 
-enum err placeholder_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret)
+enum err placeholder_account_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret)
 {
     unsigned char bytes[16];
     int64_t changed = 0, day = INT64_C(86400) * 1000 * 1000;
@@ -46,12 +46,12 @@ enum err placeholder_create_claim_code(struct tx *tx, snowflake user_id, struct 
 static const char END_CODE[] =
     "update placeholder_accounts set code_digest = null, code_expires_at = null where user_id = $1";
 
-enum err placeholder_delete_claim_code(struct tx *tx, snowflake user_id)
+enum err placeholder_account_delete_claim_code(struct tx *tx, snowflake user_id)
 {
     return tx_exec(tx, END_CODE, BIND(v_id(user_id)), NULL);
 }
 
-enum err placeholder_make_ordinary_account(struct tx *tx, snowflake user_id)
+enum err placeholder_account_make_ordinary(struct tx *tx, snowflake user_id)
 {
     return tx_exec(tx, "delete from placeholder_accounts where user_id = $1", BIND(v_id(user_id)),
                    NULL);
@@ -112,7 +112,7 @@ static enum err check_claim_code(struct call *call)
 static enum err hash_claim_password(struct call *call)
 {
     const struct account_claim *in = call->body;
-    struct str *hash = call_pass_data(call, "str", sizeof *hash);
+    struct str *hash = call_store_stage_data(call, "str", sizeof *hash);
 
     return password_hash(call->api, call->arena, in->password, hash);
 }
@@ -130,7 +130,7 @@ enum err prepare_claim_account(struct call *call)
 enum err claim_account(struct call *call)
 {
     const struct account_claim *in = call->body;
-    const struct str *hash = call_passed_data(call, "str");
+    const struct str *hash = call_get_stage_data(call, "str");
     const char *taken = NULL;
     int64_t wait_ms;
     struct user user;

@@ -21,7 +21,7 @@ static const char HASH_CODE[] =
     "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
 
 /* Replaces codes that an earlier version stored in plain text by their digests. */
-static enum err hash_plain_registration_codes(struct call *call, size_t *ret_count)
+static enum err digest_unhashed_registration_codes(struct call *call, size_t *ret_count)
 {
     struct list codes = { 0 };
     struct rows rows;
@@ -46,7 +46,7 @@ static enum err hash_plain_registration_codes(struct call *call, size_t *ret_cou
 static enum err run_registration_code_hashing_job(struct call *call, const struct job *job)
 {
     size_t count;
-    enum err e = hash_plain_registration_codes(call, &count);
+    enum err e = digest_unhashed_registration_codes(call, &count);
 
     return e || !count ? e : job_schedule(call, job->kind, job->key, clock_us(), STR(""));
 }
@@ -72,7 +72,7 @@ enum err registration_invite_create(struct call *call, struct registration_invit
     enum err e = tx_exec(call->tx, DROP_INVITES, BIND(v_int(clock_us())), NULL);
 
     if (!e)
-        e = hash_plain_registration_codes(call, &sealed);
+        e = digest_unhashed_registration_codes(call, &sealed);
     if (e)
         return e;
     randombytes_buf(bytes, sizeof bytes);
@@ -157,13 +157,14 @@ static enum err consume_registration_code(struct call *call, struct opt_str code
 
 enum err require_registration_open(struct call *call)
 {
-    return api_registration_mode_for(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
+    return api_get_registration_mode_for_call(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED
+                                                                           : OK;
 }
 
 enum err check_registration_allowed(struct call *call, struct opt_str *invite,
                                     bool *ret_guild_required)
 {
-    enum registration_mode mode = api_registration_mode_for(call);
+    enum registration_mode mode = api_get_registration_mode_for_call(call);
     bool used = false;
 
     /* Only registration codes start with "reg-"; other invites lead to guilds. */

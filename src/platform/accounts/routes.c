@@ -11,6 +11,7 @@
 #include "net/http/server.h"
 #include "platform/accounts/mail/mailed_links.h"
 #include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/mfa/webauthn_credentials.h"
 #include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };
@@ -73,29 +74,29 @@ enum err refuse_taken_name_or_email(struct call *call, const char *field)
 
 enum err issue_login_token(struct call *call, snowflake id, struct str *ret)
 {
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .kind = CALLER_USER,
         .user_id = id,
         .scopes = STR(""),
         .client = http_find_header(call->exchange->request, STR("User-Agent")),
     };
 
-    return auth_issue_token(api_options(call->api)->auth, call->tx, &grant, ret);
+    return auth_issue_token(api_get_options(call->api)->auth, call->tx, &grant, ret);
 }
 
 /* --- POST /auth/register -------------------------------------------------------------- */
 
 static enum err hash_registration_password(struct call *call)
 {
-    const struct registration *in = call->body;
-    struct str *hash = call_pass_data(call, "str", sizeof *hash);
+    const struct registration_request *in = call->body;
+    struct str *hash = call_store_stage_data(call, "str", sizeof *hash);
 
     return password_hash(call->api, call->arena, in->password.value, hash);
 }
 
 static enum err prepare_register_account(struct call *call)
 {
-    const struct registration *in = call->body;
+    const struct registration_request *in = call->body;
     enum err closed = require_registration_open(call);
 
     if (closed)
@@ -111,8 +112,8 @@ static enum err prepare_register_account(struct call *call)
 /* POST /auth/register. The new account's locale is that of the request. */
 static enum err register_account(struct call *call)
 {
-    const struct registration *in = call->body;
-    const struct str *hash = call_passed_data(call, "str");
+    const struct registration_request *in = call->body;
+    const struct str *hash = call_get_stage_data(call, "str");
     struct token_reply out;
     const char *taken;
     int64_t wait_ms; /* unused; no mail is sent if the limit is reached */
@@ -131,7 +132,7 @@ static enum err register_account(struct call *call)
     bool guild_required = false;
     enum err e = check_registration_allowed(call, &invite, &guild_required);
     if (!e)
-        e = request_locale(call, &user.locale);
+        e = determine_request_locale(call, &user.locale);
     if (!e)
         e = user_insert(call->tx, &user, &taken);
     if (e)
@@ -145,7 +146,7 @@ static enum err register_account(struct call *call)
         e = mailed_link_send(call, &user, LINK_VERIFY, &wait_ms);
     if (!e)
         e = issue_login_token(call, user.id, &out.token);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* --- POST /auth/login ----------------------------------------------------------------- */
@@ -166,8 +167,8 @@ struct login_attempt {
  * exist. */
 static enum err read_login_account(struct call *call)
 {
-    const struct login *in = call->body;
-    struct login_attempt *entrance = call_pass_data(call, "login_attempt", sizeof *entrance);
+    const struct login_request *in = call->body;
+    struct login_attempt *entrance = call_store_stage_data(call, "login_attempt", sizeof *entrance);
     bool found;
     enum err e = user_find_by_login(call->tx, in->login, &entrance->user, &found);
 
@@ -176,8 +177,8 @@ static enum err read_login_account(struct call *call)
 
 static enum err verify_login_password(struct call *call)
 {
-    const struct login *in = call->body;
-    const struct login_attempt *entrance = call_passed_data(call, "login_attempt");
+    const struct login_request *in = call->body;
+    const struct login_attempt *entrance = call_get_stage_data(call, "login_attempt");
     struct password_attempt guess = { in->login, entrance->user.password_hash, in->password,
                                       entrance->known_address };
     bool right;
@@ -211,10 +212,10 @@ enum err reply_with_login_token(struct call *call, const struct user *user)
     if (!e)
         e = issue_login_token(call, user->id, &out.token.value);
     out.token.given = GIVEN;
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
-static struct opt_bool make_present_bool(bool yes)
+static struct opt_bool optional_bool_from_bool(bool yes)
 {
     return (struct opt_bool){ GIVEN, yes };
 }
@@ -222,20 +223,27 @@ static struct opt_bool make_present_bool(bool yes)
 enum err reply_to_login(struct call *call, const struct user *user, bool undelete)
 {
     unsigned char instance[16];
+    struct opt_str challenge;
+    struct mfa_settings m;
 
     if (!user->mfa_enabled)
         return reply_with_login_token(call, user);
     randombytes_buf(instance, sizeof instance);
     struct str ticket = mfa_ticket_create(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
-    return call_reply_object(
+    enum err e = mfa_settings_find(call, user->id, &m);
+    if (!e)
+        e = webauthn_request_options(call, user->id, ticket, &challenge);
+    if (e)
+        return e;
+    return call_reply_with_object(
         call,
         &(struct login_reply){
             .user_id = user->id,
-            .mfa = make_present_bool(true),
-            .sms = make_present_bool(false),
-            .totp = make_present_bool(true),
-            .backup = make_present_bool(true),
-            .webauthn = { .given = GIVEN_NULL },
+            .mfa = optional_bool_from_bool(true),
+            .sms = optional_bool_from_bool(false),
+            .totp = optional_bool_from_bool(m.has_totp),
+            .backup = optional_bool_from_bool(true),
+            .webauthn = challenge,
             .ticket = { GIVEN, ticket },
             .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance, sizeof instance) },
         });
@@ -243,8 +251,8 @@ enum err reply_to_login(struct call *call, const struct user *user, bool undelet
 
 static enum err log_in(struct call *call)
 {
-    const struct login *in = call->body;
-    const struct login_attempt *entrance = call_passed_data(call, "login_attempt");
+    const struct login_request *in = call->body;
+    const struct login_attempt *entrance = call_get_stage_data(call, "login_attempt");
     const struct user *looked_at = &entrance->user;
     struct user user;
 
@@ -282,7 +290,7 @@ static enum err reply_with_oauth2_user(struct call *call, const struct user *use
 
     buf_init(&text, CALL_MAX_REPLY);
     schema_encode_object(&j, email ? &oauth2_user_with_email_schema : &oauth2_user_schema, user);
-    return call_reply_buf(call, STR("application/json"), &text);
+    return call_reply_with_buf(call, STR("application/json"), &text);
 }
 
 static enum err get_current_user(struct call *call)
@@ -293,18 +301,18 @@ static enum err get_current_user(struct call *call)
     if (e)
         return e;
     return call->caller->kind == CALLER_BEARER ? reply_with_oauth2_user(call, &user)
-                                               : call_reply_object(call, &user);
+                                               : call_reply_with_object(call, &user);
 }
 
 static enum err get_user(struct call *call)
 {
-    return call_reply_object(call, call->target.user);
+    return call_reply_with_object(call, call->target.user);
 }
 
 static enum err resolve_user(struct call *call)
 {
     call->target.user = arena_alloc(call->arena, sizeof *call->target.user);
-    return user_find(call->tx, call_path_id(call, "user.id"), call->target.user);
+    return user_find(call->tx, call_get_path_id(call, "user.id"), call->target.user);
 }
 
 static const struct path_resolver resolvers[] = {
@@ -457,9 +465,9 @@ enum err account_create(struct tx *tx, struct auth *auth, const struct new_accou
         .verified = true,
         .bot = { draft->bot ? GIVEN : ABSENT, draft->bot },
     };
-    struct token_grant grant = { .kind = draft->bot ? CALLER_BOT : CALLER_USER,
-                                 .user_id = user.id,
-                                 .scopes = STR("") };
+    struct token_to_issue grant = { .kind = draft->bot ? CALLER_BOT : CALLER_USER,
+                                    .user_id = user.id,
+                                    .scopes = STR("") };
     const char *taken;
 
     enum err e = user_insert(tx, &user, &taken);

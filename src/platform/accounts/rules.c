@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 /* If "-MM-DD" of today is less than that of the birth date, this year's birthday is yet to come. */
 int64_t age_in_years_on(struct str birth, struct str today)

@@ -34,34 +34,37 @@ static const struct type type_bio = { .kind = KIND_STRING, .max = 190, .doc = "A
 static const struct type type_token = { .kind = KIND_STRING, .doc = "Credential; keep it secret" };
 
 static const struct field registration_fields[] = {
-    { FIELD(struct registration, username), .type = &type_username },
-    { FIELD(struct registration, global_name), .type = &type_display_name,
+    { FIELD(struct registration_request, username), .type = &type_username },
+    { FIELD(struct registration_request, global_name), .type = &type_display_name,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct registration, email), .type = &type_email, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct registration, password), .type = &type_password, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct registration_request, email), .type = &type_email,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct registration_request, password), .type = &type_password,
+      .flags = OPTIONAL | NULLABLE,
       .doc = "Without a password the account can only use its token" },
-    { FIELD(struct registration, date_of_birth), .type = &type_date, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct registration, invite), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct registration_request, date_of_birth), .type = &type_date,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct registration_request, invite), .type = &type_text, .flags = OPTIONAL | NULLABLE,
       .doc = "Code of an invite to accept, or a registration code" },
     { 0 },
 };
 static const struct schema registration_schema = {
     .name = "Registration",
-    .size = sizeof(struct registration),
+    .size = sizeof(struct registration_request),
     .fields = registration_fields,
     .doc = "A new account.",
 };
 
 static const struct field login_fields[] = {
-    { FIELD(struct login, login), .type = &type_login },
-    { FIELD(struct login, password), .type = &type_entered_password },
-    { FIELD(struct login, undelete), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct login_request, login), .type = &type_login },
+    { FIELD(struct login_request, password), .type = &type_entered_password },
+    { FIELD(struct login_request, undelete), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Cancel a scheduled deletion, or enable an account that its owner disabled" },
     { 0 },
 };
 static const struct schema login_schema = {
     .name = "Login",
-    .size = sizeof(struct login),
+    .size = sizeof(struct login_request),
     .fields = login_fields,
     .doc = "A login.",
 };

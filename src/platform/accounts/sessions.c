@@ -114,7 +114,7 @@ enum err get_login_sessions(struct call *call)
     struct session_list out;
     enum err e = list_login_sessions(call->tx, call->caller->id, &out.user_sessions);
 
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static bool session_hash_is_in_list(const struct list *hashes, struct str hash)

@@ -136,7 +136,7 @@ static struct value world_disabled_value(const struct world_user *u)
 {
     if (u->paused.given == GIVEN)
         return v_int(u->paused.value ? ACCOUNT_PAUSED : 0);
-    return v_opt_bool(u->disabled);
+    return value_of_optional_bool(u->disabled);
 }
 
 static enum err update_imported_user(struct world_file_importer *im, const struct world_user *u,
@@ -160,10 +160,10 @@ static enum err update_imported_user(struct world_file_importer *im, const struc
                      optional_text_value(u->bio), optional_text_value(u->locale),
                      optional_text_value(u->date_of_birth), optional_int_value(u->flags),
                      optional_int_value(u->public_flags), optional_int_value(u->premium_type),
-                     optional_int_value(u->accent_color), v_opt_bool(u->bot),
+                     optional_int_value(u->accent_color), value_of_optional_bool(u->bot),
                      optional_text_value(u->phone), world_disabled_value(u),
-                     v_opt_bool(u->deleting), optional_text_value(u->pronouns),
-                     v_opt_json(im, u->theme_colors)),
+                     value_of_optional_bool(u->deleting), optional_text_value(u->pronouns),
+                     value_of_optional_json(im, u->theme_colors)),
                 NULL);
     if (!e && u->deleting.given == GIVEN)
         e = import_pending_deletion(im, u, id);
@@ -231,7 +231,7 @@ static enum err import_placeholder(struct world_file_importer *im, const struct 
     if (!e && !found)
         e = world_file_import_user(im, u.id.value, u.username, u.bot.value);
     if (!e && !found)
-        e = placeholder_insert(im->tx, u.id.value);
+        e = placeholder_account_insert(im->tx, u.id.value);
     if (!e)
         e = world_file_import_archived_picture(im, "avatars", u.id.value, &u.avatar, &avatar);
     if (!e && avatar.given == GIVEN)
@@ -267,9 +267,11 @@ static enum err hash_passwords(const struct world_file_import_options *o, struct
 {
     struct world_user *users = entries->items;
 
+    world_file_progress_begin(o->progress, "accounts (hashing passwords)", (int64_t)entries->count);
     for (size_t i = 0; i < entries->count; i++) {
         struct world_user *u = &users[i];
 
+        world_file_progress_add(o->progress);
         if (u->password.given != GIVEN)
             continue;
         enum err e = password_hash_with_cost(o->password_cost, arena, u->password.value,
@@ -344,7 +346,8 @@ static bool world_user_from_row(struct world_file_exporter *ex, const struct row
 
 const struct world_file_fields accounts_world = { (const struct world_file_field[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
-      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row },
+      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row,
+      .count = SQL_TEXT("select count(*) from users") },
     { NULL, "users", .order = 90, .import = issue_imported_user_token },
     { 0 },
 } };

@@ -26,7 +26,7 @@ static enum err replace_token(struct tx *tx, struct auth *auth, const struct wan
 
     if (e || !*ret_found)
         return e;
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .user_id = row_id(&row, 0),
         .kind = row_bool(&row, 1) ? CALLER_BOT : CALLER_USER,
         .application_id = row_id(&row, 2),
@@ -53,7 +53,8 @@ static enum err replace_requested_token(struct tx *tx, void *arg)
 
 enum err issue_account_token(struct store *store, struct account_token_request *request)
 {
-    return store_run(store, STORE_WRITE, NULL, replace_requested_token, request);
+    return store_run_transaction_and_wait(store, STORE_WRITE, NULL, replace_requested_token,
+                                          request);
 }
 
 enum err world_file_import_token(struct world_file_importer *im, struct str username,
@@ -66,7 +67,7 @@ enum err world_file_import_token(struct world_file_importer *im, struct str user
 
     if (form_has_errors(im->form) || (chosen->given != GIVEN && !im->options->tokens))
         return OK;
-    if (chosen->given == GIVEN && !is_valid_chosen_token(chosen->value)) {
+    if (chosen->given == GIVEN && !is_valid_world_file_token(chosen->value)) {
         form_add_error(im->form, &at, FORM_REGEX);
         return ERR_INVALID_FORM_BODY;
     }

@@ -11,11 +11,11 @@
 /* --- message_copies.c ----------------------------------------------------------------- */
 
 /* Schedules the job that copies the message to all followers of its channel. */
-enum err crosspost_schedule_publish(struct call *call, const struct message *m);
+enum err crosspost_schedule_publishing_copies(struct call *call, const struct message *m);
 /* Hooks that run when a message is edited or deleted. They schedule a job that updates the copies
  * of the message, or a job that removes the content of the copies. */
-enum err crosspost_schedule_update(struct call *call, const struct message *m);
-enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id);
+enum err crosspost_schedule_updating_copies(struct call *call, const struct message *m);
+enum err crosspost_schedule_clearing_copies(struct call *call, const snowflake *message_id);
 extern const struct job_kind announcement_publish_job, announcement_update_job,
     announcement_clear_job;
 

@@ -165,7 +165,7 @@ static enum err update_message_copy(struct call *call, const struct message_copy
         copy.flags |= MESSAGE_SOURCE_DELETED;
         copy.components = STR("[]");
     }
-    return message_save_and_emit(call, &c, &copy);
+    return message_update_row_and_emit(call, &c, &copy);
 }
 
 static enum err update_message_copy_batch(struct call *call, snowflake source_id, snowflake *after,
@@ -206,14 +206,14 @@ const struct job_kind announcement_update_job = {
     .run = run_announcement_update_job,
 };
 
-enum err crosspost_schedule_update(struct call *call, const struct message *m)
+enum err crosspost_schedule_updating_copies(struct call *call, const struct message *m)
 {
     return schedule_message_copies_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
 /* Cancels the update job, which was scheduled when the message got the flag CROSSPOSTED. That job
  * would emit updates of unchanged copies while the publish job creates them. */
-enum err crosspost_schedule_publish(struct call *call, const struct message *m)
+enum err crosspost_schedule_publishing_copies(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);
 
@@ -246,7 +246,7 @@ const struct job_kind announcement_clear_job = {
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
 /* Schedules the job only if the message has copies, because most messages were never published. */
-enum err crosspost_schedule_clear(struct call *call, const snowflake *message_id)
+enum err crosspost_schedule_clearing_copies(struct call *call, const snowflake *message_id)
 {
     bool found = false;
     enum err e = tx_exists(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &found);

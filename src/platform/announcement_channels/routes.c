@@ -36,11 +36,11 @@ static enum err crosspost_message(struct call *call)
         m->flags & MESSAGE_IS_CROSSPOST)
         return ERR_INVALID_MESSAGE_TYPE;
     m->flags |= MESSAGE_CROSSPOSTED;
-    enum err e = message_save_and_emit(call, call->target.channel, m);
+    enum err e = message_update_row_and_emit(call, call->target.channel, m);
     if (!e)
-        e = crosspost_schedule_publish(call, m);
+        e = crosspost_schedule_publishing_copies(call, m);
     if (!e)
-        e = call_reply_object(call, m);
+        e = call_reply_with_object(call, m);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -180,7 +180,7 @@ static enum err follow_channel(struct call *call)
         e = find_follower_webhook(call, from->id, in->webhook_channel_id, &out.webhook_id);
     if (!e && !out.webhook_id)
         e = create_follower_webhook(call, to.channel, &out.webhook_id);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static const struct rate_limit publishing = {
@@ -222,8 +222,9 @@ const struct domain announcement_channels_domain = {
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &announcement_publish_job, &announcement_update_job,
                                               &announcement_clear_job, NULL },
-    .hooks = &(const struct hook_listeners){ .message_changed = crosspost_schedule_update,
-                                             .message_deleted = crosspost_schedule_clear },
+    .hooks =
+        &(const struct hook_listeners){ .message_changed = crosspost_schedule_updating_copies,
+                                        .message_deleted = crosspost_schedule_clearing_copies },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_MESSAGES, "crossposts", "source_id, message_id",

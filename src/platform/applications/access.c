@@ -7,7 +7,7 @@ enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);
 
-    return application_find(call->tx, call_path_id(call, "application.id"), a);
+    return application_find(call->tx, call_get_path_id(call, "application.id"), a);
 }
 
 enum err resolve_caller_application(struct call *call)

@@ -79,7 +79,7 @@ bool application_client_secret_matches(const struct auth *auth, const struct app
 
 /* --- installations in guilds --------------------------------------------------------- */
 
-struct installation {
+struct app_installation {
     const struct application *application;
     snowflake guild_id;
     snowflake user_id;    /* user who installs the app */
@@ -89,7 +89,7 @@ struct installation {
      * NULL for the first installation. */
     const struct member_access *installer;
 };
-struct installation_result {
+struct app_installation_result {
     struct integration integration;
     bool new_integration, new_commands; /* new_commands: the scope applications.commands is new */
     struct role role;                   /* the bot's role; its id is 0 if the bot has none */
@@ -99,7 +99,7 @@ struct installation_result {
 /* Writes the rows of the integration and of the bot's role, adds the bot as a member, emits events,
  * writes the audit log. Returns ERR_MAX_INTEGRATIONS, or ERR_NO_BOT if the scopes contain `bot` but
  * the app has no bot. */
-enum err application_install_in_guild(struct call *call, const struct installation *in);
+enum err application_install_in_guild(struct call *call, const struct app_installation *in);
 /* Events that application_install_in_guild emits, for the field .fires of route rows. */
 #define INSTALL_EVENTS                                                                            \
     EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, \

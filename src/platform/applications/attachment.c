@@ -35,7 +35,7 @@ static const struct multipart_part *find_uploaded_file_part(const struct call *c
 static enum err store_attachment(struct call *call)
 {
     return uploaded_part_store(call, snowflake_new(), find_uploaded_file_part(call), NULL,
-                               call_passed_data(call, "attachment"));
+                               call_get_stage_data(call, "attachment"));
 }
 
 enum err prepare_create_application_attachment(struct call *call)
@@ -46,19 +46,19 @@ enum err prepare_create_application_attachment(struct call *call)
         return call_add_field_error(call, "file", FORM_REQUIRED);
     if (p->data.n > MESSAGE_MAX_FILE)
         return ERR_ENTITY_TOO_LARGE;
-    call_pass_data(call, "attachment", sizeof(struct attachment));
-    call->read = call_read_only_path_objects;
+    call_store_stage_data(call, "attachment", sizeof(struct attachment));
+    call->read = call_read_nothing_but_path_objects;
     call->compute = store_attachment;
     return OK;
 }
 
 enum err create_application_attachment(struct call *call)
 {
-    struct attachment shown = *(const struct attachment *)call_passed_data(call, "attachment");
+    struct attachment shown = *(const struct attachment *)call_get_stage_data(call, "attachment");
     snowflake application_id = call->target.application->id;
     struct application_attachment out = { &shown, true };
     enum err e = attachment_publish_temporarily(call, application_id, &shown);
 
     attachment_sign_url(call, application_id, &shown);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }

@@ -13,11 +13,12 @@ struct application_change {
 static enum err store_application_pictures(struct call *call)
 {
     const struct application_patch *in = call->body;
-    struct application_change *change = call_passed_data(call, "application_change");
-    enum err e = picture_store(call, "app-icons", change->id, &in->icon, &change->icon);
+    struct application_change *change = call_get_stage_data(call, "application_change");
+    enum err e = store_uploaded_picture(call, "app-icons", change->id, &in->icon, &change->icon);
 
     return e ? e
-             : picture_store(call, "app-icons", change->id, &in->cover_image, &change->cover_image);
+             : store_uploaded_picture(call, "app-icons", change->id, &in->cover_image,
+                                      &change->cover_image);
 }
 
 /* Adds a form error if the user or team already has the maximum number of applications. */
@@ -40,7 +41,8 @@ enum err check_application_limit(struct call *call, snowflake owner_id, snowflak
 enum err prepare_create_application(struct call *call)
 {
     const struct application_patch *in = call->body;
-    struct application_change *change = call_pass_data(call, "application_change", sizeof *change);
+    struct application_change *change =
+        call_store_stage_data(call, "application_change", sizeof *change);
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
@@ -64,7 +66,7 @@ static enum err require_team_developer(struct call *call, snowflake team_id)
 enum err create_application(struct call *call)
 {
     const struct application_patch *in = call->body;
-    const struct application_change *change = call_passed_data(call, "application_change");
+    const struct application_change *change = call_get_stage_data(call, "application_change");
     snowflake team_id = in->team_id.given == GIVEN ? in->team_id.value : 0;
     struct application a;
     struct new_application draft = {
@@ -75,18 +77,18 @@ enum err create_application(struct call *call)
         .owner_id = call->caller->id,
         .team_id = team_id,
         .redirect_uris = in->redirect_uris.value,
-        .flags =
-            in->flags.given == GIVEN ? in->flags.value : api_options(call->api)->application_flags,
+        .flags = in->flags.given == GIVEN ? in->flags.value
+                                          : api_get_options(call->api)->application_flags,
     };
 
     enum err e = team_id ? require_team_developer(call, team_id) : OK;
     if (!e)
         e = check_application_limit(call, call->caller->id, team_id);
     if (!e)
-        e = application_create(call->tx, api_options(call->api)->auth, &draft, &a);
+        e = application_create(call->tx, api_get_options(call->api)->auth, &draft, &a);
     if (!e)
         e = application_read_owner_and_team(call->tx, &a);
-    return e ? e : call_reply_object(call, &a);
+    return e ? e : call_reply_with_object(call, &a);
 }
 
 /* --- PATCH /applications/{application.id}, /applications/@me -------------------------- */
@@ -111,7 +113,7 @@ static void probe_interactions_endpoint_if_changed(struct call *call)
 /* Counts installations (up to half a million rows) in the read stage, not on the writer thread. */
 static enum err read_installation_counts(struct call *call)
 {
-    struct application_change *change = call_passed_data(call, "application_change");
+    struct application_change *change = call_get_stage_data(call, "application_change");
 
     probe_interactions_endpoint_if_changed(call);
     return application_count_installations(call->tx, change->id, &change->counts);
@@ -139,7 +141,8 @@ static void prepare_application_patch(struct call *call, snowflake id,
                                       enum err (*read_step)(struct call *))
 {
     const struct application_patch *in = call->body;
-    struct application_change *change = call_pass_data(call, "application_change", sizeof *change);
+    struct application_change *change =
+        call_store_stage_data(call, "application_change", sizeof *change);
 
     change->id = id;
     if (in->icon.given != ABSENT || in->cover_image.given != ABSENT)
@@ -149,7 +152,7 @@ static void prepare_application_patch(struct call *call, snowflake id,
 
 enum err prepare_modify_application(struct call *call)
 {
-    prepare_application_patch(call, call_path_id(call, "application.id"),
+    prepare_application_patch(call, call_get_path_id(call, "application.id"),
                               read_application_to_modify);
     return OK;
 }
@@ -161,8 +164,8 @@ enum err prepare_modify_current_application(struct call *call)
 }
 
 /* An absent URL leaves the field unchanged; null and "" clear it. */
-static void apply_optional_url(struct opt_str *field, const struct opt_str *in,
-                               enum field_presence none)
+static void copy_optional_url_if_given(struct opt_str *field, const struct opt_str *in,
+                                       enum field_presence none)
 {
     if (in->given == ABSENT)
         return;
@@ -171,13 +174,14 @@ static void apply_optional_url(struct opt_str *field, const struct opt_str *in,
         *field = (struct opt_str){ .given = none };
 }
 
-static void apply_optional_list(struct list *field, const struct opt_list *in, struct list fallback)
+static void copy_optional_list_if_given(struct list *field, const struct opt_list *in,
+                                        struct list fallback)
 {
     if (in->given != ABSENT)
         *field = in->given == GIVEN ? in->value : fallback;
 }
 
-static void apply_optional_bool(bool *field, const struct opt_bool *in, bool fallback)
+static void copy_optional_bool_if_given(bool *field, const struct opt_bool *in, bool fallback)
 {
     if (in->given != ABSENT)
         *field = in->given == GIVEN ? in->value : fallback;
@@ -185,28 +189,30 @@ static void apply_optional_bool(bool *field, const struct opt_bool *in, bool fal
 
 static void apply_install_settings(const struct application_patch *in, struct application *a)
 {
-    apply_optional_list(&a->integration_types_config, &in->integration_types_config,
-                        default_integration_types());
+    copy_optional_list_if_given(&a->integration_types_config, &in->integration_types_config,
+                                default_integration_types());
     if (in->install_params.given != ABSENT)
         a->install_params = in->install_params.value;
-    apply_optional_url(&a->custom_install_url, &in->custom_install_url, ABSENT);
+    copy_optional_url_if_given(&a->custom_install_url, &in->custom_install_url, ABSENT);
     /* If the body has both bot_* and integration_*, two names of the same field, integration_*
      * wins. */
-    apply_optional_bool(&a->integration_public, &in->bot_public, true);
-    apply_optional_bool(&a->integration_public, &in->integration_public, true);
-    apply_optional_bool(&a->integration_require_code_grant, &in->bot_require_code_grant, false);
-    apply_optional_bool(&a->integration_require_code_grant, &in->integration_require_code_grant,
-                        false);
+    copy_optional_bool_if_given(&a->integration_public, &in->bot_public, true);
+    copy_optional_bool_if_given(&a->integration_public, &in->integration_public, true);
+    copy_optional_bool_if_given(&a->integration_require_code_grant, &in->bot_require_code_grant,
+                                false);
+    copy_optional_bool_if_given(&a->integration_require_code_grant,
+                                &in->integration_require_code_grant, false);
     a->bot_public = a->integration_public;
     a->bot_require_code_grant = a->integration_require_code_grant;
 }
 
 static void apply_urls_and_webhooks(const struct application_patch *in, struct application *a)
 {
-    apply_optional_url(&a->terms_of_service_url, &in->terms_of_service_url, ABSENT);
-    apply_optional_url(&a->privacy_policy_url, &in->privacy_policy_url, ABSENT);
-    apply_optional_url(&a->event_webhooks_url, &in->event_webhooks_url, GIVEN_NULL);
-    apply_optional_list(&a->event_webhooks_types, &in->event_webhooks_types, (struct list){ 0 });
+    copy_optional_url_if_given(&a->terms_of_service_url, &in->terms_of_service_url, ABSENT);
+    copy_optional_url_if_given(&a->privacy_policy_url, &in->privacy_policy_url, ABSENT);
+    copy_optional_url_if_given(&a->event_webhooks_url, &in->event_webhooks_url, GIVEN_NULL);
+    copy_optional_list_if_given(&a->event_webhooks_types, &in->event_webhooks_types,
+                                (struct list){ 0 });
     if (in->event_webhooks_status.given != ABSENT)
         a->event_webhooks_status = in->event_webhooks_status.given == GIVEN
                                        ? in->event_webhooks_status.value
@@ -216,7 +222,7 @@ static void apply_urls_and_webhooks(const struct application_patch *in, struct a
 static void apply_application_patch(const struct call *call, struct application *a)
 {
     const struct application_patch *in = call->body;
-    const struct application_change *change = call_passed_data(call, "application_change");
+    const struct application_change *change = call_get_stage_data(call, "application_change");
 
     if (in->name.given == GIVEN)
         a->name = in->name.value;
@@ -227,11 +233,12 @@ static void apply_application_patch(const struct call *call, struct application 
     if (in->cover_image.given != ABSENT)
         a->cover_image =
             in->cover_image.given == GIVEN ? change->cover_image : (struct opt_str){ 0 };
-    apply_optional_list(&a->redirect_uris, &in->redirect_uris, (struct list){ 0 });
-    apply_optional_list(&a->tags, &in->tags, (struct list){ 0 });
-    apply_optional_url(&a->interactions_endpoint_url, &in->interactions_endpoint_url, GIVEN_NULL);
-    apply_optional_url(&a->role_connections_verification_url,
-                       &in->role_connections_verification_url, GIVEN_NULL);
+    copy_optional_list_if_given(&a->redirect_uris, &in->redirect_uris, (struct list){ 0 });
+    copy_optional_list_if_given(&a->tags, &in->tags, (struct list){ 0 });
+    copy_optional_url_if_given(&a->interactions_endpoint_url, &in->interactions_endpoint_url,
+                               GIVEN_NULL);
+    copy_optional_url_if_given(&a->role_connections_verification_url,
+                               &in->role_connections_verification_url, GIVEN_NULL);
     if (in->flags.given == GIVEN)
         application_set_flags(a, (a->flags & ~(int64_t)APPLICATION_FLAGS_SETTABLE) |
                                      (in->flags.value & APPLICATION_FLAGS_SETTABLE));
@@ -257,7 +264,7 @@ static bool patch_changes_team(const struct call *call)
 enum err modify_application(struct call *call)
 {
     struct application *a = call->target.application, before = *a;
-    const struct application_change *change = call_passed_data(call, "application_change");
+    const struct application_change *change = call_get_stage_data(call, "application_change");
 
     if (patch_changes_team(call))
         return call_add_field_error(
@@ -265,9 +272,9 @@ enum err modify_application(struct call *call)
             "Value must be the application's team: a transfer has its own route.");
     application_set_counts(a, &change->counts);
     apply_application_patch(call, a);
-    enum err e = picture_delete_previous(call, "app-icons", a->id, &before.icon, &a->icon);
+    enum err e = delete_previous_picture(call, "app-icons", a->id, &before.icon, &a->icon);
     if (!e)
-        e = picture_delete_previous(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
+        e = delete_previous_picture(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
     if (!e)
         e = application_update(call->tx, a);
     if (!e && command_index_fields_differ(a, &before))
@@ -276,7 +283,7 @@ enum err modify_application(struct call *call)
         e = bot_update_http_interactions_flag(call->tx, a);
     if (!e)
         e = application_read_owner_and_team(call->tx, a);
-    return e ? e : call_reply_object(call, a);
+    return e ? e : call_reply_with_object(call, a);
 }
 
 enum err modify_current_application(struct call *call)

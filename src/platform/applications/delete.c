@@ -16,7 +16,7 @@ static const char GUILDS_WITH[] = "select guild_id from integrations where appli
                                   "type = 'service' order by guild_id limit $2";
 
 static enum err remove_application_from_guilds(struct call *call, snowflake id,
-                                               struct deletion_step *step)
+                                               struct deletion_step_limits *step)
 {
     struct application_deletion *d = container_of(step, struct application_deletion, step);
     struct list guilds = { 0 };
@@ -29,13 +29,14 @@ static enum err remove_application_from_guilds(struct call *call, snowflake id,
     return e;
 }
 
-static enum err delete_application_row(struct call *call, snowflake id, struct deletion_step *step)
+static enum err delete_application_row(struct call *call, snowflake id,
+                                       struct deletion_step_limits *step)
 {
     struct application_deletion *d = container_of(step, struct application_deletion, step);
-    enum err e = picture_delete(call, "app-icons", id, &d->application.icon);
+    enum err e = delete_stored_picture(call, "app-icons", id, &d->application.icon);
 
     if (!e)
-        e = picture_delete(call, "app-icons", id, &d->application.cover_image);
+        e = delete_stored_picture(call, "app-icons", id, &d->application.cover_image);
     return e ? e : application_delete_row(call->tx, id);
 }
 
@@ -49,7 +50,7 @@ const struct deletion_rule application_deletions[] = {
 
 static enum err delete_application_row_batch(struct call *call, struct application_deletion *d)
 {
-    d->step = (struct deletion_step){ DELETION_ROWS, DELETION_ROWS, INT64_MAX };
+    d->step = (struct deletion_step_limits){ DELETION_ROWS, DELETION_ROWS, INT64_MAX };
     enum err e = deletion_apply_all_rules(call, WITH_APPLICATION, d->application.id, &d->step);
     if (e)
         return e;

@@ -28,7 +28,7 @@ static enum err list_application_emojis(struct call *call)
 
     if (!e)
         e = emojis_read_uploaders(call->tx, &out.items);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
@@ -36,7 +36,7 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     struct list one = { emoji, 1 };
     enum err e = emojis_read_uploaders(call->tx, &one);
 
-    return e ? e : call_reply_object(call, emoji);
+    return e ? e : call_reply_with_object(call, emoji);
 }
 
 static enum err get_application_emoji(struct call *call)

@@ -22,17 +22,17 @@ void endpoint_send_request(const struct call *call, const struct endpoint_reques
     unsigned char signature[crypto_sign_BYTES];
     struct str at = str_printf(arena, "%" PRId64, clock_s());
 
-    application_sign_bytes(api_options(api)->auth, r->application, STR_CONCAT(arena, at, r->body),
-                           signature);
+    application_sign_bytes(api_get_options(api)->auth, r->application,
+                           STR_CONCAT(arena, at, r->body), signature);
     if (r->wrong_signature)
         signature[0] ^= 1;
     const struct fetch_header headers[] = {
         { STR("Content-Type"), STR("application/json") },
-        { STR("User-Agent"), str_printf(arena, "Guildhall/%s", api_options(api)->version) },
+        { STR("User-Agent"), str_printf(arena, "Guildhall/%s", api_get_options(api)->version) },
         { STR("X-Signature-Ed25519"), str_hex_encode(arena, signature, sizeof signature) },
         { STR("X-Signature-Timestamp"), at },
     };
-    fetcher_start_request(api_fetcher_of_loop(api, call->loop),
+    fetcher_start_request(api_get_http_client_of_loop(api, call->loop),
                           &(struct fetch_request){
                               .method = "POST",
                               .url = str_dup_cstring(arena, r->url),
@@ -155,7 +155,7 @@ static void on_ping_reply(void *arg, enum fetch_result result, int status, struc
 {
     bool good = result == FETCH_OK && status == 200 &&
                 http_media_type_is(content_type, STR("application/json")) &&
-                is_pong_reply(arg, buf_str(body));
+                is_pong_reply(arg, buf_as_str(body));
 
     if (good)
         send_interaction_ping(arg, true, on_reply_to_wrong_signature);

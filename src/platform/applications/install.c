@@ -52,23 +52,24 @@ static const char ADD_INTEGRATION[] =
 static const char SAVE_INTEGRATION[] =
     "update integrations set name = $2, scopes = $3 where id = $1";
 
-static struct value v_id_or_null(snowflake id)
+static struct value sql_value_of_id_or_null(snowflake id)
 {
     return id ? v_id(id) : v_null();
 }
 
 enum err integration_insert_row(struct tx *tx, const struct new_integration *i)
 {
-    return tx_exec(
-        tx, ADD_INTEGRATION,
-        BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
-             v_id_or_null(i->application_id), v_text(i->scopes.p ? i->scopes : STR("[]")),
-             i->account_id.p ? v_text(i->account_id) : v_null(), v_id_or_null(i->role_id),
-             v_id_or_null(i->user_id), v_int(!i->disabled), v_int(i->created_at)),
-        NULL);
+    return tx_exec(tx, ADD_INTEGRATION,
+                   BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
+                        sql_value_of_id_or_null(i->application_id),
+                        v_text(i->scopes.p ? i->scopes : STR("[]")),
+                        i->account_id.p ? v_text(i->account_id) : v_null(),
+                        sql_value_of_id_or_null(i->role_id), sql_value_of_id_or_null(i->user_id),
+                        v_int(!i->disabled), v_int(i->created_at)),
+                   NULL);
 }
 
-static enum err insert_app_integration(struct tx *tx, const struct installation *in,
+static enum err insert_app_integration(struct tx *tx, const struct app_installation *in,
                                        const struct integration *i)
 {
     int64_t n = 0;
@@ -112,8 +113,8 @@ static bool has_commands_scope(const struct list *scopes)
     return scope_list_contains(scopes, "applications.commands");
 }
 
-static enum err insert_or_update_integration(struct tx *tx, const struct installation *in,
-                                             struct installation_result *ret)
+static enum err insert_or_update_integration(struct tx *tx, const struct app_installation *in,
+                                             struct app_installation_result *ret)
 {
     struct arena *arena = tx_arena(tx);
     const struct application *a = in->application;
@@ -149,7 +150,8 @@ static const char COUNT_ROLES[] =
 
 /* A user who installs the app again may change the bot's role like any other role: only if the role
  * is below the user's highest role, and only permissions that the user has. */
-static uint64_t compute_bot_role_permissions(const struct installation *in, const struct role *role)
+static uint64_t compute_bot_role_permissions(const struct app_installation *in,
+                                             const struct role *role)
 {
     const struct member_access *s = in->installer;
 
@@ -159,8 +161,8 @@ static uint64_t compute_bot_role_permissions(const struct installation *in, cons
                                          : role->permissions;
 }
 
-static enum err update_bot_role(struct tx *tx, const struct installation *in, snowflake id,
-                                struct installation_result *ret)
+static enum err update_bot_role(struct tx *tx, const struct app_installation *in, snowflake id,
+                                struct app_installation_result *ret)
 {
     enum err e = role_find(tx, in->guild_id, id, &ret->role);
     uint64_t after = e ? 0 : compute_bot_role_permissions(in, &ret->role);
@@ -172,8 +174,8 @@ static enum err update_bot_role(struct tx *tx, const struct installation *in, sn
     return role_update(tx, &ret->role);
 }
 
-static enum err insert_bot_role(struct tx *tx, const struct installation *in,
-                                struct installation_result *ret)
+static enum err insert_bot_role(struct tx *tx, const struct app_installation *in,
+                                struct app_installation_result *ret)
 {
     struct role_tags *tags = arena_alloc(tx_arena(tx), sizeof *tags);
     int64_t n = 0;
@@ -200,8 +202,8 @@ static enum err insert_bot_role(struct tx *tx, const struct installation *in,
     return e ? e : role_find(tx, in->guild_id, role.id, &ret->role);
 }
 
-static enum err insert_or_update_bot_role(struct tx *tx, const struct installation *in,
-                                          struct installation_result *ret)
+static enum err insert_or_update_bot_role(struct tx *tx, const struct app_installation *in,
+                                          struct app_installation_result *ret)
 {
     struct rows row;
     bool found;
@@ -217,12 +219,12 @@ static enum err insert_or_update_bot_role(struct tx *tx, const struct installati
 
 /* Writes the rows of the integration and of the bot's role. Neither adds the bot as a member nor
  * emits events. */
-static enum err application_write_install_rows(struct tx *tx, const struct installation *in,
-                                               struct installation_result *ret)
+static enum err application_write_install_rows(struct tx *tx, const struct app_installation *in,
+                                               struct app_installation_result *ret)
 {
     bool with_bot = scope_list_contains(&in->scopes, "bot");
 
-    *ret = (struct installation_result){ 0 };
+    *ret = (struct app_installation_result){ 0 };
     if (with_bot && !in->application->bot_id)
         return ERR_NO_BOT;
     enum err e = insert_or_update_integration(tx, in, ret);
@@ -231,8 +233,8 @@ static enum err application_write_install_rows(struct tx *tx, const struct insta
 
 /* --- emitting events ----------------------------------------------------------------- */
 
-static enum err add_bot_member(struct call *call, const struct installation *in,
-                               const struct installation_result *done)
+static enum err add_bot_member(struct call *call, const struct app_installation *in,
+                               const struct app_installation_result *done)
 {
     snowflake *role = arena_alloc(call->arena, sizeof *role);
     struct joining_member newcomer = { .guild_id = in->guild_id,
@@ -243,7 +245,7 @@ static enum err add_bot_member(struct call *call, const struct installation *in,
     *role = done->role.id;
     if (done->role.id)
         newcomer.roles = (struct list){ role, 1 };
-    enum err e = member_join(call, &newcomer, &member, &new_member);
+    enum err e = member_add_to_guild(call, &newcomer, &member, &new_member);
     if (e)
         return e;
     if (new_member)
@@ -259,16 +261,16 @@ static enum err add_bot_member(struct call *call, const struct installation *in,
     return member_update_and_emit(call, &member);
 }
 
-static void emit_bot_role_event(struct call *call, const struct installation_result *done)
+static void emit_bot_role_event(struct call *call, const struct app_installation_result *done)
 {
     struct guild_role_event event = { done->integration.guild_id, &done->role };
 
     if (done->new_role)
-        call_emit(call, EVENT_GUILD_ROLE_CREATE, audience_of_guild(event.guild_id),
-                  &guild_role_event_schema, &event);
+        call_emit_event(call, EVENT_GUILD_ROLE_CREATE, audience_of_guild(event.guild_id),
+                        &guild_role_event_schema, &event);
     else if (done->changed_role)
-        call_emit(call, EVENT_GUILD_ROLE_UPDATE, audience_of_guild(event.guild_id),
-                  &guild_role_event_schema, &event);
+        call_emit_event(call, EVENT_GUILD_ROLE_UPDATE, audience_of_guild(event.guild_id),
+                        &guild_role_event_schema, &event);
 }
 
 void integration_emit_change(struct call *call, enum event event, const struct integration *i)
@@ -278,20 +280,20 @@ void integration_emit_change(struct call *call, enum event event, const struct i
     struct integration shown = *i;
 
     integration_set_displayed_type(&shown);
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
-              &guild);
-    call_emit(call, event, managers, &integration_event_schema, &shown);
+    call_emit_event(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers,
+                    &guild_integrations_event_schema, &guild);
+    call_emit_event(call, event, managers, &integration_event_schema, &shown);
 }
 
-static void emit_install_events(struct call *call, const struct installation_result *done)
+static void emit_install_events(struct call *call, const struct app_installation_result *done)
 {
     struct guild_integrations_event guild = { done->integration.guild_id };
 
     integration_emit_change(
         call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
         &done->integration);
-    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild.guild_id),
-              &guild_integrations_event_schema, &guild);
+    call_emit_event(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
+                    audience_of_guild(guild.guild_id), &guild_integrations_event_schema, &guild);
 }
 
 static const struct field audited_app[] = {
@@ -300,9 +302,9 @@ static const struct field audited_app[] = {
     { 0 },
 };
 
-enum err application_install_in_guild(struct call *call, const struct installation *in)
+enum err application_install_in_guild(struct call *call, const struct app_installation *in)
 {
-    struct installation_result done;
+    struct app_installation_result done;
     enum err e = application_write_install_rows(call->tx, in, &done);
 
     if (e)
@@ -315,12 +317,13 @@ enum err application_install_in_guild(struct call *call, const struct installati
     emit_install_events(call, &done);
     e = hook_command_index_changed(call, in->guild_id);
     if (!e && done.new_commands)
-        e = hook_guild_app_changing(call, &(struct guild_app){ in->guild_id, in->application->id });
+        e = hook_guild_app_changing(
+            call, &(struct guild_app_installation){ in->guild_id, in->application->id });
     if (e)
         return e;
-    return audit_record_object(call, in->guild_id,
-                               done.new_integration ? AUDIT_INTEGRATION_CREATE
-                                                    : AUDIT_INTEGRATION_UPDATE,
-                               done.integration.id, audited_app,
-                               done.new_integration ? NULL : &done.integration, &done.integration);
+    return audit_record_object_change(
+        call, in->guild_id,
+        done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
+        done.integration.id, audited_app, done.new_integration ? NULL : &done.integration,
+        &done.integration);
 }

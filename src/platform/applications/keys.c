@@ -45,7 +45,7 @@ static const char END_BOT_TOKENS[] = "delete from tokens where user_id = $1 and 
 enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
                                      struct str *ret)
 {
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .kind = CALLER_BOT, .user_id = a->bot_id, .application_id = a->id, .scopes = STR("")
     };
 

@@ -22,14 +22,14 @@ static enum err list_applications(struct call *call)
 
     for (size_t i = 0; i < list.count && !e; i++)
         e = read_application_details(call, (struct application *)list.items + i);
-    return e ? e : call_reply_object(call, &list);
+    return e ? e : call_reply_with_object(call, &list);
 }
 
 static enum err get_application(struct call *call)
 {
     enum err e = read_application_details(call, call->target.application);
 
-    return e ? e : call_reply_object(call, call->target.application);
+    return e ? e : call_reply_with_object(call, call->target.application);
 }
 
 /* Handles GET /applications/@me and /oauth2/applications/@me. */
@@ -42,7 +42,7 @@ static enum err get_current_application(struct call *call)
 
 static enum err get_public_application(struct call *call)
 {
-    return call_reply_object(call, call->target.application);
+    return call_reply_with_object(call, call->target.application);
 }
 
 /* Only applications of world files can lack a bot; all others are created with one. */
@@ -52,35 +52,35 @@ static enum err create_bot(struct call *call)
     struct bot_token_reply out = { .token = { .given = GIVEN_NULL } };
 
     if (a->bot_id)
-        return call_reply_object(call, &out);
+        return call_reply_with_object(call, &out);
     enum err e = application_add_bot(call->tx, a);
     if (!e)
-        e = application_reset_bot_token(call->tx, api_options(call->api)->auth, a,
+        e = application_reset_bot_token(call->tx, api_get_options(call->api)->auth, a,
                                         &out.token.value);
     out.token.given = GIVEN;
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err reset_bot_token(struct call *call)
 {
     const struct application *a = call->target.application;
     struct bot_token_reply out = { .token = { .given = GIVEN } };
-    enum err e =
-        application_reset_bot_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+    enum err e = application_reset_bot_token(call->tx, api_get_options(call->api)->auth, a,
+                                             &out.token.value);
 
     if (e)
         return e;
     call_revoke_account_tokens(call, a->bot_id);
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 static enum err reset_secret(struct call *call)
 {
     struct client_secret_reply out;
-    enum err e = application_reset_client_secret(call->tx, api_options(call->api)->auth,
+    enum err e = application_reset_client_secret(call->tx, api_get_options(call->api)->auth,
                                                  call->target.application, &out.secret);
 
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* The owner of the application must be an admin of the target team. */

@@ -21,7 +21,7 @@ static const struct type type_flags = {
     .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 8, 13, 15 and 19 can be changed"
 };
 
-static const struct choice event_webhooks_words[] = {
+static const struct enum_choice event_webhooks_words[] = {
     { EVENT_WEBHOOKS_OFF, NULL, "DISABLED", "No webhook events" },
     { EVENT_WEBHOOKS_ON, NULL, "ENABLED", "Stored, without effect: this server sends none" },
     { 0 },
@@ -34,7 +34,7 @@ static const struct type type_event_types = { .kind = KIND_ARRAY,
                                               .of = &type_event_type };
 
 static const struct type type_participants = { .kind = KIND_INT, .min = -1, .max = -1 };
-static const struct choice filter_words[] = {
+static const struct enum_choice filter_words[] = {
     { 0, NULL, "INHERIT", "Use the setting of the channel" },
     { 0 },
 };

@@ -42,7 +42,7 @@ static enum err delete_app_webhook_rows(struct call *call, snowflake guild_id,
     for (size_t i = 0; !e && i < gone.count; i++) {
         const struct deleted_webhook *w = (const struct deleted_webhook *)gone.items + i;
 
-        e = picture_delete(call, "avatars", w->id, &w->avatar);
+        e = delete_stored_picture(call, "avatars", w->id, &w->avatar);
     }
     return e;
 }
@@ -85,7 +85,7 @@ static enum err remove_bot_member(struct call *call, snowflake guild_id, snowfla
 
     if (e)
         return e == ERR_UNKNOWN_MEMBER ? OK : e;
-    return member_leave(call, guild_id, bot_id);
+    return member_remove_from_guild(call, guild_id, bot_id);
 }
 
 static const char FIND_INTEGRATION[] = "select id from integrations where guild_id = $1 and "
@@ -101,9 +101,10 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
 
     if (application_id)
         gone.application_id = (struct opt_id){ GIVEN, application_id };
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_event_schema,
-              &guild);
-    call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_delete_event_schema, &gone);
+    call_emit_event(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers,
+                    &guild_integrations_event_schema, &guild);
+    call_emit_event(call, EVENT_INTEGRATION_DELETE, managers, &integration_delete_event_schema,
+                    &gone);
 }
 
 /* Deletes an app's integration. *ret is the id of the integration, or 0 if there was none. Call it
@@ -138,7 +139,7 @@ enum err application_remove_from_guild(struct call *call, const struct applicati
                                        snowflake guild_id)
 {
     struct guild_integrations_event guild = { guild_id };
-    struct guild_app app = { guild_id, a->id };
+    struct guild_app_installation app = { guild_id, a->id };
     snowflake id = 0;
 
     enum err e = delete_app_integration(call, guild_id, a->id, &id);
@@ -154,8 +155,8 @@ enum err application_remove_from_guild(struct call *call, const struct applicati
     if (!e)
         e = hook_guild_app_left(call, &app);
     if (!e)
-        call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild_id),
-                  &guild_integrations_event_schema, &guild);
+        call_emit_event(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
+                        audience_of_guild(guild_id), &guild_integrations_event_schema, &guild);
     return e;
 }
 
@@ -166,7 +167,8 @@ enum err application_uninstall_from_guild(struct call *call, snowflake applicati
 
     enum err e = application_find_even_removed(call->tx, application_id, &a);
     if (!e)
-        e = hook_guild_app_changing(call, &(struct guild_app){ guild_id, application_id });
+        e = hook_guild_app_changing(call,
+                                    &(struct guild_app_installation){ guild_id, application_id });
     return e ? e : application_remove_from_guild(call, &a, guild_id);
 }
 

@@ -153,17 +153,19 @@ static enum err update_imported_application(struct world_file_importer *im,
     return tx_exec(
         im->tx, UPDATE_APPLICATION,
         BIND(v_id(id), v_text(a->name), v_id(owner), optional_text_value(a->description),
-             a->bot.given == GIVEN ? v_id(id) : v_null(), v_opt_bool(a->bot_public),
-             v_opt_bool(a->bot_require_code_grant), optional_int_value(a->flags),
-             v_opt_json(im, a->tags), v_opt_json(im, a->redirect_uris),
-             v_opt_json(im, a->install_params), v_opt_json(im, a->integration_types_config),
+             a->bot.given == GIVEN ? v_id(id) : v_null(), value_of_optional_bool(a->bot_public),
+             value_of_optional_bool(a->bot_require_code_grant), optional_int_value(a->flags),
+             value_of_optional_json(im, a->tags), value_of_optional_json(im, a->redirect_uris),
+             value_of_optional_json(im, a->install_params),
+             value_of_optional_json(im, a->integration_types_config),
              optional_text_value(a->interactions_endpoint_url),
              optional_text_value(a->role_connections_verification_url),
              optional_text_value(a->custom_install_url),
              optional_text_value(a->terms_of_service_url),
              optional_text_value(a->privacy_policy_url), optional_text_value(a->event_webhooks_url),
-             optional_int_value(a->event_webhooks_status), v_opt_json(im, a->event_webhooks_types),
-             v_opt_json(im, a->role_connections_metadata)),
+             optional_int_value(a->event_webhooks_status),
+             value_of_optional_json(im, a->event_webhooks_types),
+             value_of_optional_json(im, a->role_connections_metadata)),
         NULL);
 }
 
@@ -205,8 +207,9 @@ static enum err issue_bot_token(struct world_file_importer *im, const void *entr
 
 /* Second pass of the import, after all guilds: imports the fields of an application that name
  * guilds. */
-static enum err import_parts_that_name_guilds(struct world_file_importer *im, const void *entry,
-                                              const struct json_path *at, snowflake owner)
+static enum err import_application_fields_with_guilds(struct world_file_importer *im,
+                                                      const void *entry, const struct json_path *at,
+                                                      snowflake owner)
 {
     const struct world_application *a = entry;
     snowflake id = 0;
@@ -393,7 +396,7 @@ static enum err export_installations(struct world_file_exporter *ex, struct opt_
 const struct world_file_fields applications_world = { (const struct world_file_field[]){
     { NULL, "applications", &world_application_list, "application", 20,
       .import = import_application, .export = export_applications },
-    { NULL, "applications", .order = 50, .import = import_parts_that_name_guilds },
+    { NULL, "applications", .order = 50, .import = import_application_fields_with_guilds },
     { NULL, "applications", .order = 91, .import = issue_bot_token },
     { "guild", "applications", &world_installed_list, "installed", 100,
       .import = import_installation, .export = export_installations },

@@ -51,9 +51,9 @@ static void emit_action_execution(struct call *call, const struct broken_rule *b
         .matched_content = b->hit->content,
     };
 
-    call_emit(call, EVENT_AUTO_MODERATION_ACTION_EXECUTION,
-              audience_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD)),
-              &automod_execution_schema, &event);
+    call_emit_event(call, EVENT_AUTO_MODERATION_ACTION_EXECUTION,
+                    audience_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD)),
+                    &automod_execution_schema, &event);
 }
 
 static enum err audit_rule_action(struct call *call, const struct broken_rule *b,
@@ -183,8 +183,8 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
     return e;
 }
 
-static enum err time_out_member(struct call *call, const struct broken_rule *b,
-                                const struct automod_action *action)
+static enum err put_member_into_timeout(struct call *call, const struct broken_rule *b,
+                                        const struct automod_action *action)
 {
     struct member m;
     int64_t until = clock_us() + action->metadata->duration_seconds.value * 1000000;
@@ -234,7 +234,7 @@ static enum err execute_rule_action(struct call *call, const struct broken_rule 
     case AUTOMOD_ALERT:
         return send_alert_message(call, b, a);
     case AUTOMOD_TIMEOUT:
-        return time_out_member(call, b, a);
+        return put_member_into_timeout(call, b, a);
     case AUTOMOD_QUARANTINE:
         return quarantine_member(call, b, a);
     default:
@@ -293,5 +293,5 @@ enum err automod_reply_with_refusal(struct call *call, enum err code)
     const struct refusal_reply refusal = { str_of(info->message), info->code };
 
     call_set_status(call, info->status);
-    return call_reply_as_type(call, &type_refusal, &refusal);
+    return call_reply_with_object_of_type(call, &type_refusal, &refusal);
 }

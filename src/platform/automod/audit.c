@@ -15,9 +15,9 @@ struct rule_audit {
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
                              size_t offset)
 {
-    audit_add_value(n->call, &n->changes, key, type,
-                    n->before ? (const char *)n->before + offset : NULL,
-                    n->now ? (const char *)n->now + offset : NULL);
+    audit_add_typed_change(n->call, &n->changes, key, type,
+                           n->before ? (const char *)n->before + offset : NULL,
+                           n->now ? (const char *)n->now + offset : NULL);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -74,8 +74,8 @@ static void audit_trigger_text_list(struct rule_audit *n, const char *key, size_
     audit_added_or_removed_trigger_texts(n, "remove", key, before, now);
 }
 
-enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
-                                   const struct automod_rule *now)
+enum err automod_write_rule_audit_entry(struct call *call, const struct automod_rule *before,
+                                        const struct automod_rule *now)
 {
     struct rule_audit n = { .call = call, .before = before, .now = now };
     const struct automod_rule *any = now ? now : before;
@@ -99,7 +99,7 @@ enum err automod_audit_rule_change(struct call *call, const struct automod_rule 
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
-enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_objects *log)
+enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects *log)
 {
     struct list ids = audit_log_list_targets(call->arena, log, AUDIT_AUTOMOD_RULE_CREATE,
                                              AUDIT_AUTOMOD_RULE_DELETE);

@@ -28,7 +28,7 @@ static void match_texts_with_rule_set(const struct automod_rule_set *s, struct a
  * transaction. */
 static enum err read_rules_to_compile(struct call *call)
 {
-    struct automod_text_check *j = call_passed_data(call, "automod_text_check");
+    struct automod_text_check *j = call_get_stage_data(call, "automod_text_check");
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select automod_version from guilds where id = $1",
@@ -43,7 +43,7 @@ static enum err read_rules_to_compile(struct call *call)
 
 static enum err compile_rules_and_match_texts(struct call *call)
 {
-    struct automod_text_check *j = call_passed_data(call, "automod_text_check");
+    struct automod_text_check *j = call_get_stage_data(call, "automod_text_check");
     struct automod_rule_set *s =
         automod_rule_set_cache_find(api_instance_number(call->api), j->guild_id, j->version);
 
@@ -64,7 +64,7 @@ static bool text_checks_have_equal_texts(const struct automod_text_check *a,
 
 enum err automod_match_texts(struct call *call, struct automod_text_check *about)
 {
-    const struct automod_text_check *before = call_passed_data(call, "automod_text_check");
+    const struct automod_text_check *before = call_get_stage_data(call, "automod_text_check");
 
     if (before && before->found && before->version == about->version &&
         before->guild_id == about->guild_id && text_checks_have_equal_texts(before, about)) {
@@ -79,11 +79,11 @@ enum err automod_match_texts(struct call *call, struct automod_text_check *about
     automod_rule_set_unref(s);
     if (s && !slow)
         return OK;
-    struct automod_text_check *j = call_pass_data(call, "automod_text_check", sizeof *j);
+    struct automod_text_check *j = call_store_stage_data(call, "automod_text_check", sizeof *j);
     *j = *about;
     call->read = read_rules_to_compile;
     call->compute = compile_rules_and_match_texts;
-    return call_restart_at_read(call);
+    return call_restart_at_read_stage(call);
 }
 
 /* --- exempt roles and channels ------------------------------------------------------- */
@@ -267,5 +267,5 @@ const struct hook_listeners automod_hooks = {
     .account_changed = automod_on_account_changed,
     .role_deleted = automod_remove_exempt_role,
     .channel_deleting = automod_remove_exempt_channel,
-    .audit_log_fill = automod_add_rules_to_audit_log,
+    .audit_log_fill = audit_log_add_automod_rules,
 };

@@ -58,8 +58,9 @@ static enum err send_incident_message(struct call *call, const struct guild *g, 
     enum err e = channel_find(call->tx, g->safety_alerts_channel_id.value, &c);
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    return message_create_system(call, &c, until ? MESSAGE_INCIDENT_ON : MESSAGE_INCIDENT_OFF,
-                                 call->caller->id, 0, str_slice(text.p + 1, text.n - 2));
+    return message_create_system_message(call, &c,
+                                         until ? MESSAGE_INCIDENT_ON : MESSAGE_INCIDENT_OFF,
+                                         call->caller->id, 0, str_slice(text.p + 1, text.n - 2));
 }
 
 static const struct field audited_incidents[] = {
@@ -84,11 +85,11 @@ enum err put_incident_actions(struct call *call)
         return e ? e : other;
     e = guild_update_incidents(call->tx, g->id, &now);
     if (!e)
-        e = audit_record_object(call, g->id, AUDIT_GUILD_UPDATE, g->id, audited_incidents,
-                                g->incidents_data, &now);
+        e = audit_record_object_change(call, g->id, AUDIT_GUILD_UPDATE, g->id, audited_incidents,
+                                       g->incidents_data, &now);
     if (!e)
         e = guild_emit_update(call, g->id);
     if (!e)
         e = send_incident_message(call, g, g->incidents_data != NULL, latest_restriction_end(&now));
-    return e ? e : call_reply_object(call, &now);
+    return e ? e : call_reply_with_object(call, &now);
 }

@@ -62,11 +62,11 @@ enum err automod_remove_exempt_channel(struct call *call, const struct channel *
 /* --- audit.c -------------------------------------------------------------------------- */
 
 /* Writes the audit log entry of a change. before is NULL for a new rule, now for a deleted rule. */
-enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
-                                   const struct automod_rule *now);
+enum err automod_write_rule_audit_entry(struct call *call, const struct automod_rule *before,
+                                        const struct automod_rule *now);
 
 /* Adds to an audit log reply the rules to which its entries refer. */
-enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_objects *log);
+enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects *log);
 
 /* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
 
@@ -82,8 +82,8 @@ struct automod_text_check {
 };
 
 /* Matches the texts with the guild's compiled rules. If the rules are not compiled yet, or if
- * matching would take long, returns the error of call_restart_at_read. The call then restarts, and
- * the thread pool matches the texts before the transaction. */
+ * matching would take long, returns the error of call_restart_at_read_stage. The call then
+ * restarts, and the thread pool matches the texts before the transaction. */
 enum err automod_match_texts(struct call *call, struct automod_text_check *about);
 /* Removes the hits of rules that exempt this member or channel; channel is NULL for a name.
  * *ret_rules is the struct automod_rule of each remaining hit, in the same order. */

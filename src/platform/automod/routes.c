@@ -113,8 +113,8 @@ static enum err rule_from_request_body(struct call *call, struct automod_rule *r
 
 void automod_emit_rule_event(struct call *call, enum event event, const struct automod_rule *r)
 {
-    call_emit(call, event, audience_with_permission(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
-              &automod_rule_schema, r);
+    call_emit_event(call, event, audience_with_permission(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+                    &automod_rule_schema, r);
 }
 
 static enum err list_auto_moderation_rules(struct call *call)
@@ -122,12 +122,13 @@ static enum err list_auto_moderation_rules(struct call *call)
     struct list rules;
     enum err e = automod_rules_list(call->tx, call->target.guild->id, &rules);
 
-    return e ? e : call_reply_object(call, &rules);
+    return e ? e : call_reply_with_object(call, &rules);
 }
 
 static enum err find_rule_of_path(struct call *call, struct automod_rule *ret)
 {
-    return automod_rule_find(call->tx, call->target.guild->id, call_path_id(call, "rule.id"), ret);
+    return automod_rule_find(call->tx, call->target.guild->id, call_get_path_id(call, "rule.id"),
+                             ret);
 }
 
 static enum err get_auto_moderation_rule(struct call *call)
@@ -135,7 +136,7 @@ static enum err get_auto_moderation_rule(struct call *call)
     struct automod_rule rule;
     enum err e = find_rule_of_path(call, &rule);
 
-    return e ? e : call_reply_object(call, &rule);
+    return e ? e : call_reply_with_object(call, &rule);
 }
 
 static enum err create_auto_moderation_rule(struct call *call)
@@ -146,11 +147,11 @@ static enum err create_auto_moderation_rule(struct call *call)
     if (!e)
         e = automod_rule_insert(call->tx, &rule);
     if (!e)
-        e = automod_audit_rule_change(call, NULL, &rule);
+        e = automod_write_rule_audit_entry(call, NULL, &rule);
     if (e)
         return e;
     automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
-    return call_reply_object(call, &rule);
+    return call_reply_with_object(call, &rule);
 }
 
 /* Runs the checks of create_auto_moderation_rule without writing the rule. */
@@ -159,7 +160,7 @@ static enum err validate_auto_moderation_rule(struct call *call)
     struct automod_rule rule;
     enum err e = rule_from_request_body(call, &rule);
 
-    return e ? e : call_reply_object(call, &rule);
+    return e ? e : call_reply_with_object(call, &rule);
 }
 
 static enum err modify_auto_moderation_rule(struct call *call)
@@ -179,11 +180,11 @@ static enum err modify_auto_moderation_rule(struct call *call)
     if (!e)
         e = automod_rule_update(call->tx, &now);
     if (!e)
-        e = automod_audit_rule_change(call, &before, &now);
+        e = automod_write_rule_audit_entry(call, &before, &now);
     if (e)
         return e;
     automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
-    return call_reply_object(call, &now);
+    return call_reply_with_object(call, &now);
 }
 
 static enum err delete_auto_moderation_rule(struct call *call)
@@ -196,7 +197,7 @@ static enum err delete_auto_moderation_rule(struct call *call)
     if (!e)
         e = automod_rules_renew_version(call->tx, rule.guild_id);
     if (!e)
-        e = automod_audit_rule_change(call, &rule, NULL);
+        e = automod_write_rule_audit_entry(call, &rule, NULL);
     if (!e)
         automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
     return e;

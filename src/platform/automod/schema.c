@@ -23,7 +23,7 @@ static const struct type type_keywords = { .kind = KIND_ARRAY,
 static const struct type type_patterns = { .kind = KIND_ARRAY,
                                            .max = MOST_PATTERNS,
                                            .of = &type_pattern };
-static const struct choice presets[] = {
+static const struct enum_choice presets[] = {
     { 1, NULL, "PROFANITY", "Words that are considered rude" },
     { 2, NULL, "SEXUAL_CONTENT", "Words of sexual content" },
     { 3, NULL, "SLURS", "Slurs" },
@@ -33,12 +33,12 @@ static const struct type type_preset = { .kind = KIND_INT, .choices = presets };
 static const struct type type_presets = { .kind = KIND_ARRAY, .max = 3, .of = &type_preset };
 static const struct type type_mention_limit = { .kind = KIND_INT, .min = 0, .max = 50 };
 
-static const struct choice events[] = {
+static const struct enum_choice events[] = {
     { AUTOMOD_ON_MESSAGE, NULL, "MESSAGE_SEND", "A message is sent or edited" },
     { AUTOMOD_ON_PROFILE, NULL, "MEMBER_UPDATE", "A member joins or changes a name" },
     { 0 },
 };
-static const struct choice triggers[] = {
+static const struct enum_choice triggers[] = {
     { AUTOMOD_KEYWORD, NULL, "KEYWORD", "Keywords and patterns of the guild" },
     { AUTOMOD_SPAM, NULL, "SPAM", "The same text for the fifth time within ten seconds" },
     { AUTOMOD_PRESET, NULL, "KEYWORD_PRESET", "Keyword lists of the server's configuration" },
@@ -71,7 +71,7 @@ static const struct schema metadata_schema = {
 };
 const struct type type_automod_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
-static const struct choice actions[] = {
+static const struct enum_choice actions[] = {
     { AUTOMOD_BLOCK, NULL, "BLOCK_MESSAGE", "The message is not sent" },
     { AUTOMOD_ALERT, NULL, "SEND_ALERT_MESSAGE", "An alert is posted in a channel" },
     { AUTOMOD_TIMEOUT, NULL, "TIMEOUT", "The author is timed out" },

@@ -61,6 +61,6 @@ void automod_rule_set_cache_insert(uint64_t server, snowflake guild_id, snowflak
         .server = server, .guild_id = guild_id, .version = version, .set = automod_rule_set_ref(s)
     };
     pthread_mutex_lock(&cached_sets.lock);
-    cache_put(&cached_sets.sets, hash_u64(server) ^ guild_id, 0, &c->entry);
+    cache_insert(&cached_sets.sets, hash_u64(server) ^ guild_id, 0, &c->entry);
     pthread_mutex_unlock(&cached_sets.lock);
 }

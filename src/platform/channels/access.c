@@ -27,7 +27,7 @@ static enum err compute_permissions_with_withheld(struct tx *tx, const struct me
     struct channel thread = *c;
     enum err e = channel_find(tx, c->parent_id.value, &parent);
     if (!e && c->type == CHANNEL_PRIVATE_THREAD)
-        e = thread_read_viewer_membership(tx, s->user_id, &thread);
+        e = thread_read_membership_of_user(tx, s->user_id, &thread);
     if (!e)
         *ret = permissions_in_thread_traced(&s->input, &thread, &parent, trace);
     return e;
@@ -79,7 +79,7 @@ static void set_target_permissions(struct call_path_objects *t, uint64_t all)
 /* Resolves {guild.id} to a guild of which the caller is a member. */
 static enum err resolve_guild(struct call *call)
 {
-    snowflake id = call_path_id(call, "guild.id");
+    snowflake id = call_get_path_id(call, "guild.id");
     bool open = call->route->auth & AUTH_OPEN; /* no caller, no permissions */
 
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
@@ -139,13 +139,13 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
 /* Resolves {channel.id}: the channel exists and the caller may view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return resolve_channel_by_id(call, call_path_id(call, "channel.id"));
+    return resolve_channel_by_id(call, call_get_path_id(call, "channel.id"));
 }
 
 /* Resolves {role.id} to a role of the guild in the path. */
 static enum err resolve_role(struct call *call)
 {
-    return role_find(call->tx, call->target.guild->id, call_path_id(call, "role.id"),
+    return role_find(call->tx, call->target.guild->id, call_get_path_id(call, "role.id"),
                      TARGET(call, role));
 }
 
@@ -163,9 +163,10 @@ static bool route_adds_member(const struct route *r)
 static enum err resolve_member(struct call *call)
 {
     if (route_adds_member(call->route))
-        return user_find(call->tx, call_path_id(call, "member.id"), TARGET(call, user));
+        return user_find(call->tx, call_get_path_id(call, "member.id"), TARGET(call, user));
     struct member *m = TARGET(call, member);
-    enum err e = member_find(call->tx, call->target.guild->id, call_path_id(call, "member.id"), m);
+    enum err e =
+        member_find(call->tx, call->target.guild->id, call_get_path_id(call, "member.id"), m);
 
     return e ? e : member_read_user(call->tx, m);
 }

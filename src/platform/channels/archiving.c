@@ -24,7 +24,7 @@ bool thread_is_nearly_archived(const struct channel *c)
            (c->thread_metadata->archived || archiving_due_at(c) - MINUTE_US < clock_us());
 }
 
-enum err require_thread_open(const struct channel *c, uint64_t perms)
+enum err check_thread_is_open(const struct channel *c, uint64_t perms)
 {
     const struct thread_metadata *t = c->thread_metadata;
 
@@ -58,8 +58,8 @@ void emit_thread_delete(struct call *call, const struct channel *thread)
         .type = thread->type,
     };
 
-    call_emit(call, EVENT_THREAD_DELETE, audience_of_channel(thread), &thread_delete_event_schema,
-              &gone);
+    call_emit_event(call, EVENT_THREAD_DELETE, audience_of_channel(thread),
+                    &thread_delete_event_schema, &gone);
 }
 
 static enum err run_thread_archiving_job(struct call *call, const struct job *job)
@@ -83,7 +83,7 @@ static enum err run_thread_archiving_job(struct call *call, const struct job *jo
     c.thread_metadata = &thread;
     e = channel_update(call->tx, &c);
     if (!e)
-        call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(&c), &channel_schema, &c);
+        call_emit_event(call, EVENT_THREAD_UPDATE, audience_of_channel(&c), &channel_schema, &c);
     return e;
 }
 

@@ -132,8 +132,8 @@ static enum err count_overwrites_to_copy(struct call *call, snowflake category_i
     return e;
 }
 
-enum err overwrites_propagate_from_category(struct call *call, const struct channel *was,
-                                            size_t now)
+enum err category_copy_overwrites_to_channels(struct call *call, const struct channel *was,
+                                              size_t now)
 {
     const struct list *before = &was->permission_overwrites.value;
     int64_t coming = 0;

@@ -97,13 +97,13 @@ enum err channel_edit_validate(struct call *call, const struct json_path *here,
 }
 
 /* An absent value leaves the field unchanged; null resets it to its default. */
-static void apply_optional_text(struct opt_str *field, const struct opt_str *in)
+static void copy_optional_text_if_given(struct opt_str *field, const struct opt_str *in)
 {
     if (in->given != ABSENT)
         *field = *in;
 }
 
-static void apply_optional_int(struct opt_int *field, const struct opt_int *in)
+static void copy_optional_int_if_given(struct opt_int *field, const struct opt_int *in)
 {
     if (in->given != ABSENT)
         *field = in->given == GIVEN ? *in : (struct opt_int){ 0 };
@@ -111,21 +111,22 @@ static void apply_optional_int(struct opt_int *field, const struct opt_int *in)
 
 void channel_edit_apply(const struct channel_edit *in, struct channel *c)
 {
-    apply_optional_text(&c->name, &in->name);
-    apply_optional_text(&c->topic, &in->topic);
-    apply_optional_text(&c->rtc_region, &in->rtc_region);
-    apply_optional_int(&c->position, &in->position);
-    apply_optional_int(&c->bitrate, &in->bitrate);
-    apply_optional_int(&c->user_limit, &in->user_limit);
-    apply_optional_int(&c->rate_limit_per_user, &in->rate_limit_per_user);
-    apply_optional_int(&c->video_quality_mode, &in->video_quality_mode);
-    apply_optional_int(&c->default_auto_archive_duration, &in->default_auto_archive_duration);
+    copy_optional_text_if_given(&c->name, &in->name);
+    copy_optional_text_if_given(&c->topic, &in->topic);
+    copy_optional_text_if_given(&c->rtc_region, &in->rtc_region);
+    copy_optional_int_if_given(&c->position, &in->position);
+    copy_optional_int_if_given(&c->bitrate, &in->bitrate);
+    copy_optional_int_if_given(&c->user_limit, &in->user_limit);
+    copy_optional_int_if_given(&c->rate_limit_per_user, &in->rate_limit_per_user);
+    copy_optional_int_if_given(&c->video_quality_mode, &in->video_quality_mode);
+    copy_optional_int_if_given(&c->default_auto_archive_duration,
+                               &in->default_auto_archive_duration);
     if (in->parent_id.given != ABSENT)
         c->parent_id = in->parent_id;
     if (in->nsfw.given != ABSENT)
         c->nsfw = (struct opt_bool){ GIVEN, in->nsfw.given == GIVEN && in->nsfw.value };
-    apply_optional_int(&c->default_thread_rate_limit_per_user,
-                       &in->default_thread_rate_limit_per_user);
+    copy_optional_int_if_given(&c->default_thread_rate_limit_per_user,
+                               &in->default_thread_rate_limit_per_user);
     if (channel_has_posts(c->type))
         forum_edit_apply(in, c);
     channel_omit_inapplicable_fields(c);

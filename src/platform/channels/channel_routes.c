@@ -20,8 +20,8 @@ enum err get_channel(struct call *call)
     if (channel_is_private(c->type))
         e = channel_read_recipients(call->tx, c, call->caller->id);
     else if (channel_is_thread(c->type))
-        e = thread_read_viewer_membership(call->tx, call->caller->id, c);
-    return e ? e : call_reply_object(call, c);
+        e = thread_read_membership_of_user(call->tx, call->caller->id, c);
+    return e ? e : call_reply_with_object(call, c);
 }
 
 /* --- PATCH /channels/{channel.id} ---------------------------------------------------- */
@@ -29,10 +29,10 @@ enum err get_channel(struct call *call)
 static enum err store_group_icon(struct call *call)
 {
     const struct channel_edit *in = call->body;
-    struct channel_edit_results *stages = call_passed_data(call, "channel_edit_results");
+    struct channel_edit_results *stages = call_get_stage_data(call, "channel_edit_results");
 
-    return picture_store(call, "channel-icons", call_path_id(call, "channel.id"), &in->icon,
-                         &stages->icon);
+    return store_uploaded_picture(call, "channel-icons", call_get_path_id(call, "channel.id"),
+                                  &in->icon, &stages->icon);
 }
 
 /* Only groups have icons; for other channel types no icon is stored. */
@@ -47,7 +47,7 @@ enum err prepare_modify_channel(struct call *call)
 {
     const struct channel_edit *in = call->body;
 
-    call_pass_data(call, "channel_edit_results", sizeof(struct channel_edit_results));
+    call_store_stage_data(call, "channel_edit_results", sizeof(struct channel_edit_results));
     if (in->icon.given != ABSENT)
         call->read = store_icon_if_group;
     return OK;
@@ -74,15 +74,15 @@ static bool optional_text_differs(const struct opt_str *in, const struct opt_str
 }
 
 /* Counts a rename towards the rate limit, only once even if the transaction is retried. */
-static enum err count_channel_rename(struct call *call)
+static enum err count_channel_rename_against_limit(struct call *call)
 {
-    struct channel_edit_results *stages = call_passed_data(call, "channel_edit_results");
-    struct str key = call_path_text(call, "channel.id");
+    struct channel_edit_results *stages = call_get_stage_data(call, "channel_edit_results");
+    struct str key = call_get_path_text(call, "channel.id");
 
     if (stages->counted)
         return OK;
     stages->counted = true;
-    return call_count_against_limit(call, &limit_rename, key);
+    return call_count_against_rate_limit(call, &limit_rename, key);
 }
 
 static enum err change_channel_type(struct call *call, const struct channel_edit *in,
@@ -113,7 +113,7 @@ static enum err replace_overwrites(struct call *call, const struct channel_edit 
     enum err e = channel_overwrites_infer_types(call, wanted);
     if (!e)
         e = check_overwrites_permission(call, wanted, before, call->target.permissions);
-    return e ? e : overwrites_replace(call->tx, c->id, wanted);
+    return e ? e : channel_overwrites_replace(call->tx, c->id, wanted);
 }
 
 const struct field audited_channel[] = {
@@ -153,7 +153,7 @@ static enum err modify_guild_channel(struct call *call)
         e = replace_overwrites(call, in, &before);
     if (!e && (optional_text_differs(&in->name, &before.name) ||
                optional_text_differs(&in->topic, &before.topic)))
-        e = count_channel_rename(call);
+        e = count_channel_rename_against_limit(call);
     if (e)
         return e;
 
@@ -165,8 +165,8 @@ static enum err modify_guild_channel(struct call *call)
     if (in->permission_overwrites.given != ABSENT && !singly)
         c.permission_overwrites.value = in->permission_overwrites.value;
     if (!e)
-        e = audit_record_object(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
-                                audited_channel, &before, &c);
+        e = audit_record_object_change(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
+                                       audited_channel, &before, &c);
     if (!e && singly)
         e = audit_overwrite_changes(call, &before.permission_overwrites.value,
                                     &in->permission_overwrites.value);
@@ -175,11 +175,11 @@ static enum err modify_guild_channel(struct call *call)
     if (!e && in->rtc_region.given == GIVEN)
         e = hook_channel_region_set(call, &c);
     if (!e && in->permission_overwrites.given != ABSENT)
-        e = overwrites_propagate_from_category(call, &before,
-                                               in->permission_overwrites.value.count);
+        e = category_copy_overwrites_to_channels(call, &before,
+                                                 in->permission_overwrites.value.count);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 enum err modify_channel(struct call *call)
@@ -187,7 +187,7 @@ enum err modify_channel(struct call *call)
     const struct channel *c = call->target.channel;
 
     if (c->type == CHANNEL_GROUP)
-        return modify_group(call, call_passed_data(call, "channel_edit_results"));
+        return modify_group_channel(call, call_get_stage_data(call, "channel_edit_results"));
     return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 
@@ -239,7 +239,8 @@ static enum err clear_guild_references_to_channel(struct call *call, const struc
     if (!e)
         e = guild_read_all_lists(call, &guild);
     if (!e)
-        call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(guild.id), &guild_schema, &guild);
+        call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(guild.id), &guild_schema,
+                        &guild);
     return e;
 }
 
@@ -250,6 +251,24 @@ static bool channel_is_required_by_community(const struct guild *g, snowflake ch
            ((g->rules_channel_id.given == GIVEN && g->rules_channel_id.value == channel_id) ||
             (g->public_updates_channel_id.given == GIVEN &&
              g->public_updates_channel_id.value == channel_id));
+}
+
+enum err guild_channel_delete(struct call *call, const struct channel *c)
+{
+    enum err e = hook_channel_deleting(call, c);
+
+    if (!e)
+        e = detach_child_channels(call, c);
+    if (!e)
+        e = clear_guild_references_to_channel(call, c);
+    if (!e)
+        e = channel_delete(call, c->id);
+    if (!e)
+        e = audit_record_object_change(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id,
+                                       audited_channel, c, NULL);
+    if (!e)
+        call_emit_event(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
+    return e;
 }
 
 static enum err delete_guild_channel(struct call *call)
@@ -263,20 +282,8 @@ static enum err delete_guild_channel(struct call *call)
     if (!e && channel_is_required_by_community(&guild, c->id))
         return ERR_COMMUNITY_CHANNEL_REQUIRED;
     if (!e)
-        e = hook_channel_deleting(call, c);
-    if (!e)
-        e = detach_child_channels(call, c);
-    if (!e)
-        e = clear_guild_references_to_channel(call, c);
-    if (!e)
-        e = channel_delete(call, c->id);
-    if (!e)
-        e = audit_record_object(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id,
-                                audited_channel, c, NULL);
-    if (e)
-        return e;
-    call_emit(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
-    return call_reply_object(call, c);
+        e = guild_channel_delete(call, c);
+    return e ? e : call_reply_with_object(call, c);
 }
 
 enum err delete_or_leave_channel(struct call *call)

@@ -24,8 +24,8 @@ struct audience audience_of_channel(const struct channel *c)
     return to;
 }
 
-static enum err emit_update_and_count_overwrites(struct call *call, snowflake id,
-                                                 size_t *ret_overwrites)
+static enum err emit_channel_update_and_count_overwrites(struct call *call, snowflake id,
+                                                         size_t *ret_overwrites)
 {
     struct channel c;
     enum err e = channel_find(call->tx, id, &c);
@@ -33,7 +33,7 @@ static enum err emit_update_and_count_overwrites(struct call *call, snowflake id
     if (e)
         return e;
     *ret_overwrites = c.permission_overwrites.value.count;
-    call_emit(call, EVENT_CHANNEL_UPDATE, audience_of_channel(&c), &channel_schema, &c);
+    call_emit_event(call, EVENT_CHANNEL_UPDATE, audience_of_channel(&c), &channel_schema, &c);
     return hook_permissions_changed(call, &(struct permission_change){ c.guild_id.value, &c });
 }
 
@@ -41,7 +41,25 @@ enum err channel_emit_update(struct call *call, snowflake id)
 {
     size_t overwrites;
 
-    return emit_update_and_count_overwrites(call, id, &overwrites);
+    return emit_channel_update_and_count_overwrites(call, id, &overwrites);
+}
+
+enum err channel_emit_imported(struct call *call, snowflake id, bool created)
+{
+    struct channel c;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (e)
+        return e;
+    bool is_thread = channel_is_thread(c.type);
+    if (!is_thread && !created)
+        return channel_emit_update(call, id);
+    enum event event =
+        created ? is_thread ? EVENT_THREAD_CREATE : EVENT_CHANNEL_CREATE : EVENT_THREAD_UPDATE;
+    if (is_thread && created)
+        c.newly_created = opt_bool_present(true);
+    call_emit_event(call, event, audience_of_channel(&c), &channel_schema, &c);
+    return OK;
 }
 
 /* Skips a channel that was deleted meanwhile, because CHANNEL_DELETE was already emitted. */
@@ -55,7 +73,7 @@ static enum err emit_channel_update_batch(struct call *call, const struct list *
     for (; !e && done < ids->count && room > 0; done++) {
         size_t overwrites = 0;
 
-        e = emit_update_and_count_overwrites(call, id[done], &overwrites);
+        e = emit_channel_update_and_count_overwrites(call, id[done], &overwrites);
         e = e == ERR_UNKNOWN_CHANNEL ? OK : e;
         room -= ROWS_OF_CHANNEL + (int64_t)overwrites;
     }

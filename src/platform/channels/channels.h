@@ -54,12 +54,12 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
 
 /* --- permission_explanation.c --------------------------------------------------------- */
 
-struct explained_step {
+struct explained_permission_step {
     struct str text;
     bool has; /* the member has the permission after this step */
 };
 struct permission_explanation {
-    struct list steps; /* struct explained_step */
+    struct list steps; /* struct explained_permission_step */
     uint64_t permissions;
     bool allowed;
     struct str cause; /* if not allowed: the step that decided, and how to change it */
@@ -69,7 +69,7 @@ struct permission_explanation {
 enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
                             unsigned permission_bit, struct permission_explanation *ret);
 /* Listener of call_refused. Explains which permission is missing, in which channel, and why. */
-enum err explain_access_refusal(struct call *call, const struct refusal *refusal);
+enum err explain_access_refusal(struct call *call, const struct call_refusal *refusal);
 
 /* Returns the error for a member who has none of the permissions `any` in the channel. */
 enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
@@ -83,8 +83,8 @@ enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json
                                   void *arg, struct json_writer *out);
 
 /* Lists all channels of a guild with their overwrites, and its open threads in ret_threads. */
-enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
-                        struct list *ret_threads);
+enum err guild_channels_list(struct tx *tx, snowflake guild_id, struct list *ret_channels,
+                             struct list *ret_threads);
 /* Inserts a channel with its overwrites; emits no events. */
 enum err channel_insert(struct tx *tx, const struct channel *c);
 
@@ -92,6 +92,12 @@ enum err channel_insert(struct tx *tx, const struct channel *c);
  * channel is not in the channel lists of the two users until private_channel_show_in_list. */
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
+
+/* Emits the event of a channel or thread that was imported, as new or changed. */
+enum err channel_emit_imported(struct call *call, snowflake id, bool created);
+/* Deletes a guild channel that is no thread, with its threads and the events. Checks no
+ * permissions. */
+enum err guild_channel_delete(struct call *call, const struct channel *c);
 
 /* Adds a private channel to a user's channel list and emits CHANNEL_CREATE to the user, unless the
  * channel is in the list already. private_channel_show_to_recipients does this for all recipients.
@@ -103,8 +109,8 @@ enum err private_channel_show_to_recipients(struct call *call, const struct chan
 /* Adds a user to a group and emits the events to its recipients. *ret_new is false, and nothing
  * changes, if the user is already in the group. `by` is the user who adds the user. Returns
  * ERR_MAX_RECIPIENTS if the group is full. */
-enum err group_add_user(struct call *call, const struct channel *c, const struct user *user,
-                        snowflake by, bool *ret_new);
+enum err group_channel_add_user(struct call *call, const struct channel *c, const struct user *user,
+                                snowflake by, bool *ret_new);
 
 /* --- slow_mode.c ---------------------------------------------------------------------- */
 
@@ -177,9 +183,9 @@ enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowfl
                                        int64_t until, int64_t limit, int64_t *ret_gone);
 /* Reads the user's thread memberships into the field .member of each thread. threads_… takes all
  * open threads of a guild, sorted by id; thread_… takes one thread. */
-enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                        struct list *threads);
-enum err thread_read_viewer_membership(struct tx *tx, snowflake user_id, struct channel *thread);
+enum err threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                         struct list *threads);
+enum err thread_read_membership_of_user(struct tx *tx, snowflake user_id, struct channel *thread);
 
 /* Emits THREAD_DELETE to all viewers; call it before the thread's members are deleted. */
 void emit_thread_delete(struct call *call, const struct channel *thread);
@@ -189,7 +195,7 @@ enum err check_active_thread_limit(struct tx *tx, snowflake guild_id);
 
 /* Checks whether messages of a thread may be changed or get reactions. Returns ERR_THREAD_ARCHIVED
  * or ERR_THREAD_LOCKED; always OK for channels that are not threads. */
-enum err require_thread_open(const struct channel *c, uint64_t perms);
+enum err check_thread_is_open(const struct channel *c, uint64_t perms);
 
 /* Schedules the automatic archiving of an open thread. Call it when the thread is created or
  * unarchived, or when its auto-archive duration changes. */

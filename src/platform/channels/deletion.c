@@ -20,7 +20,7 @@ static enum err find_next_channel_to_delete(struct tx *tx, struct sql sql, snowf
 /* Deletes channels. next is SQL that selects one channel of the guild or parent channel with this
  * id. */
 static enum err delete_channels_with_sql(struct call *call, struct sql next, snowflake id,
-                                         struct deletion_step *step)
+                                         struct deletion_step_limits *step)
 {
     snowflake channel_id;
     bool found = true;
@@ -39,7 +39,7 @@ static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id
 
 static enum err delete_channel_row_batch(struct call *call, snowflake id)
 {
-    struct deletion_step step = deletion_step_begin();
+    struct deletion_step_limits step = deletion_step_begin();
     enum err e = delete_channels_with_sql(call, SQL(THREAD_OF_CHANNEL), id, &step);
 
     if (!e)
@@ -99,7 +99,7 @@ enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id)
 static const char CHANNEL_OF_GUILD[] = "select id from channels where guild_id = $1 limit 1";
 
 static enum err delete_channels_of_guild(struct call *call, snowflake guild_id,
-                                         struct deletion_step *step)
+                                         struct deletion_step_limits *step)
 {
     return delete_channels_with_sql(call, SQL(CHANNEL_OF_GUILD), guild_id, step);
 }

@@ -104,7 +104,7 @@ static void assign_tag_ids(struct list *tags)
     }
 }
 
-static void apply_optional_int(struct opt_int *field, const struct opt_int *in)
+static void copy_optional_int_if_given(struct opt_int *field, const struct opt_int *in)
 {
     if (in->given != ABSENT)
         *field = *in;
@@ -122,7 +122,7 @@ void forum_edit_apply(const struct channel_edit *in, struct channel *c)
         set_missing_emoji_fields_null(&r->emoji_id, &r->emoji_name);
     if (in->default_reaction_emoji.given != ABSENT)
         c->default_reaction_emoji = in->default_reaction_emoji;
-    apply_optional_int(&c->default_sort_order, &in->default_sort_order);
+    copy_optional_int_if_given(&c->default_sort_order, &in->default_sort_order);
     if (in->default_forum_layout.given != ABSENT)
         c->default_forum_layout = opt_int_present(in->default_forum_layout.value);
     if (in->default_tag_setting.given != ABSENT)
@@ -169,13 +169,13 @@ static enum err write_forum_tags(struct call *call, struct list tags)
     c.available_tags = (struct opt_list){ GIVEN, tags };
     e = channel_update(call->tx, &c);
     if (!e)
-        e = audit_record_object(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id, audited_channel,
-                                call->target.channel, &c);
+        e = audit_record_object_change(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
+                                       audited_channel, call->target.channel, &c);
     if (!e)
         e = channel_emit_update(call, c.id);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 enum err create_forum_tag(struct call *call)
@@ -194,7 +194,7 @@ enum err create_forum_tag(struct call *call)
 /* Returns a copy of the forum's tags, and the index of the tag in the path. */
 static enum err find_forum_tag_of_path(struct call *call, struct list *ret_tags, size_t *ret)
 {
-    snowflake id = call_path_id(call, "tag.id");
+    snowflake id = call_get_path_id(call, "tag.id");
     enum err e = require_manageable_forum(call);
 
     if (e)

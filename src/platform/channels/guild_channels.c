@@ -7,7 +7,7 @@ enum err list_guild_channels(struct call *call)
     const struct guild_channels_query *query = call->query;
     struct list channels, threads;
 
-    enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
+    enum err e = guild_channels_list(call->tx, call->target.guild->id, &channels, &threads);
     if (e)
         return e;
     struct channel *all = channels.items;
@@ -25,7 +25,7 @@ enum err list_guild_channels(struct call *call)
         all[seen++] = all[i];
     }
     channels.count = seen;
-    return call_reply_object(call, &channels);
+    return call_reply_with_object(call, &channels);
 }
 
 /* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
@@ -84,14 +84,14 @@ enum err create_guild_channel(struct call *call)
         e = check_guild_overwrite_limit(call, c.guild_id.value, c.permission_overwrites.value.count,
                                         0);
     if (!e)
-        e = audit_record_object(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id,
-                                audited_channel, NULL, &c);
+        e = audit_record_object_change(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id,
+                                       audited_channel, NULL, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     if (e)
         return e;
-    call_emit(call, EVENT_CHANNEL_CREATE, audience_of_channel(&c), &channel_schema, &c);
-    return call_reply_object(call, &c);
+    call_emit_event(call, EVENT_CHANNEL_CREATE, audience_of_channel(&c), &channel_schema, &c);
+    return call_reply_with_object(call, &c);
 }
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
@@ -136,12 +136,13 @@ static enum err copy_category_overwrites(struct call *call, snowflake id,
     e = check_overwrites_permission(call, wanted, before, own);
     *ret_changed = !e;
     if (!e)
-        e = overwrites_replace(call->tx, c.id, wanted);
+        e = channel_overwrites_replace(call->tx, c.id, wanted);
     return e ? e : check_guild_overwrite_limit(call, c.guild_id.value, wanted->count, 0);
 }
 
 static enum err move_guild_channel(struct call *call, const struct json_path *here,
-                                   const struct channel_move *m, struct channel_moves *all)
+                                   const struct channel_position_change *m,
+                                   struct channel_moves *all)
 {
     const struct channel_edit edit = { .position = m->position, .parent_id = m->parent_id };
     bool locked = false;
@@ -192,7 +193,8 @@ enum err move_guild_channels(struct call *call)
     /* Form errors are reported for every invalid entry, not only for the first. */
     for (size_t i = 0; i < moves->count; i++) {
         struct json_path here = json_path_index(NULL, i);
-        enum err e = move_guild_channel(call, &here, (struct channel_move *)moves->items + i, &all);
+        enum err e = move_guild_channel(call, &here,
+                                        (struct channel_position_change *)moves->items + i, &all);
 
         if (e && e != ERR_INVALID_FORM_BODY)
             return e;

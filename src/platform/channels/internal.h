@@ -40,31 +40,32 @@ enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_co
 /* --- write_rows.c: writes channels and overwrites --------------------------------------- */
 
 enum err channel_overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o);
-enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
+enum err channel_overwrites_replace(struct tx *tx, snowflake channel_id,
+                                    const struct list *overwrites);
 /* Makes the overwrites of channel to_id equal to those of channel from_id; writes only
  * differences. */
 enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
 /* --- private/recipients.c: recipients of private channels ------------------------------- */
 
-enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          struct opt_str nick);
+enum err channel_recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
+                                  struct opt_str nick);
 /* Inserts the initial recipients of a new private channel. If closed is true, their channel lists
  * do not show the channel. */
-enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
-                           bool closed);
+enum err channel_recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                                   bool closed);
 /* *ret is the id of the direct channel of two users, or 0 if there is none. */
 enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret);
 enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed);
 /* Reads the recipients of some of the user's open channels, which must be sorted by id. */
 enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
-enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err channel_recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
+enum err user_count_group_channels(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct channel_move {
+struct channel_position_change {
     snowflake id;
     struct opt_int position;
     struct opt_id parent_id;
@@ -139,8 +140,8 @@ extern const struct field audited_channel[];
  * in a job. Call it after the category's overwrites were written and emitted. was is the category
  * before the change; now is its number of overwrites after the change. Returns
  * ERR_MAX_GUILD_OVERWRITES if the guild has too many overwrites. */
-enum err overwrites_propagate_from_category(struct call *call, const struct channel *was,
-                                            size_t now);
+enum err category_copy_overwrites_to_channels(struct call *call, const struct channel *was,
+                                              size_t now);
 extern const struct job_kind category_sync_job;
 
 /* --- handlers of routes -------------------------------------------------------------- */
@@ -159,24 +160,24 @@ enum err delete_overwrite(struct call *call);
 
 /* --- private/groups.c ----------------------------------------------------------------- */
 
-bool ids_contain(const struct list *ids, snowflake id);
+bool snowflake_list_contains(const struct list *ids, snowflake id);
 /* Creates a group of the caller and the users `others` (snowflakes), without permission checks, and
  * replies with the group. nicks has a struct string_pair of user id and nick for each nick. origin
  * is the direct channel from which the group is created, or 0. Returns ERR_MAX_RECIPIENTS or
  * ERR_MAX_GROUP_DMS. */
-enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
-                      snowflake origin);
+enum err create_group_channel(struct call *call, const struct list *others,
+                              const struct list *nicks, snowflake origin);
 struct group_recipient {
     const struct user *user;
     snowflake by; /* id of the user who adds .user to the group */
     struct opt_str nick;
 };
-/* Adds a user with a nick to a group; see group_add_user. */
-enum err group_add_recipient(struct call *call, const struct channel *c,
-                             const struct group_recipient *in, bool *ret_new);
+/* Adds a user with a nick to a group; see group_channel_add_user. */
+enum err group_channel_add_recipient(struct call *call, const struct channel *c,
+                                     const struct group_recipient *in, bool *ret_new);
 /* Removes a user from a group, with a system message unless silent. An empty group is deleted. */
-enum err group_remove_user(struct call *call, const struct channel *c, const struct user *user,
-                           bool silent);
+enum err group_channel_remove_user(struct call *call, const struct channel *c,
+                                   const struct user *user, bool silent);
 
 /* --- handlers of PATCH and DELETE /channels/{channel.id} for private channels ----------- */
 
@@ -186,7 +187,7 @@ struct channel_edit_results {
     bool counted;
 };
 
-enum err modify_group(struct call *call, const struct channel_edit_results *stages);
+enum err modify_group_channel(struct call *call, const struct channel_edit_results *stages);
 enum err leave_private_channel(struct call *call, bool silent);
 extern const struct job_kind thread_archiving_job;
 

@@ -14,7 +14,7 @@ static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
     const struct channel *c = call->target.channel;
     enum err e = channel_emit_update(call, c->id);
 
-    return e ? e : overwrites_propagate_from_category(call, c, now);
+    return e ? e : category_copy_overwrites_to_channels(call, c, now);
 }
 
 /* Limit for overwrites_are_audited_singly: number of overwrites before the change plus number after
@@ -84,7 +84,7 @@ enum err put_overwrite(struct call *call)
     const struct channel *c = call->target.channel;
     const struct list *now = &c->permission_overwrites.value;
     struct overwrite o = {
-        .id = call_path_id(call, "overwrite.id"),
+        .id = call_get_path_id(call, "overwrite.id"),
         .type = in->type,
         .allow = in->allow.value & PERMISSIONS_ALL,
         .deny = in->deny.value & PERMISSIONS_ALL,
@@ -111,7 +111,7 @@ static const char DELETE_OVERWRITE[] =
 enum err delete_overwrite(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    snowflake id = call_path_id(call, "overwrite.id");
+    snowflake id = call_get_path_id(call, "overwrite.id");
     const struct overwrite *before = overwrite_list_find(&c->permission_overwrites.value, id);
 
     enum err e = require_channel_is_not_thread(c);

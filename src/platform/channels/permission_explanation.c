@@ -161,7 +161,7 @@ static struct str format_step_sentence(const struct explainer *x,
 }
 
 /* Returns an instruction for the administrator that would change the result of the step. */
-static const char *fix_of_permission_step(enum permission_step_kind kind)
+static const char *describe_fix_of_permission_step(enum permission_step_kind kind)
 {
     switch (kind) {
     case STEP_OVERWRITE_EVERYONE:
@@ -246,14 +246,15 @@ static struct str format_cause_and_fix(const struct explainer *x, uint64_t bit)
     struct str words = format_step_sentence(x, s, bit, name);
     if (required)
         return STR_CONCAT(x->arena, words, STR(": "), format_cause_and_fix(x, required));
-    return str_printf(x->arena, "%.*s; %s", STR_ARGS(words), fix_of_permission_step(s->kind));
+    return str_printf(x->arena, "%.*s; %s", STR_ARGS(words),
+                      describe_fix_of_permission_step(s->kind));
 }
 
 static void add_explained_step(struct explainer *x, struct list *steps, struct str text, bool has)
 {
-    struct explained_step *s = list_append(x->arena, steps, sizeof *s);
+    struct explained_permission_step *s = list_append(x->arena, steps, sizeof *s);
 
-    *s = (struct explained_step){ text, has };
+    *s = (struct explained_permission_step){ text, has };
 }
 
 static struct list list_explained_steps(struct explainer *x, uint64_t bit)
@@ -325,7 +326,7 @@ static enum err explain_missing_permissions(struct call *call, const struct chan
                            !rest ? ""
                            : any ? "; instead, "
                                  : "; also missing: ",
-                           STR_ARGS(buf_str(&names)), rest && any ? " would suffice" : "");
+                           STR_ARGS(buf_as_str(&names)), rest && any ? " would suffice" : "");
     buf_clear(&names);
     return OK;
 }
@@ -346,7 +347,7 @@ static enum err explain_role_rank_refusal(struct call *call)
     return e;
 }
 
-static void explain_caller_is_no_member(struct call *call)
+static void explain_that_caller_is_no_member(struct call *call)
 {
     if (call->caller->kind == CALLER_BOT)
         call_set_refusal_cause(
@@ -369,7 +370,7 @@ static enum err explain_missing_access(struct call *call)
     if (!t->member_access)
         return OK;
     if (!t->member_access->member) {
-        explain_caller_is_no_member(call);
+        explain_that_caller_is_no_member(call);
         return OK;
     }
     return t->channel
@@ -388,7 +389,7 @@ static enum err explain_member_restriction(struct call *call)
                : OK;
 }
 
-enum err explain_access_refusal(struct call *call, const struct refusal *refusal)
+enum err explain_access_refusal(struct call *call, const struct call_refusal *refusal)
 {
     const struct call_path_objects *t = &call->target;
     bool member = call->caller && t->member_access && t->member_access->member;

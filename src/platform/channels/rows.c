@@ -43,7 +43,7 @@ enum { TYPE_COLUMN = 2, LAST_COLUMN = 13, COUNT_COLUMN = 23, OWN_COLUMN = 36 };
  * further threads. */
 enum { MOST_CHILDREN = 500 };
 
-static struct opt_int given_int_from_row(const struct rows *r, int column)
+static struct opt_int optional_int_from_row(const struct rows *r, int column)
 {
     return (struct opt_int){ GIVEN, row_int(r, column) };
 }
@@ -117,7 +117,7 @@ static void forum_tags_from_row(const struct rows *r, struct channel *c)
     if (!c->default_reaction_emoji.value)
         c->default_reaction_emoji.given = GIVEN_NULL;
     c->default_sort_order = row_optional_int(r, 30);
-    c->default_forum_layout = given_int_from_row(r, 31);
+    c->default_forum_layout = optional_int_from_row(r, 31);
     c->default_tag_setting =
         opt_str_or_null(row_is_null(r, 32) ? STR("match_some") : row_text(r, 32));
 }
@@ -132,14 +132,14 @@ static void channel_from_row(const struct rows *r, void *ret)
         .type = row_int(r, 2),
         .name = row_optional_text(r, 3),
         .topic = row_optional_text(r, 4),
-        .position = given_int_from_row(r, 5),
+        .position = optional_int_from_row(r, 5),
         .parent_id = row_optional_id(r, 6),
         .nsfw = { GIVEN, row_bool(r, 7) },
-        .rate_limit_per_user = given_int_from_row(r, 8),
-        .bitrate = given_int_from_row(r, 9),
-        .user_limit = given_int_from_row(r, 10),
+        .rate_limit_per_user = optional_int_from_row(r, 8),
+        .bitrate = optional_int_from_row(r, 9),
+        .user_limit = optional_int_from_row(r, 10),
         .rtc_region = row_optional_text(r, 11),
-        .video_quality_mode = given_int_from_row(r, 12),
+        .video_quality_mode = optional_int_from_row(r, 12),
         .last_message_id = row_optional_id(r, 13),
         .flags = row_int(r, 14),
         .owner_id = row_optional_id(r, 15),
@@ -147,7 +147,7 @@ static void channel_from_row(const struct rows *r, void *ret)
         .icon = row_optional_text(r, 17),
         .default_auto_archive_duration = row_optional_int(r, 18),
         .permission_overwrites = { .given = GIVEN },
-        .default_thread_rate_limit_per_user = given_int_from_row(r, 27),
+        .default_thread_rate_limit_per_user = optional_int_from_row(r, 27),
         .thread_metadata = thread_metadata_from_row(r, tx_arena(r->tx)),
     };
     thread_counts_from_row(r, c);
@@ -277,8 +277,8 @@ static const char OVERWRITES_OF_GUILD[] =
     "join overwrites o on o.channel_id = c.id where c.guild_id = $1 and c.thread_archived = 0 "
     "order by c.id, o.target_id";
 
-enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,
-                        struct list *ret_threads)
+enum err guild_channels_list(struct tx *tx, snowflake guild_id, struct list *ret_channels,
+                             struct list *ret_threads)
 {
     struct rows rows;
 

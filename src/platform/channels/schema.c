@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of the request bodies of channels. */
 #include "platform/channels/internal.h"
 
-static const struct choice guild_types[] = {
+static const struct enum_choice guild_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
     { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
@@ -11,7 +11,7 @@ static const struct choice guild_types[] = {
     { CHANNEL_MEDIA, NULL, "MEDIA", "A forum for pictures and videos" },
     { 0 },
 };
-static const struct choice quality_modes[] = {
+static const struct enum_choice quality_modes[] = {
     { 1, NULL, "AUTO", "Automatic quality" },
     { 2, NULL, "FULL", "720p" },
     { 0 },
@@ -32,18 +32,18 @@ static const struct type type_slowmode = {
 };
 static const struct type type_region = { .kind = KIND_STRING, .doc = "Region id; null: automatic" };
 
-static const struct choice sort_orders[] = {
+static const struct enum_choice sort_orders[] = {
     { 0, NULL, "LATEST_ACTIVITY", "By the last message" },
     { 1, NULL, "CREATION_DATE", "By creation time" },
     { 0 },
 };
-static const struct choice layouts[] = {
+static const struct enum_choice layouts[] = {
     { 0, NULL, "NOT_SET", "Chosen by the client" },
     { 1, NULL, "LIST_VIEW", "A list" },
     { 2, NULL, "GALLERY_VIEW", "Tiles" },
     { 0 },
 };
-static const struct choice tag_settings[] = {
+static const struct enum_choice tag_settings[] = {
     { 0, "match_some", "MATCH_SOME", "Posts with one of the tags" },
     { 0, "match_all", "MATCH_ALL", "Posts with all of the tags" },
     { 0 },
@@ -53,7 +53,7 @@ static const struct type type_layout = { .kind = KIND_INT, .choices = layouts };
 static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
 static const struct type type_applied_tags = { .kind = KIND_ARRAY, .max = 5, .of = &type_id };
 
-static const struct choice overwrite_types[] = {
+static const struct enum_choice overwrite_types[] = {
     { OVERWRITE_ROLE, NULL, "ROLE", "For all members with a role", "role" },
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member", "member" },
     { 0 },
@@ -158,16 +158,18 @@ static const struct schema edit_schema = {
 };
 
 static const struct field move_fields[] = {
-    { FIELD(struct channel_move, id), .type = &type_id },
-    { FIELD(struct channel_move, position), .type = &type_count, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct channel_move, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct channel_move, lock_permissions), .type = &type_bool,
+    { FIELD(struct channel_position_change, id), .type = &type_id },
+    { FIELD(struct channel_position_change, position), .type = &type_count,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel_position_change, parent_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct channel_position_change, lock_permissions), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE, .doc = "Copy the overwrites of the category" },
     { 0 },
 };
 static const struct schema move_schema = {
     .name = "ChannelMove",
-    .size = sizeof(struct channel_move),
+    .size = sizeof(struct channel_position_change),
     .fields = move_fields,
     .doc = "The new position of a channel.",
 };

@@ -65,7 +65,7 @@ enum err slow_mode_record_message(struct call *call, const struct channel *c,
     enum err e = slow_mode_remaining_for_caller(call, c, kind, &left);
 
     if (!e && left) {
-        call_refuse_rate_limited(call, left);
+        call_refuse_as_rate_limited(call, left);
         return ERR_SLOW_MODE;
     }
     if (e || call->caller->kind == CALLER_BOT || !slow_mode_applies(c, call->target.permissions))

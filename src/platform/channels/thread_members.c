@@ -155,8 +155,8 @@ static const char OWN_IN_GUILD[] =
     "c.type between 10 and 12 order by c.id";
 
 /* Threads and rows of thread members are both ordered by thread id, so one pass merges them. */
-enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                        struct list *threads)
+enum err threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                         struct list *threads)
 {
     struct channel *c = threads->items, *end = c + threads->count;
     struct rows rows;
@@ -178,7 +178,7 @@ enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowf
     return rows_end(&rows);
 }
 
-enum err thread_read_viewer_membership(struct tx *tx, snowflake user_id, struct channel *thread)
+enum err thread_read_membership_of_user(struct tx *tx, snowflake user_id, struct channel *thread)
 {
     struct thread_member *m = arena_alloc(tx_arena(tx), sizeof *m);
     bool found;

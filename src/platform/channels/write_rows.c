@@ -21,7 +21,8 @@ enum err channel_overwrite_write(struct tx *tx, snowflake channel_id, const stru
 
 static const char CLEAR_OVERWRITES[] = "delete from overwrites where channel_id = $1";
 
-enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites)
+enum err channel_overwrites_replace(struct tx *tx, snowflake channel_id,
+                                    const struct list *overwrites)
 {
     const struct overwrite *o = overwrites->items;
     enum err e = tx_exec(tx, CLEAR_OVERWRITES, BIND(v_id(channel_id)), NULL);
@@ -122,7 +123,7 @@ enum err channel_insert(struct tx *tx, const struct channel *c)
              optional_text_value(c->default_tag_setting), bind_applied_tags(tx, &c->applied_tags)),
         NULL);
 
-    return e ? e : overwrites_replace(tx, c->id, &c->permission_overwrites.value);
+    return e ? e : channel_overwrites_replace(tx, c->id, &c->permission_overwrites.value);
 }
 
 static const char SAVE_CHANNEL[] =

@@ -46,7 +46,8 @@ enum err address_book_write(struct tx *tx, snowflake user_id, const struct addre
 
 /* --- storing digests of phone numbers ------------------------------------------------ */
 
-struct str phone_number_digest(const struct auth *auth, struct arena *arena, struct str number)
+struct str compute_phone_number_digest(const struct auth *auth, struct arena *arena,
+                                       struct str number)
 {
     unsigned char *digest = arena_alloc(arena, DIGEST_BYTES);
 
@@ -124,7 +125,7 @@ static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct l
 }
 
 /* Writes only differences, because clients upload the same address book again and again. */
-enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts)
+enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct list *contacts)
 {
     struct contact *all = contacts->items;
     struct list known, fresh = { 0 };
@@ -149,7 +150,8 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
     return e ? e : insert_contacts(tx, user_id, &fresh);
 }
 
-enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret)
+enum err address_book_contains_phone_number(struct tx *tx, snowflake user_id, struct str digest,
+                                            bool *ret)
 {
     return tx_exists(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), ret);
 }
@@ -169,8 +171,9 @@ static enum err append_owners_of_phone_numbers(struct tx *tx, const struct value
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct phone_owner *)list_append(tx_arena(tx), ret, sizeof(struct phone_owner)) =
-            (struct phone_owner){ row_id(&rows, 0), row_text(&rows, 1) };
+        *(struct account_of_phone_number *)list_append(tx_arena(tx), ret,
+                                                       sizeof(struct account_of_phone_number)) =
+            (struct account_of_phone_number){ row_id(&rows, 0), row_text(&rows, 1) };
     return rows_end(&rows);
 }
 
@@ -195,7 +198,7 @@ static const char OWNERS[] =
     "where c.digest = $1 and l.friend_sync = 1 and l.allowed_in_suggestions = 2 "
     "order by c.user_id limit 1000";
 
-enum err address_book_owners_with_phone(struct tx *tx, struct str digest, struct list *ret)
+enum err list_address_book_owners_with_phone(struct tx *tx, struct str digest, struct list *ret)
 {
     return tx_read_ids(tx, OWNERS, BIND(v_bytes(digest)), ret);
 }

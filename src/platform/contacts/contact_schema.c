@@ -8,7 +8,7 @@ static const struct type type_contact_name = { .kind = KIND_STRING, .max = 100 }
 static const struct type type_allowed = {
     .kind = KIND_INT,
     .choices =
-        (const struct choice[]){
+        (const struct enum_choice[]){
             { SUGGEST_TO_MUTUAL_CONTACTS, NULL, "MUTUAL_CONTACTS",
               "Only to users in the caller's address "
               "book" },

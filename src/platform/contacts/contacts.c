@@ -28,8 +28,8 @@ static void emit_contacts_connection_update(struct call *call)
 {
     struct connections_changed_event changed = { call->caller->id };
 
-    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(call->caller->id),
-              &connections_changed_schema, &changed);
+    call_emit_event(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(call->caller->id),
+                    &connections_changed_schema, &changed);
 }
 
 /* --- suggestions of the caller to other users ---------------------------------------- */
@@ -45,19 +45,20 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct addr
     *ret = all && !reverse;
     if (*ret || (reverse && !(all && mine->friend_sync)) || phone.given != GIVEN)
         return OK;
-    return contact_exists(
+    return address_book_contains_phone_number(
         call->tx, call->caller->id,
-        phone_number_digest(api_options(call->api)->auth, call->arena, phone.value), ret);
+        compute_phone_number_digest(api_get_options(call->api)->auth, call->arena, phone.value),
+        ret);
 }
 
 /* Deletes suggestions of the caller to other users that the address book no longer allows. */
-static enum err withdraw_suggestions_of_source(struct call *call, const struct address_book *mine,
-                                               struct str source)
+static enum err withdraw_some_friend_suggestions(struct call *call, const struct address_book *mine,
+                                                 struct str source)
 {
     snowflake me = call->caller->id;
     bool reverse = str_is(source, SOURCE_REVERSE);
     struct list owners;
-    enum err e = suggestion_read_recipients(call->tx, me, source, &owners);
+    enum err e = friend_suggestion_read_recipients(call->tx, me, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++) {
         snowflake owner = ((const snowflake *)owners.items)[i];
@@ -68,16 +69,16 @@ static enum err withdraw_suggestions_of_source(struct call *call, const struct a
         if (!e)
             e = suggestion_is_still_allowed(call, mine, reverse, user.phone, &allowed);
         if (!e && !allowed)
-            e = suggestions_delete_of_source(call, owner, me, source);
+            e = friend_suggestions_delete_of_source(call, owner, me, source);
     }
     return e;
 }
 
-static enum err withdraw_all_suggestions(struct call *call, const struct address_book *mine)
+static enum err withdraw_all_friend_suggestions(struct call *call, const struct address_book *mine)
 {
-    enum err e = withdraw_suggestions_of_source(call, mine, STR(SOURCE_CONTACTS));
+    enum err e = withdraw_some_friend_suggestions(call, mine, STR(SOURCE_CONTACTS));
 
-    return e ? e : withdraw_suggestions_of_source(call, mine, STR(SOURCE_REVERSE));
+    return e ? e : withdraw_some_friend_suggestions(call, mine, STR(SOURCE_REVERSE));
 }
 
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
@@ -87,11 +88,11 @@ static enum err delete_address_book(struct call *call)
 {
     struct list none = { 0 };
     snowflake me = call->caller->id;
-    enum err e = contacts_replace(call->tx, me, &none);
+    enum err e = address_book_replace_contacts(call->tx, me, &none);
 
     if (!e)
-        e = suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &none);
-    return e ? e : suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &none);
+        e = friend_suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &none);
+    return e ? e : friend_suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &none);
 }
 
 static enum err put_contact_account(struct call *call)
@@ -112,7 +113,7 @@ static enum err put_contact_account(struct call *call)
     if (!e && !list.friend_sync)
         e = delete_address_book(call);
     if (!e)
-        e = withdraw_all_suggestions(call, &list);
+        e = withdraw_all_friend_suggestions(call, &list);
     if (e)
         return e;
 
@@ -124,7 +125,7 @@ static enum err put_contact_account(struct call *call)
         .verified = true,
         .friend_sync = list.friend_sync,
     };
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* --- PUT …/external-friend-list-entries ----------------------------------------------- */
@@ -133,15 +134,15 @@ static enum err put_contact_account(struct call *call)
 static enum err compute_contact_digests(struct call *call)
 {
     const struct contacts_body *in = call->body;
-    const struct auth *auth = api_options(call->api)->auth;
-    struct list *out = call_pass_data(call, "list", sizeof *out);
+    const struct auth *auth = api_get_options(call->api)->auth;
+    struct list *out = call_store_stage_data(call, "list", sizeof *out);
 
     for (size_t i = 0; i < in->friend_list_entries.count; i++) {
         const struct contact_entry *entry =
             (const struct contact_entry *)in->friend_list_entries.items + i;
         struct contact *c = list_append(call->arena, out, sizeof *c);
 
-        c->digest = phone_number_digest(auth, call->arena, entry->friend_id);
+        c->digest = compute_phone_number_digest(auth, call->arena, entry->friend_id);
         c->name = entry->name;
     }
     return OK;
@@ -171,12 +172,13 @@ static enum err account_allows_suggestion(struct call *call, snowflake other, st
 
     if (!e && *ret && theirs->name.given == GIVEN &&
         theirs->allowed_in_suggestions == SUGGEST_TO_MUTUAL_CONTACTS)
-        e = contact_exists(call->tx, other, my_digest, ret);
+        e = address_book_contains_phone_number(call->tx, other, my_digest, ret);
     return e;
 }
 
-static enum err add_suggestion(struct call *call, snowflake other, struct opt_str contact_name,
-                               int64_t score, struct list *offers)
+static enum err add_friend_suggestion_offer(struct call *call, snowflake other,
+                                            struct opt_str contact_name, int64_t score,
+                                            struct list *offers)
 {
     const struct contacts_body *in = call->body;
     struct address_book theirs;
@@ -227,7 +229,8 @@ static enum err suggest_contacts_of_caller(struct call *call, struct str my_dige
     enum err e = users_find_by_phone(call->tx, &in->friend_list_entries, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++) {
-        const struct phone_owner *other = (const struct phone_owner *)owners.items + i;
+        const struct account_of_phone_number *other =
+            (const struct account_of_phone_number *)owners.items + i;
         struct address_book theirs;
         bool allowed = false;
 
@@ -237,8 +240,8 @@ static enum err suggest_contacts_of_caller(struct call *call, struct str my_dige
         if (!e)
             e = account_allows_suggestion(call, other->id, my_digest, &theirs, &allowed);
         if (!e && allowed)
-            e = add_suggestion(call, other->id, find_contact_name(in, other->phone), SCORE_CONTACT,
-                               offers);
+            e = add_friend_suggestion_offer(call, other->id, find_contact_name(in, other->phone),
+                                            SCORE_CONTACT, offers);
     }
     return e;
 }
@@ -252,14 +255,15 @@ static enum err suggest_users_with_caller_number(struct call *call, struct str m
     enum err e = OK;
 
     if (in->add_reverse_friend_suggestions)
-        e = address_book_owners_with_phone(call->tx, my_digest, &owners);
+        e = list_address_book_owners_with_phone(call->tx, my_digest, &owners);
     for (size_t i = 0; !e && i < owners.count; i++) {
         snowflake other = ((const snowflake *)owners.items)[i];
         bool found;
 
         e = can_be_found_by_phone(call->tx, other, &found);
         if (!e && found)
-            e = add_suggestion(call, other, (struct opt_str){ 0 }, SCORE_REVERSE, offers);
+            e = add_friend_suggestion_offer(call, other, (struct opt_str){ 0 }, SCORE_REVERSE,
+                                            offers);
     }
     return e;
 }
@@ -282,8 +286,8 @@ static enum err write_address_book(struct call *call)
     list.allowed_in_suggestions = in->allowed_in_suggestions;
     e = address_book_write(call->tx, me.id, &list);
     if (!e)
-        e = contacts_replace(call->tx, me.id, call_passed_data(call, "list"));
-    return e ? e : withdraw_all_suggestions(call, &list);
+        e = address_book_replace_contacts(call->tx, me.id, call_get_stage_data(call, "list"));
+    return e ? e : withdraw_all_friend_suggestions(call, &list);
 }
 
 static bool suggestion_is_from_contacts(const struct friend_suggestion *s)
@@ -302,7 +306,7 @@ static enum err reply_with_contact_suggestions(struct call *call)
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
     struct list all, ids = { 0 };
 
-    enum err e = suggestions_read(call->tx, call->caller->id, &all);
+    enum err e = friend_suggestions_read(call->tx, call->caller->id, &all);
     for (size_t i = 0; !e && i < all.count; i++) {
         const struct friend_suggestion *s = (const struct friend_suggestion *)all.items + i;
 
@@ -315,7 +319,7 @@ static enum err reply_with_contact_suggestions(struct call *call)
     if (!e)
         e = bulk_friend_request_token_issue(call, &ids, &out.bulk_add_token.value);
     out.bulk_add_token.given = GIVEN;
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err put_contacts(struct call *call)
@@ -331,17 +335,17 @@ static enum err put_contacts(struct call *call)
         e = write_address_book(call);
     if (e)
         return e;
-    digest = phone_number_digest(api_options(call->api)->auth, call->arena, phone);
+    digest = compute_phone_number_digest(api_get_options(call->api)->auth, call->arena, phone);
     e = suggest_contacts_of_caller(call, digest, &forward);
     if (!e)
         e = suggest_users_with_caller_number(call, digest, &reverse);
     if (!e)
-        e = suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &forward);
+        e = friend_suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &forward);
     if (!e)
-        e = suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &reverse);
+        e = friend_suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &reverse);
     if (e)
         return e;
-    return in->background ? call_reply_object(call, &nothing)
+    return in->background ? call_reply_with_object(call, &nothing)
                           : reply_with_contact_suggestions(call);
 }
 
@@ -351,7 +355,7 @@ static enum err get_contact_settings(struct call *call)
     enum err e = address_book_find(call->tx, call->caller->id, &list);
     struct contact_settings out = { list.allowed_in_suggestions };
 
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 #define CONTACTS "/users/@me/connections/contacts/@me"

@@ -21,7 +21,7 @@ struct contact_entry {
 struct contacts_body {
     struct list friend_list_entries; /* struct contact_entry */
     bool background, include_mutual_friends_count, add_reverse_friend_suggestions;
-    int64_t allowed_in_suggestions; /* enum suggestion_audience */
+    int64_t allowed_in_suggestions; /* enum friend_suggestion_audience */
 };
 struct contacts_reply {
     struct opt_str bulk_add_token;
@@ -48,7 +48,7 @@ extern const struct schema connections_changed_schema;
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
 /* Users to whom the owner of an address book may be suggested as a friend. */
-enum suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
+enum friend_suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
 struct address_book {
     struct opt_str name; /* null if the user has no address book yet */
@@ -63,19 +63,22 @@ struct contact {
     struct str digest;
     struct opt_str name;
 };
-struct str phone_number_digest(const struct auth *auth, struct arena *arena, struct str number);
+struct str compute_phone_number_digest(const struct auth *auth, struct arena *arena,
+                                       struct str number);
 /* Replaces the address book with these entries (struct contact); sorts the list. */
-enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts);
-enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret);
+enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct list *contacts);
+enum err address_book_contains_phone_number(struct tx *tx, snowflake user_id, struct str digest,
+                                            bool *ret);
 
-struct phone_owner {
+struct account_of_phone_number {
     snowflake id;
     struct str phone;
 };
-/* Finds the accounts (struct phone_owner) with the phone numbers of these struct contact_entry. */
+/* Finds the accounts (struct account_of_phone_number) with the phone numbers of these struct
+ * contact_entry. */
 enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
 /* Lists the accounts whose address book contains the phone number with this digest, if they allow
  * suggestions to everybody. */
-enum err address_book_owners_with_phone(struct tx *tx, struct str digest, struct list *ret);
+enum err list_address_book_owners_with_phone(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

@@ -93,7 +93,7 @@ enum err get_discovery_categories(struct call *call)
         if (categories[i].is_primary || !in->primary_only)
             *(struct discovery_category *)list_append(call->arena, &out, sizeof *categories) =
                 categories[i];
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* --- GET /discovery/valid-term ------------------------------------------------------------ */
@@ -135,5 +135,5 @@ enum err get_discovery_valid_term(struct call *call)
 {
     const struct discovery_term_query *in = call->query;
 
-    return call_reply_object(call, &(struct term_reply){ discovery_term_is_valid(in->term) });
+    return call_reply_with_object(call, &(struct term_reply){ discovery_term_is_valid(in->term) });
 }

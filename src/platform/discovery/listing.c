@@ -269,6 +269,6 @@ enum err get_discoverable_guilds(struct call *call)
     struct discoverable_guild *g = page.guilds.items;
     for (size_t i = 0; i < page.guilds.count; i++)
         g[i].approximate_presence_count =
-            gateway_online_member_count(api_options(call->api)->gateway, g[i].id);
-    return call_reply_object(call, &page);
+            gateway_online_member_count(api_get_options(call->api)->gateway, g[i].id);
+    return call_reply_with_object(call, &page);
 }

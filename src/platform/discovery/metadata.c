@@ -194,8 +194,8 @@ static enum err discovery_metadata_save(struct call *call, const struct discover
         NULL);
 
     return e ? e
-             : audit_record_object(call, now->guild_id, AUDIT_GUILD_UPDATE, now->guild_id,
-                                   audited_fields, before, now);
+             : audit_record_object_change(call, now->guild_id, AUDIT_GUILD_UPDATE, now->guild_id,
+                                          audited_fields, before, now);
 }
 
 /* --- handlers --------------------------------------------------------------------------- */
@@ -205,10 +205,10 @@ enum err get_discovery_metadata(struct call *call)
     struct discovery_metadata now;
     enum err e = discovery_metadata_read(call->tx, call->target.guild->id, &now);
 
-    return e ? e : call_reply_object(call, &now);
+    return e ? e : call_reply_with_object(call, &now);
 }
 
-static struct opt_list list_or_null(struct opt_list in)
+static struct opt_list optional_list_or_null(struct opt_list in)
 {
     if (in.given != GIVEN)
         in = (struct opt_list){ .given = GIVEN_NULL };
@@ -231,21 +231,22 @@ enum err modify_discovery_metadata(struct call *call)
     now = (struct discovery_metadata){
         .guild_id = before.guild_id,
         .primary_category_id = category,
-        .keywords = list_or_null(in->keywords),
+        .keywords = optional_list_or_null(in->keywords),
         .emoji_discoverability_enabled = in->emoji_discoverability_enabled.given != GIVEN ||
                                          in->emoji_discoverability_enabled.value,
         .is_published = in->is_published.given == GIVEN && in->is_published.value,
         .reasons_to_join = in->reasons_to_join.value,
-        .social_links = list_or_null(in->social_links),
+        .social_links = optional_list_or_null(in->social_links),
         .about = in->about.given == GIVEN ? in->about : (struct opt_str){ .given = GIVEN_NULL },
         .category_ids = before.category_ids,
     };
     e = discovery_metadata_save(call, &before, &now);
-    return e ? e : call_reply_object(call, &now);
+    return e ? e : call_reply_with_object(call, &now);
 }
 
 /* Copies the list of ids without this one. */
-static struct list category_ids_without(struct arena *arena, const struct list *ids, int64_t id)
+static struct list copy_category_ids_without(struct arena *arena, const struct list *ids,
+                                             int64_t id)
 {
     const int64_t *items = ids->items;
     struct list out = { 0 };
@@ -262,13 +263,13 @@ static enum err change_discovery_category(struct call *call, bool add)
     int64_t id;
     enum err e = discovery_metadata_read(call->tx, call->target.guild->id, &before);
 
-    if (!str_to_i64(call_path_text(call, "discovery_category.id"), &id) ||
+    if (!str_to_i64(call_get_path_text(call, "discovery_category.id"), &id) ||
         !discovery_category_find(id))
         return ERR_UNKNOWN_DISCOVERY_CATEGORY;
     if (e)
         return e;
     now = before;
-    now.category_ids = category_ids_without(call->arena, &before.category_ids, id);
+    now.category_ids = copy_category_ids_without(call->arena, &before.category_ids, id);
     if (add && now.category_ids.count >= DISCOVERY_MAX_SUBCATEGORIES)
         return ERR_MAX_DISCOVERY_CATEGORIES;
     if (add)

@@ -25,7 +25,7 @@ static const struct schema join_query_schema = {
     .doc = "How to join.",
 };
 
-/* Bans, paused joins, screening and limits apply as with an invite (member_join). */
+/* Bans, paused joins, screening and limits apply as with an invite (member_add_to_guild). */
 static enum err join_discoverable_guild(struct call *call)
 {
     const struct join_query *in = call->query;
@@ -37,7 +37,7 @@ static enum err join_discoverable_guild(struct call *call)
     if (in->lurker.value)
         return call_add_field_error(call, "lurker", FORM_CHOICES,
                                     "A guild cannot be viewed without joining: send lurker=false.");
-    enum err e = member_join(call, &newcomer, &member, &is_new);
+    enum err e = member_add_to_guild(call, &newcomer, &member, &is_new);
     if (!e && !is_new) {
         call_set_status(call, 204);
         return OK;
@@ -46,7 +46,7 @@ static enum err join_discoverable_guild(struct call *call)
         e = guild_find(call->tx, g->id, g);
     if (!e)
         e = guild_read_all_lists(call, g);
-    return e ? e : call_reply_object(call, g);
+    return e ? e : call_reply_with_object(call, g);
 }
 
 /* Joining by the list has its own limit per account, so that a script cannot enter every guild. */

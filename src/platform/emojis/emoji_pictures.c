@@ -4,7 +4,7 @@
 /* Every file extension returns the picture as it was uploaded. */
 static enum err get_emoji_picture(struct call *call)
 {
-    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
+    struct str file = call_get_path_text(call, "file"), number = str_cut(&file, '.');
     struct emoji emoji;
     snowflake id;
 
@@ -15,7 +15,7 @@ static enum err get_emoji_picture(struct call *call)
         return e == ERR_UNKNOWN_EMOJI ? ERR_NOT_FOUND : e;
     if (emoji.image.given != GIVEN)
         return reply_with_default_picture(call, id);
-    return reply_with_picture(call, "emojis", id, emoji.image.value);
+    return reply_with_stored_picture(call, "emojis", id, emoji.image.value);
 }
 
 static const struct route routes[] = {

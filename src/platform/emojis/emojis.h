@@ -13,7 +13,7 @@
 /* --- reading and writing emoji ------------------------------------------------------- */
 
 /* Lists the emoji of a guild as struct emoji, oldest first, without .user. */
-enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
+enum err guild_emojis_list(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret);
 /* Finds an emoji of a guild or an application. Returns ERR_UNKNOWN_EMOJI if there is none. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);

@@ -11,17 +11,17 @@
 enum err guild_emojis_emit_update(struct call *call, snowflake guild_id)
 {
     struct guild_emojis_event event = { .guild_id = guild_id };
-    enum err e = guild_emojis(call->tx, guild_id, &event.emojis);
+    enum err e = guild_emojis_list(call->tx, guild_id, &event.emojis);
 
     if (!e)
-        call_emit(call, EVENT_GUILD_EMOJIS_UPDATE, audience_of_guild(guild_id),
-                  &guild_emojis_event_schema, &event);
+        call_emit_event(call, EVENT_GUILD_EMOJIS_UPDATE, audience_of_guild(guild_id),
+                        &guild_emojis_event_schema, &event);
     return e;
 }
 
 static enum err read_emojis_of_guild_object(struct call *call, struct guild *g)
 {
-    return guild_emojis(call->tx, g->id, &g->emojis);
+    return guild_emojis_list(call->tx, g->id, &g->emojis);
 }
 
 /* Only members who may create or manage expressions can see who uploaded an emoji. */
@@ -37,17 +37,17 @@ static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
     struct list one = { emoji, 1 };
     enum err e = read_uploaders_if_permitted(call, &one);
 
-    return e ? e : call_reply_object(call, emoji);
+    return e ? e : call_reply_with_object(call, emoji);
 }
 
 static enum err list_guild_emojis(struct call *call)
 {
     struct list emojis;
-    enum err e = guild_emojis(call->tx, call->target.guild->id, &emojis);
+    enum err e = guild_emojis_list(call->tx, call->target.guild->id, &emojis);
 
     if (!e)
         e = read_uploaders_if_permitted(call, &emojis);
-    return e ? e : call_reply_object(call, &emojis);
+    return e ? e : call_reply_with_object(call, &emojis);
 }
 
 static enum err get_guild_emoji(struct call *call)
@@ -64,10 +64,10 @@ static enum err audit_emoji_change(struct call *call, enum audit_action action,
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
 
-    audit_add_value(call, &changes, "name", &type_text, before ? &before->name : NULL,
-                    now ? &now->name : NULL);
+    audit_add_typed_change(call, &changes, "name", &type_text, before ? &before->name : NULL,
+                           now ? &now->name : NULL);
     if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
-        audit_add_value(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
+        audit_add_typed_change(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
 
@@ -176,7 +176,7 @@ static enum err delete_guild_emoji(struct call *call)
 static enum err resolve_emoji(struct call *call)
 {
     struct emoji *emoji = call->target.emoji = arena_alloc(call->arena, sizeof *emoji);
-    enum err e = emoji_find(call->tx, call_path_id(call, "emoji.id"), emoji);
+    enum err e = emoji_find(call->tx, call_get_path_id(call, "emoji.id"), emoji);
     bool here = call->target.guild ? emoji->guild_id == call->target.guild->id
                                    : emoji->application_id == call->target.application->id;
 

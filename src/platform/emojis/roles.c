@@ -56,7 +56,7 @@ enum err emojis_remove_role(struct call *call, const struct role *role)
 {
     struct list emojis;
     bool changed = false;
-    enum err e = guild_emojis(call->tx, role->guild_id, &emojis);
+    enum err e = guild_emojis_list(call->tx, role->guild_id, &emojis);
 
     for (size_t i = 0; !e && i < emojis.count; i++) {
         struct emoji *emoji = &((struct emoji *)emojis.items)[i];

@@ -45,7 +45,7 @@ static enum err list_emojis_with_sql(struct tx *tx, struct sql sql, snowflake ow
 
 static const char EMOJIS_OF_GUILD[] = OF_GUILDS "where guild_id = $1 order by id";
 
-enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err guild_emojis_list(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     return list_emojis_with_sql(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
@@ -96,7 +96,7 @@ enum err emoji_update(struct tx *tx, const struct emoji *e)
 
 enum err emoji_delete(struct call *call, const struct emoji *e)
 {
-    enum err err = picture_delete(call, "emojis", e->id, &e->image);
+    enum err err = delete_stored_picture(call, "emojis", e->id, &e->image);
 
     if (err)
         return err;

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of emoji bodies, and storage of their pictures. */
 #include "platform/emojis/internal.h"
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 #include "model/fields/types.h"
 
 const struct type type_emoji_image = { .kind = KIND_IMAGE,
@@ -73,14 +73,14 @@ const struct rate_limit limit_expression_writes = {
 static enum err store_emoji_picture(struct call *call)
 {
     const struct emoji_create_request *in = call->body;
-    struct emoji_upload *upload = call_passed_data(call, "emoji_upload");
+    struct emoji_upload *upload = call_get_stage_data(call, "emoji_upload");
 
-    return picture_store(call, "emojis", upload->id, &in->image, &upload->image);
+    return store_uploaded_picture(call, "emojis", upload->id, &in->image, &upload->image);
 }
 
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call))
 {
-    struct emoji_upload *upload = call_pass_data(call, "emoji_upload", sizeof *upload);
+    struct emoji_upload *upload = call_store_stage_data(call, "emoji_upload", sizeof *upload);
 
     *upload = (struct emoji_upload){ .id = snowflake_new() };
     call->read = check;
@@ -91,7 +91,7 @@ enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *
 struct emoji emoji_from_create_request(struct call *call)
 {
     const struct emoji_create_request *in = call->body;
-    const struct emoji_upload *upload = call_passed_data(call, "emoji_upload");
+    const struct emoji_upload *upload = call_get_stage_data(call, "emoji_upload");
 
     return (struct emoji){
         .id = upload->id,

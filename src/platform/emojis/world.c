@@ -1,6 +1,6 @@
 /* world.c - import and export of guild and application emoji in world files (JSON data sets). */
 #include "base/emoji.h"
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 #include "model/emoji.h"
 #include "platform/emojis/emojis.h"
 #include "platform/emojis/world.h"

@@ -38,15 +38,15 @@ static enum err delete_and_emit_entitlement(struct call *call, struct deleted_en
 {
     x->was.deleted = true;
     if (x->bot_id) {
-        call_emit(call, EVENT_ENTITLEMENT_DELETE, audience_of_user(x->bot_id), &entitlement_schema,
-                  &x->was);
+        call_emit_event(call, EVENT_ENTITLEMENT_DELETE, audience_of_user(x->bot_id),
+                        &entitlement_schema, &x->was);
         subscription_emit_event(call, EVENT_SUBSCRIPTION_DELETE, x->bot_id, &x->was);
     }
     return tx_exec(call->tx, "delete from entitlements where id = $1", BIND(v_id(x->was.id)), NULL);
 }
 
 enum err entitlements_delete_of_account(struct call *call, snowflake user_id,
-                                        struct deletion_step *step)
+                                        struct deletion_step_limits *step)
 {
     struct list gone = { 0 };
     struct rows rows;

@@ -61,8 +61,8 @@ enum err get_subscription(struct call *call);
 
 /* --- account_deletion.c ------------------------------------------------------------------- */
 
-struct deletion_step;
+struct deletion_step_limits;
 enum err entitlements_delete_of_account(struct call *call, snowflake user_id,
-                                        struct deletion_step *step);
+                                        struct deletion_step_limits *step);
 
 #endif

@@ -11,13 +11,13 @@ static void emit_entitlement_event(struct call *call, enum event what, const str
     snowflake bot = call->target.application->bot_id;
 
     if (bot)
-        call_emit(call, what, audience_of_user(bot), &entitlement_schema, e);
+        call_emit_event(call, what, audience_of_user(bot), &entitlement_schema, e);
 }
 
 static enum err find_entitlement_of_path(struct call *call, struct entitlement *ret)
 {
     return entitlement_find(call->tx, call->target.application->id,
-                            call_path_id(call, "entitlement.id"), ret);
+                            call_get_path_id(call, "entitlement.id"), ret);
 }
 
 static enum err list_skus(struct call *call)
@@ -25,7 +25,7 @@ static enum err list_skus(struct call *call)
     struct list skus;
     enum err e = application_skus_list(call->tx, call->target.application->id, &skus);
 
-    return e ? e : call_reply_object(call, &skus);
+    return e ? e : call_reply_with_object(call, &skus);
 }
 
 static enum err list_entitlements(struct call *call)
@@ -33,7 +33,7 @@ static enum err list_entitlements(struct call *call)
     struct list found;
     enum err e = entitlements_list(call->tx, call->target.application->id, call->query, &found);
 
-    return e ? e : call_reply_object(call, &found);
+    return e ? e : call_reply_with_object(call, &found);
 }
 
 static enum err get_entitlement(struct call *call)
@@ -41,7 +41,7 @@ static enum err get_entitlement(struct call *call)
     struct entitlement found;
     enum err e = find_entitlement_of_path(call, &found);
 
-    return e ? e : call_reply_object(call, &found);
+    return e ? e : call_reply_with_object(call, &found);
 }
 
 static enum err list_current_user_entitlements(struct call *call)
@@ -57,7 +57,7 @@ static enum err list_current_user_entitlements(struct call *call)
     struct list found;
     enum err e = entitlements_list(call->tx, call->target.application->id, &q, &found);
 
-    return e ? e : call_reply_object(call, &found);
+    return e ? e : call_reply_with_object(call, &found);
 }
 
 /* The caller or the application's bot must be in the guild, because the reply reveals the guild's
@@ -126,7 +126,7 @@ static enum err create_test_entitlement(struct call *call)
     emit_entitlement_event(call, EVENT_ENTITLEMENT_CREATE, &made);
     subscription_emit_event(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id,
                             &made);
-    return call_reply_object(call, &made);
+    return call_reply_with_object(call, &made);
 }
 
 /* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */

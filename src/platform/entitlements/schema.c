@@ -3,7 +3,7 @@
 
 #include "model/fields/types.h"
 
-static const struct choice owners[] = {
+static const struct enum_choice owners[] = {
     { OWNER_GUILD, NULL, "GUILD", "A guild" },
     { OWNER_USER, NULL, "USER", "Somebody" },
     { 0 },

@@ -49,13 +49,13 @@ void subscription_emit_event(struct call *call, enum event what, snowflake bot_i
     if (e->sku_type != SKU_SUBSCRIPTION || !bot_id)
         return;
     struct subscription s = subscription_from_entitlement(call->arena, e, clock_us());
-    call_emit(call, what, audience_of_user(bot_id), &subscription_schema, &s);
+    call_emit_event(call, what, audience_of_user(bot_id), &subscription_schema, &s);
 }
 
 /* SKUs of other applications are treated as unknown. */
 static enum err find_sku_of_path(struct call *call, struct sku *ret)
 {
-    enum err e = sku_find(call->tx, call_path_id(call, "sku.id"), ret);
+    enum err e = sku_find(call->tx, call_get_path_id(call, "sku.id"), ret);
 
     return !e && ret->application_id != call->caller->application_id ? ERR_UNKNOWN_SKU : e;
 }
@@ -78,7 +78,7 @@ enum err list_subscriptions(struct call *call)
         *(struct subscription *)list_append(call->arena, &out, sizeof(struct subscription)) =
             subscription_from_entitlement(call->arena, (struct entitlement *)found.items + i,
                                           clock_us());
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 enum err get_subscription(struct call *call)
@@ -90,12 +90,12 @@ enum err get_subscription(struct call *call)
     enum err e = find_sku_of_path(call, &sku);
 
     if (!e)
-        e = subscription_entitlement_find(call->tx, sku.id, call_path_id(call, "subscription.id"),
-                                          &there, &found);
+        e = subscription_entitlement_find(
+            call->tx, sku.id, call_get_path_id(call, "subscription.id"), &there, &found);
     if (!e && there && call->caller->kind == CALLER_BEARER && found.user_id != call->caller->id)
         there = false;
     if (e || !there)
         return e ? e : ERR_NOT_FOUND;
     out = subscription_from_entitlement(call->arena, &found, clock_us());
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }

@@ -20,7 +20,7 @@ struct world_entitlement {
     struct opt_bool test;
 };
 
-static const struct choice sku_types[] = {
+static const struct enum_choice sku_types[] = {
     { 0, "durable", "DURABLE", "Permanent" },
     { 0, "consumable", "CONSUMABLE", "Used up" },
     { 0, "subscription", "SUBSCRIPTION", "A recurring subscription" },

@@ -133,9 +133,9 @@ static void write_row_json(struct buf *out, const struct exported_table *part, c
     buf_add_char(out, '\n');
 }
 
-enum err export_write_page(struct call *call, const struct exported_table *part, snowflake user_id,
-                           int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
-                           bool *ret_ended)
+enum err data_export_write_table_page(struct call *call, const struct exported_table *part,
+                                      snowflake user_id, int64_t after, int64_t limit,
+                                      struct buf *out, int64_t *ret_last, bool *ret_ended)
 {
     enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes of JSON. */
     struct rows rows;
@@ -174,9 +174,9 @@ static void set_export_file_names(struct call *call, const struct exported_table
                                                         (unsigned long long)row_id(r, 2)));
 }
 
-enum err export_list_files(struct call *call, const struct exported_table *part, snowflake user_id,
-                           int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
-                           int64_t *ret_rows)
+enum err data_export_list_files(struct call *call, const struct exported_table *part,
+                                snowflake user_id, int64_t after, int64_t limit, struct list *ret,
+                                int64_t *ret_last, int64_t *ret_rows)
 {
     enum { MOST_FILES = 200 };
     struct exported_file *files = arena_array(call->arena, struct exported_file, MOST_FILES);

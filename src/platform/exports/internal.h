@@ -21,30 +21,30 @@ int exported_table_count(void);
 
 /* Writes a page of a table, each row as a line of JSON: up to `limit` rows, fewer if they are long.
  * *ret_last is the cursor of the last row; *ret_ended is true if there are no more rows. */
-enum err export_write_page(struct call *call, const struct exported_table *part, snowflake user_id,
-                           int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
-                           bool *ret_ended);
+enum err data_export_write_table_page(struct call *call, const struct exported_table *part,
+                                      snowflake user_id, int64_t after, int64_t limit,
+                                      struct buf *out, int64_t *ret_last, bool *ret_ended);
 
 /* A file that the export contains: its blob's name, and its name in the tar archive. */
 struct exported_file {
     const char *blob, *name;
 };
-enum err export_list_files(struct call *call, const struct exported_table *part, snowflake user_id,
-                           int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
-                           int64_t *ret_rows);
+enum err data_export_list_files(struct call *call, const struct exported_table *part,
+                                snowflake user_id, int64_t after, int64_t limit, struct list *ret,
+                                int64_t *ret_last, int64_t *ret_rows);
 
 /* --- stale_files.c -------------------------------------------------------------------- */
 
 /* Deletes the files in this node's export folder whose row in the table exports is missing or
  * expired. */
-void exports_delete_stale_files(struct api *api, struct loop *loop);
+void data_exports_delete_stale_files(struct api *api, struct loop *loop);
 
 /* --- job.c ---------------------------------------------------------------------------- */
 
 extern const struct job_kind export_job, export_expiry_job;
 /* Cancels the export of a deleted account. */
-struct deletion_step;
-enum err exports_cancel_of_account(struct call *call, snowflake user_id,
-                                   struct deletion_step *step);
+struct deletion_step_limits;
+enum err data_exports_cancel_of_account(struct call *call, snowflake user_id,
+                                        struct deletion_step_limits *step);
 
 #endif

@@ -48,21 +48,21 @@ static enum err read_next_page_of_table(struct call *call, struct export_step *s
     if (part->blob_of) {
         int64_t rows;
 
-        e = export_list_files(call, part, s->job.key, s->after, PAGE_FILES, &s->files, &s->last,
-                              &rows);
+        e = data_export_list_files(call, part, s->job.key, s->after, PAGE_FILES, &s->files,
+                                   &s->last, &rows);
         s->part_ended = rows == 0;
         return e;
     }
     buf_init(&text, PAGE_BYTES);
-    e = export_write_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last,
-                          &s->part_ended);
+    e = data_export_write_table_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last,
+                                     &s->part_ended);
     s->text = buf_move_to_arena(&text, call->arena);
     return e;
 }
 
 static enum err read_next_export_page(struct call *call)
 {
-    struct export_step *s = call_passed_data(call, "export_step");
+    struct export_step *s = call_get_stage_data(call, "export_step");
     struct data_export row;
     enum err e = data_export_find(call, s->job.key, &row);
 
@@ -111,7 +111,7 @@ static bool write_blob_to_tar(struct call *call, int fd, const struct exported_f
     int from;
     int64_t size;
 
-    if (blob_open(api_options(call->api)->store, f->blob, &from, &size) != OK)
+    if (blob_open(api_get_options(call->api)->store, f->blob, &from, &size) != OK)
         return true;
     bool done = write_tar_header(fd, f->name, size) && copy_bytes(fd, from, size) &&
                 write_zero_bytes(fd, tar_padding_bytes(size));
@@ -171,7 +171,7 @@ static bool append_page_to_export_file(struct call *call, struct export_step *s,
 
 static enum err write_export_page_on_thread_pool(struct call *call)
 {
-    struct export_step *s = call_passed_data(call, "export_step");
+    struct export_step *s = call_get_stage_data(call, "export_step");
 
     if (!s->id)
         return OK;
@@ -214,7 +214,7 @@ static struct str format_next_export_position(struct call *call, const struct ex
 
 static enum err save_export_progress(struct call *call)
 {
-    const struct export_step *s = call_passed_data(call, "export_step");
+    const struct export_step *s = call_get_stage_data(call, "export_step");
     bool held;
 
     if (!s->id)
@@ -267,7 +267,8 @@ static const char CANCEL_EXPORT[] =
 
 /* Cancels the export, so that it can no longer be downloaded. A job deletes the file later, when no
  * step of the export can still write to it. */
-enum err exports_cancel_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
+enum err data_exports_cancel_of_account(struct call *call, snowflake user_id,
+                                        struct deletion_step_limits *step)
 {
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, CANCEL_EXPORT, BIND(v_id(user_id)), &changed);
@@ -286,7 +287,7 @@ struct export_expiry {
 
 static enum err read_expired_export(struct call *call)
 {
-    struct export_expiry *x = call_passed_data(call, "export_expiry");
+    struct export_expiry *x = call_get_stage_data(call, "export_expiry");
     struct data_export row;
     enum err e = data_export_find(call, x->job.key, &row);
 
@@ -296,7 +297,7 @@ static enum err read_expired_export(struct call *call)
 
 static enum err delete_export_file(struct call *call)
 {
-    const struct export_expiry *x = call_passed_data(call, "export_expiry");
+    const struct export_expiry *x = call_get_stage_data(call, "export_expiry");
 
     if (x->id && unlink(data_export_path(call, x->id)) != 0 && errno != ENOENT)
         log_warn("export: cannot delete the expired export file '%s'",
@@ -311,7 +312,7 @@ static const char DELETE_EXPORT[] = "delete from exports where user_id = $1 and 
 
 static enum err delete_export_row(struct call *call)
 {
-    const struct export_expiry *x = call_passed_data(call, "export_expiry");
+    const struct export_expiry *x = call_get_stage_data(call, "export_expiry");
     enum err e = tx_exec(call->tx, UNCOUNT_COPIES, BIND(v_id(x->job.key), v_id(x->id)), NULL);
 
     if (!e)

@@ -62,7 +62,7 @@ enum err data_export_find_or_create(struct call *call, snowflake user_id, struct
 const char *data_export_folder(const struct call *call)
 {
     return str_dup_cstring(call->arena,
-                           str_printf(call->arena, "%s/exports", api_options(call->api)->data));
+                           str_printf(call->arena, "%s/exports", api_get_options(call->api)->data));
 }
 
 const char *data_export_path(const struct call *call, snowflake id)
@@ -111,7 +111,7 @@ static enum err reply_with_export(struct call *call, const struct data_export *r
         out.bytes = (struct opt_int){ GIVEN, row->bytes };
         out.expires_at = (struct opt_int){ GIVEN, row->expires_at };
     }
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 static enum err get_export(struct call *call)
@@ -127,7 +127,7 @@ static enum err get_export(struct call *call)
 /* Enforces the storage quota, which does not apply to exports that an operator starts. */
 static enum err create_export(struct call *call)
 {
-    int64_t quota = api_options(call->api)->quota, bytes;
+    int64_t quota = api_get_options(call->api)->quota, bytes;
     struct data_export row;
     enum err e = data_export_find(call, call->caller->id, &row);
 
@@ -151,14 +151,15 @@ static enum err download_export(struct call *call)
 
     if (e)
         return e;
-    if (!row.ready || row.id != call_path_id(call, "harvest.id") || row.expires_at <= clock_us())
+    if (!row.ready || row.id != call_get_path_id(call, "harvest.id") ||
+        row.expires_at <= clock_us())
         return ERR_NOT_FOUND;
     int fd = open(data_export_path(call, row.id), O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0)
         return ERR_NOT_FOUND;
     call_add_header(call, "Content-Disposition", STR("attachment; filename=\"harvest.tar\""));
     call_add_header(call, "Cache-Control", STR("private, no-store"));
-    return call_reply_file_range(call, STR("application/x-tar"), fd, (int64_t)st.st_size);
+    return call_reply_with_file_range(call, STR("application/x-tar"), fd, (int64_t)st.st_size);
 }
 
 static const struct path_resolver resolvers[] = {
@@ -210,9 +211,9 @@ const struct domain exports_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },
-    .daily = exports_delete_stale_files,
-    .deletions =
-        (const struct deletion_rule[]){
-            { WITH_ACCOUNT, "exports", .run = exports_cancel_of_account, .phase = DELETE_PARTS },
-            { 0 } },
+    .daily = data_exports_delete_stale_files,
+    .deletions = (const struct deletion_rule[]){ { WITH_ACCOUNT, "exports",
+                                                   .run = data_exports_cancel_of_account,
+                                                   .phase = DELETE_PARTS },
+                                                 { 0 } },
 };

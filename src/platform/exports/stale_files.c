@@ -36,7 +36,7 @@ static bool parse_export_file_name(const char *name, snowflake *ret)
 
 static enum err delete_stale_files(struct call *call)
 {
-    const struct stale_export_files *x = call_passed_data(call, "stale_export_files");
+    const struct stale_export_files *x = call_get_stage_data(call, "stale_export_files");
 
     for (size_t i = 0; i < x->count; i++)
         if (!x->is_needed[i] && unlink(data_export_path(call, x->ids[i])) != 0 && errno != ENOENT)
@@ -53,7 +53,7 @@ static const char FIND_WANTED[] =
 /* An export's row is committed before its file is created, so a file without a row is stale. */
 static enum err find_needed_exports(struct call *call)
 {
-    struct stale_export_files *x = call_passed_data(call, "stale_export_files");
+    struct stale_export_files *x = call_get_stage_data(call, "stale_export_files");
     enum err e = OK;
 
     for (size_t i = 0; i < x->count && !e; i++) {
@@ -68,7 +68,7 @@ static enum err find_needed_exports(struct call *call)
 /* Runs on the thread pool. The folder does not exist before the first export. */
 static enum err list_export_files(struct call *call)
 {
-    struct stale_export_files *x = call_passed_data(call, "stale_export_files");
+    struct stale_export_files *x = call_get_stage_data(call, "stale_export_files");
     const struct dirent *entry;
 
     if (!x->folder)
@@ -122,7 +122,7 @@ static void start_next_cleanup_batch(struct stale_export_files *x)
                                                  .arg = x });
 }
 
-void exports_delete_stale_files(struct api *api, struct loop *loop)
+void data_exports_delete_stale_files(struct api *api, struct loop *loop)
 {
     struct stale_export_files *x = mem_new(sizeof *x);
 

@@ -4,14 +4,14 @@
 #include "model/thread.h"
 #include "model/fields/types.h"
 
-static const struct choice levels[] = {
+static const struct enum_choice levels[] = {
     { 0, NULL, "ALL_MESSAGES", "All messages" },
     { 1, NULL, "ONLY_MENTIONS", "Mentions" },
     { 2, NULL, "NO_MESSAGES", "Nothing" },
     { NOTIFY_INHERITED, NULL, "INHERIT", "Use the setting of the guild or category" },
     { 0 },
 };
-static const struct choice highlights[] = {
+static const struct enum_choice highlights[] = {
     { 0, NULL, "DEFAULT", "Chosen by the client" },
     { 1, NULL, "DISABLED", "Off" },
     { 2, NULL, "ENABLED", "On" },

@@ -19,8 +19,8 @@ static struct guild_settings default_guild_settings(snowflake guild_id)
 static const char FIND_SETTINGS[] =
     "select settings from user_guild_settings where user_id = $1 and guild_id = $2";
 
-static enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
-                                    struct guild_settings *ret)
+enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
+                             struct guild_settings *ret)
 {
     struct rows row;
     bool found = false;
@@ -50,13 +50,13 @@ static enum err put_guild_settings(struct tx *tx, snowflake user_id, const struc
                    NULL);
 }
 
-static void apply_optional_bool(bool *to, const struct opt_bool *from)
+static void copy_optional_bool_if_given(bool *to, const struct opt_bool *from)
 {
     if (from->given == GIVEN)
         *to = from->value;
 }
 
-static void apply_optional_int(int64_t *to, const struct opt_int *from)
+static void copy_optional_int_if_given(int64_t *to, const struct opt_int *from)
 {
     if (from->given == GIVEN)
         *to = from->value;
@@ -70,15 +70,15 @@ static void apply_mute_config(struct opt_object *to, const struct opt_object *fr
 
 static void apply_settings_patch(struct guild_settings *s, const struct guild_settings_patch *in)
 {
-    apply_optional_int(&s->message_notifications, &in->message_notifications);
-    apply_optional_int(&s->notify_highlights, &in->notify_highlights);
-    apply_optional_int(&s->flags, &in->flags);
-    apply_optional_bool(&s->muted, &in->muted);
-    apply_optional_bool(&s->suppress_everyone, &in->suppress_everyone);
-    apply_optional_bool(&s->suppress_roles, &in->suppress_roles);
-    apply_optional_bool(&s->hide_muted_channels, &in->hide_muted_channels);
-    apply_optional_bool(&s->mute_scheduled_events, &in->mute_scheduled_events);
-    apply_optional_bool(&s->mobile_push, &in->mobile_push);
+    copy_optional_int_if_given(&s->message_notifications, &in->message_notifications);
+    copy_optional_int_if_given(&s->notify_highlights, &in->notify_highlights);
+    copy_optional_int_if_given(&s->flags, &in->flags);
+    copy_optional_bool_if_given(&s->muted, &in->muted);
+    copy_optional_bool_if_given(&s->suppress_everyone, &in->suppress_everyone);
+    copy_optional_bool_if_given(&s->suppress_roles, &in->suppress_roles);
+    copy_optional_bool_if_given(&s->hide_muted_channels, &in->hide_muted_channels);
+    copy_optional_bool_if_given(&s->mute_scheduled_events, &in->mute_scheduled_events);
+    copy_optional_bool_if_given(&s->mobile_push, &in->mobile_push);
     apply_mute_config(&s->mute_config, &in->mute_config);
 }
 
@@ -101,9 +101,9 @@ static struct channel_override *find_or_add_channel_override(struct arena *a,
 static void apply_channel_override_patch(struct channel_override *o,
                                          const struct channel_override_patch *in)
 {
-    apply_optional_bool(&o->collapsed, &in->collapsed);
-    apply_optional_bool(&o->muted, &in->muted);
-    apply_optional_int(&o->message_notifications, &in->message_notifications);
+    copy_optional_bool_if_given(&o->collapsed, &in->collapsed);
+    copy_optional_bool_if_given(&o->muted, &in->muted);
+    copy_optional_int_if_given(&o->message_notifications, &in->message_notifications);
     apply_mute_config(&o->mute_config, &in->mute_config);
     if (in->flags.given == GIVEN)
         o->flags = in->flags;
@@ -211,8 +211,8 @@ static enum err change_guild_settings(struct call *call, const struct json_path 
     if (!e)
         e = put_guild_settings(call->tx, me, ret);
     if (!e)
-        call_emit(call, EVENT_USER_GUILD_SETTINGS_UPDATE, audience_of_user(me),
-                  &guild_settings_schema, ret);
+        call_emit_event(call, EVENT_USER_GUILD_SETTINGS_UPDATE, audience_of_user(me),
+                        &guild_settings_schema, ret);
     return e;
 }
 
@@ -223,7 +223,7 @@ static enum err modify_user_guild_settings(struct call *call)
     enum err e =
         change_guild_settings(call, NULL, call->target.guild->id, call->body, &overrides, &s);
 
-    return e ? e : call_reply_object(call, &s);
+    return e ? e : call_reply_with_object(call, &s);
 }
 
 static enum err modify_private_settings(struct call *call)
@@ -232,7 +232,7 @@ static enum err modify_private_settings(struct call *call)
     size_t overrides = 0;
     enum err e = change_guild_settings(call, NULL, 0, call->body, &overrides, &s);
 
-    return e ? e : call_reply_object(call, &s);
+    return e ? e : call_reply_with_object(call, &s);
 }
 
 static enum err resolve_settings_guild(struct call *call, struct str key, snowflake *ret)
@@ -268,7 +268,7 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
                 call, &at, guild_id, &items[i].change, &overrides,
                 list_append(call->arena, &out, sizeof(struct guild_settings)));
     }
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* --- notification settings of all guilds --------------------------------------------- */
@@ -286,9 +286,9 @@ static enum err modify_notification_settings(struct call *call)
 
     if (e)
         return e;
-    call_emit(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, audience_of_user(call->caller->id),
-              &notification_flags_schema, &out);
-    return call_reply_object(call, &out);
+    call_emit_event(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, audience_of_user(call->caller->id),
+                    &notification_flags_schema, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* --- fields of READY ----------------------------------------------------------------- */

@@ -121,7 +121,7 @@ enum err audit_parse_reason(struct call *call, struct opt_str *ret)
     *ret = (struct opt_str){ .given = ABSENT };
     if (call->exchange)
         header = http_find_header(call->exchange->request, STR("X-Audit-Log-Reason"));
-    if (!header.n && call_api_version(call) <= VERSION_REASON_IN_QUERY)
+    if (!header.n && call_get_api_version(call) <= VERSION_REASON_IN_QUERY)
         header = reason_from_query(call->exchange->request->query);
     if (!header.n)
         return OK;
@@ -191,8 +191,8 @@ void audit_add_change(struct call *call, struct list *changes, const char *key, 
         c->new_value = opt_str_or_null(now);
 }
 
-void audit_add_value(struct call *call, struct list *changes, const char *key,
-                     const struct type *type, const void *before, const void *now)
+void audit_add_typed_change(struct call *call, struct list *changes, const char *key,
+                            const struct type *type, const void *before, const void *now)
 {
     struct str none = { 0 };
 
@@ -223,9 +223,9 @@ void audit_add_changed_fields(struct call *call, struct list *changes, const str
                          encode_audited_value(call->arena, f, now));
 }
 
-enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
-                             snowflake target, const struct field *fields, const void *before,
-                             const void *now)
+enum err audit_record_object_change(struct call *call, snowflake guild_id, enum audit_action action,
+                                    snowflake target, const struct field *fields,
+                                    const void *before, const void *now)
 {
     struct list changes = { 0 };
 
@@ -288,7 +288,7 @@ static void add_role_changes(struct call *call, struct list *changes, const char
         if (id_list_contains(in, role[i].id) && !id_list_contains(not_in, role[i].id))
             *(struct role *)list_append(call->arena, &found, sizeof *role) = role[i];
     if (found.count)
-        audit_add_value(call, changes, key, &type_audit_roles, NULL, &found);
+        audit_add_typed_change(call, changes, key, &type_audit_roles, NULL, &found);
 }
 
 enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
@@ -322,9 +322,9 @@ enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum au
     enum err e = insert_audit_entry(call->tx, &entry);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-              audience_with_permission(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)),
-              &audit_entry_schema, &entry);
+    call_emit_event(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                    audience_with_permission(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    &audit_entry_schema, &entry);
     return OK;
 }
 

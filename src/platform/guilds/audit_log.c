@@ -207,5 +207,5 @@ enum err get_guild_audit_log(struct call *call)
     }
     if (!e)
         e = add_referenced_objects(call, &log);
-    return e ? e : call_reply_object(call, &log);
+    return e ? e : call_reply_with_object(call, &log);
 }

@@ -26,9 +26,9 @@ struct guild_creation {
 static enum err store_guild_icon(struct call *call)
 {
     const struct guild_create_request *in = call->body;
-    struct new_guild *seed = call_passed_data(call, "new_guild");
+    struct new_guild *seed = call_get_stage_data(call, "new_guild");
 
-    return picture_store(call, "icons", seed->id, &in->icon, &seed->icon);
+    return store_uploaded_picture(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
 /* Limits the number of overwrites in all channels of the body, because one transaction writes them
@@ -56,7 +56,7 @@ static enum err count_requested_overwrites(struct call *call, const struct list 
 enum err prepare_create_guild(struct call *call)
 {
     const struct guild_create_request *in = call->body;
-    struct new_guild *seed = call_pass_data(call, "new_guild", sizeof *seed);
+    struct new_guild *seed = call_store_stage_data(call, "new_guild", sizeof *seed);
     enum err e = count_requested_overwrites(call, &in->channels.value);
 
     if (e)
@@ -247,7 +247,7 @@ static void resolve_requested_channel(struct guild_creation *f, struct str field
 static void create_requested_guild(struct guild_creation *f)
 {
     const struct guild_create_request *in = f->in;
-    const struct new_guild *seed = call_passed_data(f->call, "new_guild");
+    const struct new_guild *seed = call_get_stage_data(f->call, "new_guild");
 
     f->guild = (struct guild){
         .id = seed->id,
@@ -294,5 +294,5 @@ enum err create_guild(struct call *call)
         e = guild_find(call->tx, f.guild.id, &made);
     if (!e)
         e = guild_read_all_lists(call, &made);
-    return e ? e : call_reply_object(call, &made);
+    return e ? e : call_reply_with_object(call, &made);
 }

@@ -52,7 +52,7 @@ static void user_guild_from_row(const struct call *call, const struct rows *r,
     if (in->with_counts) {
         e->shown.approximate_member_count = opt_int_present(row_int(r, 6));
         e->shown.approximate_presence_count = opt_int_present(
-            gateway_online_member_count(api_options(call->api)->gateway, e->shown.id));
+            gateway_online_member_count(api_get_options(call->api)->gateway, e->shown.id));
     }
 }
 
@@ -131,5 +131,5 @@ enum err list_current_user_guilds(struct call *call)
         *g = all[i].shown;
         g->permissions = permissions_in_guild(&all[i].who);
     }
-    return call_reply_object(call, &shown);
+    return call_reply_with_object(call, &shown);
 }

@@ -9,7 +9,7 @@ static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";
 
-enum err role_mark_and_delete(struct call *call, snowflake id)
+enum err role_mark_deleted_and_run_deletion(struct call *call, snowflake id)
 {
     enum err e = tx_exec(call->tx, MARK_ROLE, BIND(v_id(id)), NULL);
 
@@ -35,7 +35,7 @@ const struct job_kind role_deletion_job = {
 
 static const char MARK_GUILD[] = "update guilds set removed = 1, vanity_code = null where id = $1";
 
-enum err guild_mark_and_delete(struct call *call, snowflake id)
+enum err guild_mark_deleted_and_run_deletion(struct call *call, snowflake id)
 {
     enum err e = tx_exec(call->tx, MARK_GUILD, BIND(v_id(id)), NULL);
 

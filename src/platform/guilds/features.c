@@ -31,7 +31,7 @@ enum err guild_emit_update(struct call *call, snowflake id)
     if (!e)
         e = guild_read_all_lists(call, &g);
     if (!e)
-        call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(id), &guild_schema, &g);
+        call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(id), &guild_schema, &g);
     return e;
 }
 

@@ -35,16 +35,21 @@ enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id);
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_emit_delete(struct call *call, const struct role *r);
 
+/* Deletes a role with the events. */
+enum err role_delete_and_emit(struct call *call, const struct role *role);
+/* Emits the event of a role that was imported, as new or changed. */
+enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id, bool created);
+
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
 /* Inserts a hidden guild with its roles. Insert the channels afterwards, a few per transaction,
- * then call guild_make_visible; otherwise a job deletes the guild after 10 minutes. */
-enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
-                             size_t count);
+ * then call guild_show_created_guild; otherwise a job deletes the guild after 10 minutes. */
+enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
+                                         const struct role *roles, size_t count);
 /* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if it timed out and was deleted. */
 enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
-enum err guild_make_visible(struct call *call, const struct guild *g);
+enum err guild_show_created_guild(struct call *call, const struct guild *g);
 
 /* --- audit log entries --------------------------------------------------------------- */
 
@@ -152,17 +157,17 @@ struct audit_change {
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
 /* Variant of audit_add_change that takes values of a type instead of JSON; NULL means no value. */
-void audit_add_value(struct call *call, struct list *changes, const char *key,
-                     const struct type *type, const void *before, const void *now);
+void audit_add_typed_change(struct call *call, struct list *changes, const char *key,
+                            const struct type *type, const void *before, const void *now);
 /* Adds a change for each field (the array ends with { 0 }) whose value differs. before is NULL if
  * the object is new, now if it was deleted. A null value counts as a missing one. */
 void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
                               const void *before, const void *now);
 /* Writes an audit log entry for a created, changed or deleted object, with the changes of these
  * fields. */
-enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
-                             snowflake target, const struct field *fields, const void *before,
-                             const void *now);
+enum err audit_record_object_change(struct call *call, snowflake guild_id, enum audit_action action,
+                                    snowflake target, const struct field *fields,
+                                    const void *before, const void *now);
 /* Fields of a guild that the audit log records; several folders change them. */
 extern const struct field audited_guild[];
 /* Writes the audit log entry MEMBER_ROLE_UPDATE with the roles (snowflakes) that were added and

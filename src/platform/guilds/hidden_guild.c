@@ -2,7 +2,8 @@
  * complete.
  *
  * A hidden guild is marked like a guild that is being deleted: queries ignore it, and the deletion
- * job deletes it after a timeout, also after a crash, unless guild_make_visible cancels the job. */
+ * job deletes it after a timeout, also after a crash, unless guild_show_created_guild cancels the
+ * job. */
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"
@@ -11,13 +12,13 @@
 #define CREATION_TIMEOUT_US \
     (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits for the reply */
 
-enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
-                             size_t count)
+enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
+                                         const struct role *roles, size_t count)
 {
     enum err e = guild_insert(call->tx, g);
 
     if (!e)
-        e = guild_set_hidden(call->tx, g->id, true);
+        e = guild_set_hidden_from_users(call->tx, g->id, true);
     for (size_t i = 0; !e && i < count; i++)
         e = role_insert(call->tx, &roles[i]);
     return e ? e
@@ -27,14 +28,14 @@ enum err guild_insert_hidden(struct call *call, const struct guild *g, const str
 
 enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret)
 {
-    enum err e = guild_find_hidden(tx, id, ret);
+    enum err e = guild_find_hidden_from_users(tx, id, ret);
 
     if (!e)
         e = guild_read_roles(tx, ret);
     return e == ERR_UNKNOWN_GUILD ? ERR_UNAVAILABLE : e;
 }
 
-enum err guild_make_visible(struct call *call, const struct guild *g)
+enum err guild_show_created_guild(struct call *call, const struct guild *g)
 {
     struct created_guild made = { .guild = g };
     struct guild held;
@@ -43,7 +44,7 @@ enum err guild_make_visible(struct call *call, const struct guild *g)
     if (!e)
         e = job_cancel(call, &guild_deletion_job, g->id);
     if (!e)
-        e = guild_set_hidden(call->tx, g->id, false);
+        e = guild_set_hidden_from_users(call->tx, g->id, false);
     if (!e)
         e = guild_update(call->tx, g);
     return e ? e : hook_guild_created(call, &made);

@@ -16,8 +16,8 @@ enum {
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
 /* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if there is none. */
-enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
-enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
+enum err guild_find_hidden_from_users(struct tx *tx, snowflake id, struct guild *ret);
+enum err guild_set_hidden_from_users(struct tx *tx, snowflake id, bool hidden);
 /* Checks whether the account may become the owner of the guild; see guild_transfer_ownership. */
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
@@ -53,7 +53,7 @@ struct guild_patch {
     struct opt_bool premium_progress_bar_enabled;
     struct opt_list features; /* struct str */
 };
-struct guild_query {
+struct guild_get_query {
     bool with_counts;
 };
 struct user_guilds_query {

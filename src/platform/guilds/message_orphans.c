@@ -45,8 +45,8 @@ struct orphans_cursor {
 };
 
 /* *ret is the id of the next owner (message or reaction), or 0 if there is none. */
-static enum err find_next_owner_of_rows(struct tx *tx, const struct orphans_cursor *at,
-                                        snowflake *ret)
+static enum err find_next_message_id_of_rows(struct tx *tx, const struct orphans_cursor *at,
+                                             snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -59,8 +59,8 @@ static enum err find_next_owner_of_rows(struct tx *tx, const struct orphans_curs
 
 /* Deletes the rows of an owner that does not exist. If this step may not delete all of them, the
  * next step continues with the same owner. */
-static enum err delete_orphaned_rows_of_owner(struct tx *tx, struct orphans_cursor *at,
-                                              snowflake id)
+static enum err delete_rows_of_missing_message(struct tx *tx, struct orphans_cursor *at,
+                                               snowflake id)
 {
     bool found;
     int64_t gone = 0, most = at->room;
@@ -80,9 +80,9 @@ static enum err delete_orphaned_row_batch(struct tx *tx, struct orphans_cursor *
     enum err e = OK;
 
     while (!e && at->table < COUNT_OF(tables) && at->room > 0) {
-        e = find_next_owner_of_rows(tx, at, &id);
+        e = find_next_message_id_of_rows(tx, at, &id);
         if (!e && id)
-            e = delete_orphaned_rows_of_owner(tx, at, id);
+            e = delete_rows_of_missing_message(tx, at, id);
         else if (!e)
             *at = (struct orphans_cursor){ at->table + 1, 0, at->room - 1 };
     }
@@ -103,7 +103,7 @@ static struct orphans_cursor parse_orphans_cursor(struct call *call, struct str 
     return at;
 }
 
-static enum err run_message_orphans_job(struct call *call, const struct job *job)
+static enum err run_orphaned_message_rows_job(struct call *call, const struct job *job)
 {
     struct orphans_cursor at = parse_orphans_cursor(call, job->data);
     enum err e = delete_orphaned_row_batch(call->tx, &at);
@@ -119,5 +119,5 @@ static enum err run_message_orphans_job(struct call *call, const struct job *job
 const struct job_kind message_orphans_job = {
     .name = "message-orphans",
     .doc = "Deletes polls, votes and reactions of messages that an earlier version deleted.",
-    .run = run_message_orphans_job,
+    .run = run_orphaned_message_rows_job,
 };

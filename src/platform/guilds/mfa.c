@@ -46,7 +46,7 @@ static enum err set_guild_mfa_level(struct call *call)
 
     if (in->level != MFA_LEVEL_NONE && in->level != MFA_LEVEL_ELEVATED)
         return ERR_MFA_LEVEL;
-    audit_add_value(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
+    audit_add_typed_change(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
     g.mfa_level = in->level;
     enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
@@ -56,8 +56,8 @@ static enum err set_guild_mfa_level(struct call *call)
     if (e)
         return e;
     if (changes.count)
-        call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
-    return call_reply_object(call, in);
+        call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
+    return call_reply_with_object(call, in);
 }
 
 static const struct route routes[] = {

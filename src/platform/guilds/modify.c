@@ -54,12 +54,12 @@ static const char *const changeable[] = {
 
 static enum err store_guild_pictures(struct call *call)
 {
-    struct opt_str *retained = call_passed_data(call, "opt_str");
-    snowflake id = call_path_id(call, "guild.id");
+    struct opt_str *retained = call_get_stage_data(call, "opt_str");
+    snowflake id = call_get_path_id(call, "guild.id");
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         const struct opt_image *in = INPUT_AT(struct opt_image, call->body, pictures[i].in);
-        enum err e = picture_store(call, pictures[i].area, id, in, &retained[i]);
+        enum err e = store_uploaded_picture(call, pictures[i].area, id, in, &retained[i]);
 
         if (e)
             return e;
@@ -70,12 +70,12 @@ static enum err store_guild_pictures(struct call *call)
 enum err prepare_modify_guild(struct call *call)
 {
     struct opt_str *retained =
-        call_pass_data(call, "opt_str", COUNT_OF(pictures) * sizeof *retained);
+        call_store_stage_data(call, "opt_str", COUNT_OF(pictures) * sizeof *retained);
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         retained[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
         if (retained[i].given == GIVEN) {
-            call->read = call_read_only_path_objects;
+            call->read = call_read_nothing_but_path_objects;
             call->compute = store_guild_pictures;
         }
     }
@@ -84,7 +84,7 @@ enum err prepare_modify_guild(struct call *call)
 
 static enum err apply_guild_pictures(struct call *call, struct guild *g)
 {
-    const struct opt_str *retained = call_passed_data(call, "opt_str");
+    const struct opt_str *retained = call_get_stage_data(call, "opt_str");
     enum err e = OK;
 
     for (size_t i = 0; !e && i < COUNT_OF(pictures); i++) {
@@ -92,7 +92,7 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 
         if (retained[i].given == ABSENT)
             continue;
-        e = picture_delete_previous(call, pictures[i].area, g->id, now, &retained[i]);
+        e = delete_previous_picture(call, pictures[i].area, g->id, now, &retained[i]);
         *now = retained[i];
     }
     return e;
@@ -182,7 +182,7 @@ static struct str merge_features(struct arena *arena, struct str old, const stru
     return buf_move_to_arena(&out, arena);
 }
 
-static void apply_optional_int(int64_t *field, struct opt_int in, int64_t otherwise)
+static void copy_optional_int_if_given(int64_t *field, struct opt_int in, int64_t otherwise)
 {
     if (in.given != ABSENT)
         *field = in.given == GIVEN ? in.value : otherwise;
@@ -200,11 +200,12 @@ static void apply_simple_guild_fields(struct call *call, struct guild *g)
     if (in->preferred_locale.given != ABSENT)
         g->preferred_locale =
             in->preferred_locale.given == GIVEN ? in->preferred_locale.value : STR("en-US");
-    apply_optional_int(&g->afk_timeout, in->afk_timeout, GUILD_AFK_TIMEOUT);
-    apply_optional_int(&g->verification_level, in->verification_level, 0);
-    apply_optional_int(&g->default_message_notifications, in->default_message_notifications, 0);
-    apply_optional_int(&g->explicit_content_filter, in->explicit_content_filter, 0);
-    apply_optional_int(&g->system_channel_flags, in->system_channel_flags, 0);
+    copy_optional_int_if_given(&g->afk_timeout, in->afk_timeout, GUILD_AFK_TIMEOUT);
+    copy_optional_int_if_given(&g->verification_level, in->verification_level, 0);
+    copy_optional_int_if_given(&g->default_message_notifications, in->default_message_notifications,
+                               0);
+    copy_optional_int_if_given(&g->explicit_content_filter, in->explicit_content_filter, 0);
+    copy_optional_int_if_given(&g->system_channel_flags, in->system_channel_flags, 0);
     if (in->premium_progress_bar_enabled.given != ABSENT)
         g->premium_progress_bar_enabled = in->premium_progress_bar_enabled.value;
     if (in->features.given != ABSENT)
@@ -242,13 +243,13 @@ enum err modify_guild(struct call *call)
     if (!e)
         e = guild_update(call->tx, &g);
     if (!e)
-        e = audit_record_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
-                                call->target.guild, &g);
+        e = audit_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
+                                       call->target.guild, &g);
     if (!e)
         e = guild_read_all_lists(call, &g);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
+    call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
     e = hook_guild_changed(call, &(struct guild_change){ call->target.guild, &g });
-    return e ? e : call_reply_object(call, &g);
+    return e ? e : call_reply_with_object(call, &g);
 }

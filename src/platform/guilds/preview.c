@@ -54,12 +54,12 @@ enum err get_guild_preview(struct call *call)
 
     g->approximate_member_count = opt_int_present(g->member_count);
     g->approximate_presence_count =
-        opt_int_present(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+        opt_int_present(gateway_online_member_count(api_get_options(call->api)->gateway, g->id));
     enum err e = hook_guild_object_fill(call, g);
-    return e ? e : call_reply_object(call, g);
+    return e ? e : call_reply_with_object(call, g);
 }
 
 enum err get_basic_guild(struct call *call)
 {
-    return call_reply_object(call, call->target.guild);
+    return call_reply_with_object(call, call->target.guild);
 }

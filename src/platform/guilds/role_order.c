@@ -128,8 +128,8 @@ static enum err write_role_order(struct call *call, const struct role_order *o)
         enum err e = role_update_position(call->tx, moved.id, position);
         if (e)
             return e;
-        call_emit(call, EVENT_GUILD_ROLE_UPDATE, audience_of_guild(moved.guild_id),
-                  &guild_role_event_schema, &event);
+        call_emit_event(call, EVENT_GUILD_ROLE_UPDATE, audience_of_guild(moved.guild_id),
+                        &guild_role_event_schema, &event);
     }
     return OK;
 }
@@ -165,5 +165,5 @@ enum err move_roles(struct call *call)
         e = write_role_order(call, &order);
     if (!e)
         e = guild_roles_list(call->tx, guild_id, &roles);
-    return e ? e : call_reply_object(call, &roles);
+    return e ? e : call_reply_with_object(call, &roles);
 }

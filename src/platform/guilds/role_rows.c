@@ -137,10 +137,10 @@ static const char CLOSE_GAP[] =
 enum err role_delete(struct call *call, const struct role *r)
 {
     struct tx *tx = call->tx;
-    enum err e = picture_delete(call, "role-icons", r->id, &r->icon);
+    enum err e = delete_stored_picture(call, "role-icons", r->id, &r->icon);
 
     if (!e)
-        e = role_mark_and_delete(call, r->id);
+        e = role_mark_deleted_and_run_deletion(call, r->id);
     if (!e)
         e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
     return e;
@@ -150,7 +150,7 @@ enum err role_emit_delete(struct call *call, const struct role *r)
 {
     struct guild_role_delete_event gone = { r->guild_id, r->id };
 
-    call_emit(call, EVENT_GUILD_ROLE_DELETE, audience_of_guild(r->guild_id),
-              &guild_role_delete_event_schema, &gone);
+    call_emit_event(call, EVENT_GUILD_ROLE_DELETE, audience_of_guild(r->guild_id),
+                    &guild_role_delete_event_schema, &gone);
     return hook_role_deleted(call, r);
 }

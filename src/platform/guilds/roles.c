@@ -23,20 +23,21 @@ static enum err check_granted_permissions(const struct call *call, uint64_t gran
 static enum err store_role_icon(struct call *call)
 {
     const struct role_edit *in = call->body;
-    struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
+    struct stored_role_icon *retained = call_get_stage_data(call, "stored_role_icon");
 
-    return picture_store(call, "role-icons", retained->id, &in->icon, &retained->icon);
+    return store_uploaded_picture(call, "role-icons", retained->id, &in->icon, &retained->icon);
 }
 
 static enum err prepare_role_icon(struct call *call, snowflake id)
 {
     const struct role_edit *in = call->body;
-    struct stored_role_icon *retained = call_pass_data(call, "stored_role_icon", sizeof *retained);
+    struct stored_role_icon *retained =
+        call_store_stage_data(call, "stored_role_icon", sizeof *retained);
 
     retained->id = id;
     retained->icon.given = in->icon.given;
     if (in->icon.given == GIVEN) {
-        call->read = call_read_only_path_objects;
+        call->read = call_read_nothing_but_path_objects;
         call->compute = store_role_icon;
     }
     return OK;
@@ -46,7 +47,7 @@ static void emit_role_event(struct call *call, enum event event, const struct ro
 {
     struct guild_role_event e = { r->guild_id, r };
 
-    call_emit(call, event, audience_of_guild(r->guild_id), &guild_role_event_schema, &e);
+    call_emit_event(call, event, audience_of_guild(r->guild_id), &guild_role_event_schema, &e);
 }
 
 static enum err list_roles(struct call *call)
@@ -54,12 +55,12 @@ static enum err list_roles(struct call *call)
     struct list roles;
     enum err e = guild_roles_list(call->tx, call->target.guild->id, &roles);
 
-    return e ? e : call_reply_object(call, &roles);
+    return e ? e : call_reply_with_object(call, &roles);
 }
 
 static enum err get_role(struct call *call)
 {
-    return call_reply_object(call, call->target.role);
+    return call_reply_with_object(call, call->target.role);
 }
 
 /* Fields of a role that the audit log records. */
@@ -92,7 +93,7 @@ static enum err check_role_limit(struct call *call)
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
+    const struct stored_role_icon *retained = call_get_stage_data(call, "stored_role_icon");
     struct role everyone;
 
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
@@ -115,17 +116,17 @@ static enum err create_role(struct call *call)
     if (!e)
         e = role_insert(call->tx, &role);
     if (!e)
-        e = audit_record_object(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role, NULL,
-                                &role);
+        e = audit_record_object_change(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role,
+                                       NULL, &role);
     if (e)
         return e;
     emit_role_event(call, EVENT_GUILD_ROLE_CREATE, &role);
-    return call_reply_object(call, &role);
+    return call_reply_with_object(call, &role);
 }
 
 static enum err prepare_modify_role(struct call *call)
 {
-    return prepare_role_icon(call, call_path_id(call, "role.id"));
+    return prepare_role_icon(call, call_get_path_id(call, "role.id"));
 }
 
 static bool edit_changes_more_than_permissions(const struct role_edit *in)
@@ -137,7 +138,7 @@ static bool edit_changes_more_than_permissions(const struct role_edit *in)
 static enum err modify_role(struct call *call)
 {
     const struct role_edit *in = call->body;
-    const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
+    const struct stored_role_icon *retained = call_get_stage_data(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
@@ -146,7 +147,7 @@ static enum err modify_role(struct call *call)
     role_edit_apply(call->arena, &role, in, everyone.permissions);
     if (retained->icon.given != ABSENT)
         role.icon = retained->icon;
-    e = picture_delete_previous(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
+    e = delete_previous_picture(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
         e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);
     if (!e && is_everyone_role(&role) && edit_changes_more_than_permissions(in))
@@ -154,30 +155,45 @@ static enum err modify_role(struct call *call)
     if (!e)
         e = role_update(call->tx, &role);
     if (!e)
-        e = audit_record_object(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id, audited_role,
-                                call->target.role, &role);
+        e = audit_record_object_change(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id,
+                                       audited_role, call->target.role, &role);
     if (e)
         return e;
     emit_role_event(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
         e = hook_permissions_changed(call, &(struct permission_change){ role.guild_id, NULL });
-    return e ? e : call_reply_object(call, &role);
+    return e ? e : call_reply_with_object(call, &role);
+}
+
+enum err role_delete_and_emit(struct call *call, const struct role *role)
+{
+    enum err e = role_delete(call, role);
+    if (!e)
+        e = audit_record_object_change(call, role->guild_id, AUDIT_ROLE_DELETE, role->id,
+                                       audited_role, role, NULL);
+    if (!e)
+        e = role_emit_delete(call, role);
+    return e ? e
+             : hook_permissions_changed(call, &(struct permission_change){ role->guild_id, NULL });
 }
 
 static enum err delete_role(struct call *call)
 {
     const struct role *role = call->target.role;
 
-    if (is_everyone_role(role) || role->managed)
-        return ERR_INVALID_ROLE;
-    enum err e = role_delete(call, role);
-    if (!e)
-        e = audit_record_object(call, role->guild_id, AUDIT_ROLE_DELETE, role->id, audited_role,
-                                role, NULL);
-    if (!e)
-        e = role_emit_delete(call, role);
-    return e ? e
-             : hook_permissions_changed(call, &(struct permission_change){ role->guild_id, NULL });
+    return is_everyone_role(role) || role->managed ? ERR_INVALID_ROLE
+                                                   : role_delete_and_emit(call, role);
+}
+
+enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id, bool created)
+{
+    struct role *role = arena_alloc(call->arena, sizeof *role);
+    enum err e = role_find(call->tx, guild_id, id, role);
+
+    if (e)
+        return e;
+    emit_role_event(call, created ? EVENT_GUILD_ROLE_CREATE : EVENT_GUILD_ROLE_UPDATE, role);
+    return hook_permissions_changed(call, &(struct permission_change){ guild_id, NULL });
 }
 
 static const struct route routes[] = {

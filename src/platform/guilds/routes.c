@@ -7,7 +7,7 @@
 
 static enum err get_guild(struct call *call)
 {
-    const struct guild_query *in = call->query;
+    const struct guild_get_query *in = call->query;
     struct guild *g = call->target.guild;
     enum err e = guild_read_all_lists(call, g);
 
@@ -15,10 +15,10 @@ static enum err get_guild(struct call *call)
         return e;
     if (in->with_counts) {
         g->approximate_member_count = opt_int_present(g->member_count);
-        g->approximate_presence_count =
-            opt_int_present(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+        g->approximate_presence_count = opt_int_present(
+            gateway_online_member_count(api_get_options(call->api)->gateway, g->id));
     }
-    return call_reply_object(call, g);
+    return call_reply_with_object(call, g);
 }
 
 /* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */

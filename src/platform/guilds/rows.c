@@ -85,12 +85,12 @@ enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
     return find_guild_with_sql(tx, SQL(FIND_GUILD), id, ret);
 }
 
-enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret)
+enum err guild_find_hidden_from_users(struct tx *tx, snowflake id, struct guild *ret)
 {
     return find_guild_with_sql(tx, SQL(FIND_HIDDEN), id, ret);
 }
 
-enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden)
+enum err guild_set_hidden_from_users(struct tx *tx, snowflake id, bool hidden)
 {
     return tx_exec(tx, "update guilds set removed = $2 where id = $1",
                    BIND(v_id(id), v_int(hidden)), NULL);

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of the bodies, queries and replies of guilds. */
 #include "platform/guilds/internal.h"
 
-static const struct choice verification_levels[] = {
+static const struct enum_choice verification_levels[] = {
     { 0, NULL, "NONE", "No requirement" },
     { 1, NULL, "LOW", "Only with a verified email" },
     { 2, NULL, "MEDIUM", "Only accounts older than five minutes" },
@@ -9,23 +9,23 @@ static const struct choice verification_levels[] = {
     { 4, NULL, "VERY_HIGH", "Only with a phone number, which the operator assigns" },
     { 0 },
 };
-static const struct choice notification_levels[] = {
+static const struct enum_choice notification_levels[] = {
     { 0, NULL, "ALL_MESSAGES", "Every message" },
     { 1, NULL, "ONLY_MENTIONS", "Messages that mention the user" },
     { 0 },
 };
-static const struct choice filter_levels[] = {
+static const struct enum_choice filter_levels[] = {
     { 0, NULL, "DISABLED", "No media; no level has an effect here" },
     { 1, NULL, "MEMBERS_WITHOUT_ROLES", "Media of members without roles" },
     { 2, NULL, "ALL_MEMBERS", "Media of all members" },
     { 0 },
 };
-static const struct choice afk_timeouts[] = {
+static const struct enum_choice afk_timeouts[] = {
     { 60, NULL, "1_MINUTE", "One minute" },    { 300, NULL, "5_MINUTES", "Five minutes" },
     { 900, NULL, "15_MINUTES", "15 minutes" }, { 1800, NULL, "30_MINUTES", "30 minutes" },
     { 3600, NULL, "60_MINUTES", "One hour" },  { 0 },
 };
-static const struct choice draft_types[] = {
+static const struct enum_choice draft_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
     { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains the channels that name it as parent" },
@@ -146,12 +146,12 @@ static const struct schema guild_patch_schema = {
 };
 
 static const struct field guild_query_fields[] = {
-    { FIELD(struct guild_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct guild_get_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema guild_query_schema = {
     .name = "GuildQuery",
-    .size = sizeof(struct guild_query),
+    .size = sizeof(struct guild_get_query),
     .fields = guild_query_fields,
     .doc = "Options for reading a guild.",
 };

@@ -31,7 +31,7 @@ enum err guild_transfer_ownership(struct call *call, const struct guild *g, snow
         e = guild_read_all_lists(call, &now);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(now.id), &guild_schema, &now);
+    call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(now.id), &guild_schema, &now);
     return hook_guild_changed(call, &(struct guild_change){ g, &now });
 }
 
@@ -41,9 +41,10 @@ enum err guild_delete(struct call *call, snowflake id)
     enum err e = hook_guild_deleting(call, id);
 
     if (!e)
-        e = guild_mark_and_delete(call, id);
+        e = guild_mark_deleted_and_run_deletion(call, id);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_DELETE, audience_of_guild(id), &guild_delete_event_schema, &gone);
+    call_emit_event(call, EVENT_GUILD_DELETE, audience_of_guild(id), &guild_delete_event_schema,
+                    &gone);
     return OK;
 }

@@ -221,8 +221,8 @@ static void world_guild_from_row(const struct rows *r, struct world_guild *g,
         p->channels[i] = row_id(r, 12 + i);
 }
 
-static enum err export_guild_parts(struct world_file_exporter *ex, struct world_guild *g,
-                                   const struct named_channel_ids *p)
+static enum err export_fields_of_guild(struct world_file_exporter *ex, struct world_guild *g,
+                                       const struct named_channel_ids *p)
 {
     struct opt_str *const to[] = { &g->afk_channel, &g->system_channel, &g->rules_channel,
                                    &g->public_updates_channel, &g->safety_alerts_channel };
@@ -253,7 +253,7 @@ static enum err export_guilds(struct world_file_exporter *ex, struct opt_list *r
     const struct named_channel_ids *points = pointed.items;
     char *entry = ret->value.items;
     for (size_t i = 0; points && i < ret->value.count && !e; i++, entry += size)
-        e = export_guild_parts(ex, (struct world_guild *)(void *)entry, &points[i]);
+        e = export_fields_of_guild(ex, (struct world_guild *)(void *)entry, &points[i]);
     return e;
 }
 

@@ -136,7 +136,7 @@ static enum err list_guild_days(struct call *call)
         return e;
     fill_guild_days(call, &range, members, &rows, &out);
     e = rows_end(&rows);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* --- messages per channel ------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static enum err list_channel_days(struct call *call)
 {
     struct day_range range = requested_days(call);
     struct list channels, threads, out = { 0 };
-    enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
+    enum err e = guild_channels_list(call->tx, call->target.guild->id, &channels, &threads);
     int64_t complete_from = range.first;
 
     if (e)
@@ -256,7 +256,7 @@ static enum err list_channel_days(struct call *call)
         if (c[i].last_message_id.value)
             e = count_messages_of_channel(call, &c[i], &range, &complete_from, &out);
     remove_incomplete_days(&out, complete_from);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static const struct rate_limit limit_insights = { .name = "insights", .count = 20, .window_s = 60 };

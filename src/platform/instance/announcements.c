@@ -71,5 +71,5 @@ enum err get_announcement(struct call *call)
 
     if (e && e != ERR_NOT_FOUND)
         return e;
-    return call_reply_object(call, &(struct current_announcement){ e ? NULL : &a });
+    return call_reply_with_object(call, &(struct current_announcement){ e ? NULL : &a });
 }

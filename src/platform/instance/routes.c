@@ -31,19 +31,19 @@ static const struct instance_limit instance_limits[] = {
 /* Allows any origin (CORS), because a web page calls these routes before it knows its server. */
 static void allow_any_origin(struct call *call)
 {
-    if (!api_options(call->api)->cors_origin)
+    if (!api_get_options(call->api)->cors_origin)
         call_add_header(call, "Access-Control-Allow-Origin", STR("*"));
 }
 
 static enum err reply_to_any_origin(struct call *call, const void *value)
 {
     allow_any_origin(call);
-    return call_reply_object(call, value);
+    return call_reply_with_object(call, value);
 }
 
 static struct str prepend_base_url(struct call *call, const char *path)
 {
-    return STR_CONCAT(call->arena, api_base_url(call, "http"), str_of(path));
+    return STR_CONCAT(call->arena, api_get_base_url(call, "http"), str_of(path));
 }
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static enum err get_instance_address(struct call *call)
 /* Returns the gateway URL whose READY has the form that Spacebar's clients read. */
 static struct str spacebar_gateway_url(struct call *call)
 {
-    return STR_CONCAT(call->arena, api_base_url(call, "ws"), STR(GATEWAY_SPACEBAR_PATH));
+    return STR_CONCAT(call->arena, api_get_base_url(call, "ws"), STR(GATEWAY_SPACEBAR_PATH));
 }
 
 /* The URL in the reply has no /api/v9, because clients of this route append it. */
@@ -94,7 +94,7 @@ static enum err get_instance_domains(struct call *call)
 static struct instance_about describe_instance(const struct call *call)
 {
     const struct opt_str unknown = { .given = GIVEN_NULL };
-    struct str url = api_base_url(call, "http"),
+    struct str url = api_get_base_url(call, "http"),
                name = str_skip_bytes(url, str_starts_with(url, STR("https")) ? 8 : 7);
 
     return (struct instance_about){ unknown, unknown, unknown, unknown,
@@ -118,7 +118,7 @@ static enum err get_instance(struct call *call)
 /* Rows with the same .group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
 {
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     const char *group = NULL;
 
     allow_any_origin(call);
@@ -152,8 +152,8 @@ static void write_bool_json(struct json_writer *j, const char *name, bool value)
 
 static enum err get_instance_config(struct call *call)
 {
-    enum registration_mode mode = api_registration_mode_for(call);
-    struct json_writer j = call_reply_json_writer(call);
+    enum registration_mode mode = api_get_registration_mode_for_call(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     allow_any_origin(call);
     json_begin_object(&j);

@@ -16,12 +16,12 @@ static enum err join_invited_guild(struct call *call, const struct invite *i, sn
     };
     struct member member;
 
-    enum err e = require_invite_target(call->tx, i, user_id);
+    enum err e = require_user_is_invite_target(call->tx, i, user_id);
     if (e)
         return e;
     for (size_t n = 0; n < i->roles.value.count; n++)
         id_list_add(call->arena, &newcomer.roles, role[n].id);
-    return member_join(call, &newcomer, &member, ret_new);
+    return member_add_to_guild(call, &newcomer, &member, ret_new);
 }
 
 static enum err join_invited_group(struct call *call, const struct invite *i, snowflake user_id,
@@ -30,7 +30,7 @@ static enum err join_invited_group(struct call *call, const struct invite *i, sn
     struct user user;
     enum err e = user_find(call->tx, user_id, &user);
 
-    return e ? e : group_add_user(call, i->channel, &user, i->inviter_id, ret_new);
+    return e ? e : group_channel_add_user(call, i->channel, &user, i->inviter_id, ret_new);
 }
 
 /* Returns ERR_UNKNOWN_INVITE if the inviter blocked the user or the user blocked the inviter. */

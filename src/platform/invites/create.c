@@ -16,8 +16,8 @@ enum err check_invite_creation_permission(struct call *call)
     return call_require_permissions(call, PERMISSION(CREATE_INSTANT_INVITE));
 }
 
-static void init_invite(struct call *call, enum invite_type type, int64_t max_age, int64_t max_uses,
-                        struct invite *ret)
+static void set_fields_of_new_invite(struct call *call, enum invite_type type, int64_t max_age,
+                                     int64_t max_uses, struct invite *ret)
 {
     int64_t now = clock_us();
 
@@ -36,8 +36,8 @@ static void init_channel_invite(struct call *call, struct invite *ret)
     const struct invite_create_request *in = call->body;
     const struct channel *c = call->target.channel;
 
-    init_invite(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD, in->max_age,
-                in->max_uses, ret);
+    set_fields_of_new_invite(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD,
+                             in->max_age, in->max_uses, ret);
     ret->channel_id = opt_id_or_null(c->id);
     if (c->guild_id.value)
         ret->guild_id = opt_id_or_null(c->guild_id.value);
@@ -114,19 +114,19 @@ enum err create_channel_invite(struct call *call)
     if (!e && !in->unique && !targeted && !in->role_ids.count && !in->flags)
         e = invite_find_equivalent(call->tx, &invite, &invite, &found);
     if (e || found)
-        return e ? e : call_reply_object(call, &invite);
+        return e ? e : call_reply_with_object(call, &invite);
     e = invite_insert(call->tx, &invite);
     if (!e && targeted)
         e = invite_targets_write(call->tx, invite.code, &targets);
     if (!e)
-        e = invite_read_objects(call->tx, &invite);
+        e = invite_read_referenced_objects(call->tx, &invite);
     if (!e && invite.target_application_id && !invite.target_application)
         e = ERR_UNKNOWN_APPLICATION;
     if (!e && invite.type == INVITE_GUILD)
         e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
     if (!e)
         e = invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
-    return e ? e : call_reply_object(call, &invite);
+    return e ? e : call_reply_with_object(call, &invite);
 }
 
 enum err permanent_invite_create(struct call *call, const struct channel *c)
@@ -137,12 +137,12 @@ enum err permanent_invite_create(struct call *call, const struct channel *c)
 
     if (e || code.p)
         return e;
-    init_invite(call, INVITE_GUILD, 0, 0, &invite);
+    set_fields_of_new_invite(call, INVITE_GUILD, 0, 0, &invite);
     invite.channel_id = opt_id_or_null(c->id);
     invite.guild_id = opt_id_or_null(c->guild_id.value);
     e = invite_insert(call->tx, &invite);
     if (!e)
-        e = invite_read_objects(call->tx, &invite);
+        e = invite_read_referenced_objects(call->tx, &invite);
     if (!e)
         e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
     return e ? e : invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
@@ -153,9 +153,9 @@ enum err create_friend_invite(struct call *call)
     const struct friend_invite_create_request *in = call->body;
     struct invite invite;
 
-    init_invite(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
+    set_fields_of_new_invite(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
     enum err e = invite_insert(call->tx, &invite);
     if (!e)
-        e = invite_read_objects(call->tx, &invite);
-    return e ? e : call_reply_object(call, &invite);
+        e = invite_read_referenced_objects(call->tx, &invite);
+    return e ? e : call_reply_with_object(call, &invite);
 }

@@ -23,7 +23,7 @@ enum err invite_delete(struct tx *tx, struct str code);
 /* Counts one use of an invite. Returns ERR_UNKNOWN_INVITE if no use is left. */
 enum err invite_count_use(struct tx *tx, struct invite *invite);
 /* Reads the objects to which an invite refers: inviter, guild, channel, roles and target. */
-enum err invite_read_objects(struct tx *tx, struct invite *invite);
+enum err invite_read_referenced_objects(struct tx *tx, struct invite *invite);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -55,8 +55,8 @@ bool member_can_view_invite(const struct invite *invite, const struct member_acc
 /* Lists the ids of the accounts and roles that may see the code of an invite that grants roles: the
  * invite's creator, the guild's owner, and all roles above the roles of the invite. The result is
  * an argument of audience_of_role_granters. `roles` are all roles of the guild. */
-struct list invite_list_code_viewers(struct arena *arena, const struct invite *invite,
-                                     const struct list *roles);
+struct list invite_list_ids_that_may_see_code(struct arena *arena, const struct invite *invite,
+                                              const struct list *roles);
 
 /* --- create.c ------------------------------------------------------------------------- */
 
@@ -74,7 +74,8 @@ enum err invite_accept_at_registration(struct call *call, const struct account_c
 enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_given);
 enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids);
 /* Returns ERR_UNKNOWN_INVITE if the invite has targets and the user is not among them. */
-enum err require_invite_target(struct tx *tx, const struct invite *invite, snowflake user_id);
+enum err require_user_is_invite_target(struct tx *tx, const struct invite *invite,
+                                       snowflake user_id);
 extern const struct type invite_targets_body, invite_targets_job_reply;
 enum err check_invite_targets_read_permission(struct call *call);
 enum err check_invite_targets_write_permission(struct call *call);

@@ -25,9 +25,10 @@ enum err invite_emit_event(struct call *call, enum event event, const struct sch
 
         if (e)
             return e;
-        to = audience_of_role_granters(to, invite_list_code_viewers(call->arena, i, &roles));
+        to = audience_of_role_granters(to,
+                                       invite_list_ids_that_may_see_code(call->arena, i, &roles));
     }
-    call_emit(call, event, to, schema, i);
+    call_emit_event(call, event, to, schema, i);
     return OK;
 }
 
@@ -47,7 +48,7 @@ static enum err hide_invite_from_blocked_user(struct call *call, const struct in
 static enum err resolve_invite(struct call *call)
 {
     struct invite *invite = arena_alloc(call->arena, sizeof *invite);
-    enum err e = invite_find(call->tx, call_path_text(call, "invite.code"), invite);
+    enum err e = invite_find(call->tx, call_get_path_text(call, "invite.code"), invite);
 
     call->target.invite = invite;
     return e ? e : hide_invite_from_blocked_user(call, invite);
@@ -73,29 +74,29 @@ static enum err get_invite(struct call *call)
     struct invite *i = call->target.invite;
     snowflake caller = call->caller ? call->caller->id : 0;
     enum err e =
-        caller && caller == i->inviter_id ? OK : require_invite_target(call->tx, i, caller);
+        caller && caller == i->inviter_id ? OK : require_user_is_invite_target(call->tx, i, caller);
 
     if (e)
         return e;
     if (in->with_counts && i->guild) {
         i->approximate_member_count = opt_int_present(i->guild->member_count);
         i->approximate_presence_count = opt_int_present(
-            gateway_online_member_count(api_options(call->api)->gateway, i->guild->id));
+            gateway_online_member_count(api_get_options(call->api)->gateway, i->guild->id));
     }
     if (in->guild_scheduled_event_id.given == GIVEN && i->guild)
         e = add_event_to_invite(call, i, in->guild_scheduled_event_id);
-    return e ? e : call_reply_object(call, i);
+    return e ? e : call_reply_with_object(call, i);
 }
 
 static enum err accept_invite(struct call *call)
 {
     enum err e = invite_accept(call, call->target.invite, call->caller->id);
 
-    return e ? e : call_reply_object(call, call->target.invite);
+    return e ? e : call_reply_with_object(call, call->target.invite);
 }
 
 /* Removes invites whose code the caller may not see. Group invites have no such restriction. */
-static void remove_hidden_invites(const struct call *call, struct list *invites)
+static void remove_invites_hidden_from_caller(const struct call *call, struct list *invites)
 {
     struct invite *i = invites->items;
     size_t shown = 0;
@@ -112,8 +113,8 @@ static enum err get_channel_invites(struct call *call)
     struct list invites;
     enum err e = invites_list_of_channel(call->tx, call->target.channel->id, &invites);
 
-    remove_hidden_invites(call, &invites);
-    return e ? e : call_reply_object(call, &invites);
+    remove_invites_hidden_from_caller(call, &invites);
+    return e ? e : call_reply_with_object(call, &invites);
 }
 
 static enum err check_list_invites_permission(struct call *call)
@@ -134,9 +135,9 @@ static enum err get_guild_invites(struct call *call)
 
     if (e)
         return e;
-    remove_hidden_invites(call, &invites);
-    return manages ? call_reply_object(call, &invites)
-                   : call_reply_as_type(call, &type_plain_invites, &invites);
+    remove_invites_hidden_from_caller(call, &invites);
+    return manages ? call_reply_with_object(call, &invites)
+                   : call_reply_with_object_of_type(call, &type_plain_invites, &invites);
 }
 
 /* --- deleting an invite -------------------------------------------------------------- */
@@ -179,7 +180,7 @@ static enum err remove_invite(struct call *call)
         e = audit_record_invite(call, AUDIT_INVITE_DELETE, i);
     if (!e)
         e = invite_emit_event(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
-    return e ? e : call_reply_object(call, i);
+    return e ? e : call_reply_with_object(call, i);
 }
 
 /* --- invites to become friends ------------------------------------------------------- */
@@ -189,7 +190,7 @@ static enum err get_friend_invites(struct call *call)
     struct list invites;
     enum err e = friend_invites_list_of_user(call->tx, call->caller->id, &invites);
 
-    return e ? e : call_reply_object(call, &invites);
+    return e ? e : call_reply_with_object(call, &invites);
 }
 
 static enum err revoke_friend_invites(struct call *call)
@@ -199,7 +200,7 @@ static enum err revoke_friend_invites(struct call *call)
 
     for (size_t i = 0; !e && i < invites.count; i++)
         e = invite_delete(call->tx, ((struct invite *)invites.items)[i].code);
-    return e ? e : call_reply_object(call, &invites);
+    return e ? e : call_reply_with_object(call, &invites);
 }
 
 static const struct path_resolver resolvers[] = {

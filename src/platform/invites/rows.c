@@ -135,7 +135,7 @@ static enum err read_roles_granted_by_invite(struct tx *tx, struct invite *i)
     return e == ERR_MISSING_ACCESS ? OK : e;
 }
 
-enum err invite_read_objects(struct tx *tx, struct invite *i)
+enum err invite_read_referenced_objects(struct tx *tx, struct invite *i)
 {
     enum err e = read_invite_channel_and_guild(tx, i);
 
@@ -159,7 +159,7 @@ static enum err find_invite_with_sql(struct tx *tx, struct sql sql, const struct
     if (e || !*ret_found)
         return e;
     invite_from_row(&row, ret);
-    return invite_read_objects(tx, ret);
+    return invite_read_referenced_objects(tx, ret);
 }
 
 static const char FIND_INVITE[] =
@@ -202,7 +202,7 @@ static enum err list_invites_with_sql(struct tx *tx, struct sql sql, snowflake i
                               invite_from_row, ret);
 
     for (size_t i = 0; !e && i < ret->count; i++)
-        e = invite_read_objects(tx, &((struct invite *)ret->items)[i]);
+        e = invite_read_referenced_objects(tx, &((struct invite *)ret->items)[i]);
     return e;
 }
 

@@ -12,7 +12,7 @@ static const struct type type_friend_age = {
 static const struct type type_uses = {
     .kind = KIND_INT, .min = 0, .max = 100, .doc = "0: unlimited"
 };
-static const struct choice targets[] = {
+static const struct enum_choice targets[] = {
     { INVITE_TO_STREAM, NULL, "STREAM", "The stream of a user" },
     { INVITE_TO_ACTIVITY, NULL, "ACTIVITY", "The activity of an application" },
     { 0 },
@@ -20,7 +20,7 @@ static const struct choice targets[] = {
 static const struct type type_target = { .kind = KIND_INT, .choices = targets };
 
 static const struct type type_invite_role_ids = { .kind = KIND_ARRAY, .of = &type_id, .max = 250 };
-static const struct choice invite_flags[] = {
+static const struct enum_choice invite_flags[] = {
     { 0, NULL, "NONE", "Nothing" },
     { INVITE_GUEST, NULL, "GUEST", "Temporary guest of a voice channel" },
     { INVITE_BYPASSES_VERIFICATION_FORM, NULL, "BYPASSES_APPLICATION",

@@ -69,7 +69,7 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
 {
     const struct multipart_part *part =
         call->parts ? multipart_find_part(call->parts, STR("target_users_file")) : NULL;
-    struct str text = part ? buf_str(&part->data) : (struct str){ 0 };
+    struct str text = part ? buf_as_str(&part->data) : (struct str){ 0 };
     bool first = true;
 
     *ret = (struct list){ 0 };
@@ -114,7 +114,7 @@ static enum err read_invite_targets(struct tx *tx, struct str code, struct list 
     return e;
 }
 
-enum err require_invite_target(struct tx *tx, const struct invite *i, snowflake user_id)
+enum err require_user_is_invite_target(struct tx *tx, const struct invite *i, snowflake user_id)
 {
     struct list ids;
 
@@ -163,7 +163,7 @@ enum err get_invite_target_users(struct call *call)
     buf_add_lit(&out, "user_id\n");
     for (size_t i = 0; i < ids.count; i++)
         buf_printf(&out, "%llu\n", (unsigned long long)id[i]);
-    return call_reply_buf(call, STR("text/csv"), &out);
+    return call_reply_with_buf(call, STR("text/csv"), &out);
 }
 
 enum err put_invite_target_users(struct call *call)
@@ -193,5 +193,5 @@ enum err get_invite_target_users_job(struct call *call)
         .completed_at = i->targets_at,
         .error_message.given = GIVEN_NULL,
     };
-    return call_reply_object(call, &job);
+    return call_reply_with_object(call, &job);
 }

@@ -75,7 +75,7 @@ enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, 
         .expires_at.given = GIVEN_NULL,
         .vanity = true,
     };
-    return *ret_found ? invite_read_objects(tx, ret) : OK;
+    return *ret_found ? invite_read_referenced_objects(tx, ret) : OK;
 }
 
 enum err vanity_invite_count_use(struct tx *tx, snowflake guild_id)
@@ -99,7 +99,7 @@ enum err get_vanity_url(struct call *call)
                         &r, &found);
 
     out.uses = !e && found ? row_int(&r, 0) : 0;
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err require_vanity_code_unused(struct call *call, struct opt_str code)
@@ -121,12 +121,12 @@ enum err modify_vanity_url(struct call *call)
 
     if (!e)
         e = guild_update_vanity_code(call->tx, g->id, in->code);
-    audit_add_value(call, &changes, "vanity_url_code", &type_text,
-                    g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
-                    in->code.given == GIVEN ? &in->code.value : NULL);
+    audit_add_typed_change(call, &changes, "vanity_url_code", &type_text,
+                           g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
+                           in->code.given == GIVEN ? &in->code.value : NULL);
     if (!e)
         e = audit_record_changes(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
     if (!e)
         e = guild_emit_update(call, g->id);
-    return e ? e : call_reply_object(call, &(struct vanity_reply_body){ .code = in->code });
+    return e ? e : call_reply_with_object(call, &(struct vanity_reply_body){ .code = in->code });
 }

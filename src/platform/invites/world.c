@@ -46,8 +46,8 @@ static const char CODE_TAKEN[] =
 static const char SAVE_VANITY[] =
     "update guilds set vanity_code = $2, vanity_uses = coalesce($3, vanity_uses) where id = $1";
 
-static enum err import_vanity(struct world_file_importer *im, const void *entry,
-                              const struct json_path *up, snowflake id)
+static enum err import_vanity_invite_code(struct world_file_importer *im, const void *entry,
+                                          const struct json_path *up, snowflake id)
 {
     const struct world_guild *g = entry;
     struct json_path at = json_path_key(up, STR("vanity_code"));
@@ -103,7 +103,7 @@ static enum err import_invite(struct world_file_importer *im, const void *entry,
 }
 
 const struct world_file_fields invites_world = { (const struct world_file_field[]){
-    { "guild", .order = 175, .import = import_vanity },
+    { "guild", .order = 175, .import = import_vanity_invite_code },
     { "guild", "invites", &world_invite_list, .order = 176, .import = import_invite },
     { 0 },
 } };

@@ -6,7 +6,7 @@
 /* Members admitted per step; each admission emits events to the guild. */
 enum { ADMISSIONS_PER_STEP = 20 };
 
-enum err pending_member_admit(struct call *call, struct member *m)
+enum err admit_pending_member(struct call *call, struct member *m)
 {
     m->pending = false;
     enum err e = member_update_and_emit(call, m);
@@ -32,7 +32,7 @@ static enum err run_pending_admission_job(struct call *call, const struct job *j
 
         e = member_find(call->tx, job->key, ((snowflake *)pending.items)[i], &m);
         if (!e)
-            e = pending_member_admit(call, &m);
+            e = admit_pending_member(call, &m);
     }
     if (e || pending.count < ADMISSIONS_PER_STEP)
         return e;

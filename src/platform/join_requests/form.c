@@ -4,7 +4,7 @@
 #include "platform/join_requests/internal.h"
 
 /* Users who are not members need a valid invite to the guild in the query. */
-enum err require_invite_for_form(struct call *call)
+enum err require_invite_to_read_member_form(struct call *call)
 {
     const struct member_form_query *q = call->query;
     struct invite invite;
@@ -20,7 +20,7 @@ enum err get_member_form(struct call *call)
     struct member_form form;
     enum err e = member_form_find(call->tx, call->target.guild->id, &form);
 
-    return e ? e : call_reply_object(call, &form);
+    return e ? e : call_reply_with_object(call, &form);
 }
 
 /* The writer thread parses the form, so its size is limited; valid forms are shorter. */
@@ -88,5 +88,5 @@ enum err modify_member_form(struct call *call)
         e = set_form_enabled(call, &form, in->enabled.value);
     if (!e)
         e = member_form_write(call->tx, &form);
-    return e ? e : call_reply_object(call, &form);
+    return e ? e : call_reply_with_object(call, &form);
 }

@@ -90,7 +90,7 @@ enum err join_request_read_users(struct tx *tx, struct join_request *r);
 
 /* --- form.c, requests.c: handlers ----------------------------------------------------- */
 
-enum err require_invite_for_form(struct call *call);
+enum err require_invite_to_read_member_form(struct call *call);
 enum err get_member_form(struct call *call);
 enum err modify_member_form(struct call *call);
 enum err list_join_requests(struct call *call);
@@ -102,7 +102,7 @@ enum err join_request_on_member_left(struct call *call, const struct member_leav
 /* --- admission.c ---------------------------------------------------------------------- */
 
 /* Clears the member's pending flag, emits GUILD_MEMBER_UPDATE and sends the join message. */
-enum err pending_member_admit(struct call *call, struct member *m);
+enum err admit_pending_member(struct call *call, struct member *m);
 #define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
 /* Admits the pending members of a guild whose form was disabled, in batches. */
 extern const struct job_kind pending_admission_job;

@@ -5,34 +5,37 @@
 
 /* --- emitting events ----------------------------------------------------------------- */
 
-static struct audience audience_of_request_reviewers(snowflake guild_id)
+static struct audience audience_of_join_request_reviewers(snowflake guild_id)
 {
     return audience_with_permission(guild_id, 0, PERMISSION(KICK_MEMBERS));
 }
 
 /* Emits the event to the reviewers and to the requesting user. */
-static void emit_request_event(struct call *call, enum event what, const struct join_request *r)
+static void emit_join_request_event(struct call *call, enum event what,
+                                    const struct join_request *r)
 {
     struct join_request_event delivered_to = { r->guild_id, r->application_status.value, r };
 
-    call_emit(call, what, audience_of_request_reviewers(r->guild_id), &join_request_event_schema,
-              &delivered_to);
-    call_emit(call, what, audience_of_user(r->user_id), &join_request_event_schema, &delivered_to);
+    call_emit_event(call, what, audience_of_join_request_reviewers(r->guild_id),
+                    &join_request_event_schema, &delivered_to);
+    call_emit_event(call, what, audience_of_user(r->user_id), &join_request_event_schema,
+                    &delivered_to);
 }
 
-static void emit_request_deleted(struct call *call, const struct join_request *r)
+static void emit_join_request_delete(struct call *call, const struct join_request *r)
 {
     struct join_request_delete_event gone = { r->id, r->guild_id, r->user_id };
 
-    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, audience_of_request_reviewers(r->guild_id),
-              &join_request_deleted_schema, &gone);
-    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, audience_of_user(r->user_id),
-              &join_request_deleted_schema, &gone);
+    call_emit_event(call, EVENT_GUILD_JOIN_REQUEST_DELETE,
+                    audience_of_join_request_reviewers(r->guild_id), &join_request_deleted_schema,
+                    &gone);
+    call_emit_event(call, EVENT_GUILD_JOIN_REQUEST_DELETE, audience_of_user(r->user_id),
+                    &join_request_deleted_schema, &gone);
 }
 
 /* --- submitting a join request ------------------------------------------------------- */
 
-static void set_request_status(struct join_request *r, int64_t status)
+static void set_join_request_status(struct join_request *r, int64_t status)
 {
     r->status = status;
     r->application_status = opt_str_or_null(join_status_name(status));
@@ -50,7 +53,8 @@ static enum err check_form_version(struct call *call, const struct member_form *
 }
 
 /* Resets the caller's existing request to SUBMITTED, or creates one. */
-static enum err reset_or_create_request(struct call *call, struct join_request *r, bool *ret_new)
+static enum err reset_or_create_join_request(struct call *call, struct join_request *r,
+                                             bool *ret_new)
 {
     snowflake guild_id = call->target.guild->id;
     bool found = false;
@@ -64,18 +68,18 @@ static enum err reset_or_create_request(struct call *call, struct join_request *
     r->created_at = clock_us();
     r->reviewed_at.given = r->rejection_reason.given = GIVEN_NULL;
     r->reviewed_by = 0;
-    set_request_status(r, JOIN_SUBMITTED);
+    set_join_request_status(r, JOIN_SUBMITTED);
     return e;
 }
 
 /* A form that only has rules needs no review: the member is admitted at once. */
-static enum err approve_without_review(struct call *call, struct join_request *r)
+static enum err approve_join_request_without_review(struct call *call, struct join_request *r)
 {
     struct member m = *call->target.member_access->member;
 
-    set_request_status(r, JOIN_APPROVED);
+    set_join_request_status(r, JOIN_APPROVED);
     r->reviewed_at = opt_int_present(r->created_at);
-    return pending_member_admit(call, &m);
+    return admit_pending_member(call, &m);
 }
 
 enum err put_current_user_join_request(struct call *call)
@@ -91,7 +95,7 @@ enum err put_current_user_join_request(struct call *call)
     if (!e)
         e = check_form_version(call, &form);
     if (!e)
-        e = reset_or_create_request(call, &r, &made);
+        e = reset_or_create_join_request(call, &r, &made);
     if (e)
         return e;
     r.form_responses =
@@ -99,16 +103,16 @@ enum err put_current_user_join_request(struct call *call)
     if (form_has_errors(&call->form))
         return ERR_INVALID_FORM_BODY;
     if (!member_form_needs_review(&form.form_fields))
-        e = approve_without_review(call, &r);
+        e = approve_join_request_without_review(call, &r);
     if (!e)
         e = join_request_write(call->tx, &r);
     if (!e)
         e = join_request_read_users(call->tx, &r);
     if (e)
         return e;
-    emit_request_event(
+    emit_join_request_event(
         call, made ? EVENT_GUILD_JOIN_REQUEST_CREATE : EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
-    return call_reply_object(call, &r);
+    return call_reply_with_object(call, &r);
 }
 
 enum err delete_current_user_join_request(struct call *call)
@@ -123,7 +127,7 @@ enum err delete_current_user_join_request(struct call *call)
     if (!e)
         e = join_request_delete(call->tx, r.id);
     if (!e)
-        emit_request_deleted(call, &r);
+        emit_join_request_delete(call, &r);
     return e;
 }
 
@@ -137,7 +141,7 @@ enum err join_request_on_member_left(struct call *call, const struct member_leav
         return e;
     e = join_request_delete(call->tx, r.id);
     if (!e)
-        emit_request_deleted(call, &r);
+        emit_join_request_delete(call, &r);
     return e;
 }
 
@@ -152,21 +156,21 @@ enum err list_join_requests(struct call *call)
 
     if (q->status.given == GIVEN &&
         !status) /* the status STARTED matches nothing, because only submitted forms are stored */
-        return call_reply_object(call, &out);
+        return call_reply_with_object(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)
         e = join_request_read_users(call->tx,
                                     (struct join_request *)out.guild_join_requests.items + i);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
-static enum err apply_join_request_review(struct call *call, struct join_request *r)
+static enum err approve_or_reject_join_request(struct call *call, struct join_request *r)
 {
     const struct join_request_review *in = call->body;
     bool approved = str_is(in->action, "APPROVED");
     struct member m;
 
-    set_request_status(r, approved ? JOIN_APPROVED : JOIN_REJECTED);
+    set_join_request_status(r, approved ? JOIN_APPROVED : JOIN_REJECTED);
     r->reviewed_at = opt_int_present(clock_us());
     r->reviewed_by = call->caller->id;
     if (!approved && in->rejection_reason.given == GIVEN)
@@ -174,7 +178,7 @@ static enum err apply_join_request_review(struct call *call, struct join_request
     if (!approved)
         return OK;
     enum err e = member_find(call->tx, r->guild_id, r->user_id, &m);
-    return e || !m.pending ? e : pending_member_admit(call, &m);
+    return e || !m.pending ? e : admit_pending_member(call, &m);
 }
 
 /* A decision is final: only submitted requests can be reviewed. */
@@ -183,17 +187,17 @@ enum err review_join_request(struct call *call)
     struct join_request r;
     bool found = false;
     enum err e = join_request_find(call->tx, call->target.guild->id,
-                                   call_path_id(call, "request.id"), &found, &r);
+                                   call_get_path_id(call, "request.id"), &found, &r);
 
     if (e || !found || r.status != JOIN_SUBMITTED)
         return e ? e : ERR_NOT_FOUND;
-    e = apply_join_request_review(call, &r);
+    e = approve_or_reject_join_request(call, &r);
     if (!e)
         e = join_request_write(call->tx, &r);
     if (!e)
         e = join_request_read_users(call->tx, &r);
     if (e)
         return e;
-    emit_request_event(call, EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
-    return call_reply_object(call, &r);
+    emit_join_request_event(call, EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
+    return call_reply_with_object(call, &r);
 }

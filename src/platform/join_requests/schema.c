@@ -7,7 +7,7 @@ enum { MOST_FORM_FIELDS = 5, MOST_RULES = 16, MOST_CHOICES = 8 };
 
 /* --- membership forms ---------------------------------------------------------------- */
 
-static const struct choice field_types[] = {
+static const struct enum_choice field_types[] = {
     { 0, "TERMS", "TERMS", "Rules to accept" },
     { 0, "TEXT_INPUT", "TEXT_INPUT", "A line of text" },
     { 0, "PARAGRAPH", "PARAGRAPH", "Several lines of text" },
@@ -96,7 +96,7 @@ const struct schema member_form_query_schema = {
 
 /* --- join requests ------------------------------------------------------------------- */
 
-static const struct choice statuses[] = {
+static const struct enum_choice statuses[] = {
     { 0, "STARTED", "STARTED", "Not submitted" },
     { 0, "SUBMITTED", "SUBMITTED", "Waits for review" },
     { 0, "REJECTED", "REJECTED", "Rejected" },
@@ -104,7 +104,7 @@ static const struct choice statuses[] = {
     { 0 },
 };
 static const struct type type_status = { .kind = KIND_STRING, .choices = statuses };
-static const struct choice actions[] = {
+static const struct enum_choice actions[] = {
     { 0, "APPROVED", "APPROVED", "Approved" },
     { 0, "REJECTED", "REJECTED", "Rejected" },
     { 0 },

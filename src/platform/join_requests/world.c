@@ -29,7 +29,7 @@ static const struct field member_form_fields[] = {
     { 0 },
 };
 
-static const struct choice statuses[] = {
+static const struct enum_choice statuses[] = {
     { 0, "SUBMITTED", "SUBMITTED", "Waits for review" },
     { 0, "REJECTED", "REJECTED", "Rejected" },
     { 0, "APPROVED", "APPROVED", "Approved" },

@@ -26,8 +26,8 @@ static enum err emit_member_update(struct call *call, snowflake guild_id, const 
 
     m.user = user;
     if (!e)
-        call_emit(call, EVENT_GUILD_MEMBER_UPDATE, audience_of_guild(guild_id),
-                  &guild_member_schema, &m);
+        call_emit_event(call, EVENT_GUILD_MEMBER_UPDATE, audience_of_guild(guild_id),
+                        &guild_member_schema, &m);
     return e ? e : member_update_search_names(call->tx, guild_id, user);
 }
 

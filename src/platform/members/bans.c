@@ -17,7 +17,7 @@ static enum err get_bans(struct call *call)
     enum err e =
         bans_list(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
 
-    return e ? e : call_reply_object(call, &bans);
+    return e ? e : call_reply_with_object(call, &bans);
 }
 
 static enum err get_ban(struct call *call)
@@ -25,7 +25,7 @@ static enum err get_ban(struct call *call)
     struct ban ban;
     enum err e = ban_find(call->tx, call->target.guild->id, call->target.user->id, &ban);
 
-    return e ? e : call_reply_object(call, &ban);
+    return e ? e : call_reply_with_object(call, &ban);
 }
 
 /* A member must rank below the caller; users who are not members can be banned, too. */
@@ -63,10 +63,10 @@ static enum err ban_user(struct call *call, const struct user *user, int64_t pur
         e = ban_insert(call->tx, guild_id, user->id, reason, &is_new);
     if (e || !is_new)
         return e;
-    call_emit(call, EVENT_GUILD_BAN_ADD, audience_of_moderators(guild_id), &guild_user_event_schema,
-              &event);
+    call_emit_event(call, EVENT_GUILD_BAN_ADD, audience_of_moderators(guild_id),
+                    &guild_user_event_schema, &event);
     if (is_member)
-        e = member_leave(call, guild_id, user->id);
+        e = member_remove_from_guild(call, guild_id, user->id);
     if (!e && purge_seconds)
         e = hook_member_banned(call, &purge);
     return e ? e
@@ -78,7 +78,7 @@ static enum err create_ban(struct call *call)
 {
     const struct ban_request *in = call->body;
     const struct ban_query *query = call->query;
-    bool old = call_api_version(call) <= VERSION_BAN_IN_QUERY;
+    bool old = call_get_api_version(call) <= VERSION_BAN_IN_QUERY;
     int64_t room = BAN_DELETED_MESSAGES_AT_ONCE, days = in->delete_message_days.value;
     struct opt_str reason;
     enum err e = audit_parse_reason(call, &reason);
@@ -119,25 +119,29 @@ static enum err bulk_ban(struct call *call)
         struct list *to = e ? &out.failed_users : &out.banned_users;
         id_list_add(call->arena, to, id);
     }
-    return out.banned_users.count ? call_reply_object(call, &out) : ERR_BULK_BAN;
+    return out.banned_users.count ? call_reply_with_object(call, &out) : ERR_BULK_BAN;
+}
+
+enum err ban_remove(struct call *call, snowflake guild_id, struct user *user)
+{
+    struct guild_user_event event = { .guild_id = guild_id, .user = user };
+    struct ban found;
+
+    enum err e = ban_find(call->tx, guild_id, user->id, &found);
+    if (!e)
+        e = ban_delete(call->tx, guild_id, user->id);
+    if (!e)
+        e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user->id);
+    if (e)
+        return e;
+    call_emit_event(call, EVENT_GUILD_BAN_REMOVE, audience_of_moderators(guild_id),
+                    &guild_user_event_schema, &event);
+    return OK;
 }
 
 static enum err remove_ban(struct call *call)
 {
-    snowflake guild_id = call->target.guild->id, user_id = call->target.user->id;
-    struct guild_user_event event = { .guild_id = guild_id, .user = call->target.user };
-    struct ban found;
-
-    enum err e = ban_find(call->tx, guild_id, user_id, &found);
-    if (!e)
-        e = ban_delete(call->tx, guild_id, user_id);
-    if (!e)
-        e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
-    if (e)
-        return e;
-    call_emit(call, EVENT_GUILD_BAN_REMOVE, audience_of_moderators(guild_id),
-              &guild_user_event_schema, &event);
-    return OK;
+    return ban_remove(call, call->target.guild->id, call->target.user);
 }
 
 static const enum event fired_by_bans[] = {

@@ -30,18 +30,19 @@ static enum err check_current_member_patch(struct call *call)
 static enum err store_member_pictures(struct call *call)
 {
     const struct current_member_patch *in = call->body;
-    struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
+    struct stored_pictures *retained = call_get_stage_data(call, "stored_pictures");
     snowflake id = call->caller->id;
-    enum err e = picture_store(call, "member-avatars", id, &in->avatar, &retained->avatar);
+    enum err e = store_uploaded_picture(call, "member-avatars", id, &in->avatar, &retained->avatar);
 
-    return e ? e : picture_store(call, "member-banners", id, &in->banner, &retained->banner);
+    return e ? e
+             : store_uploaded_picture(call, "member-banners", id, &in->banner, &retained->banner);
 }
 
 enum err prepare_modify_current_member(struct call *call)
 {
     const struct current_member_patch *in = call->body;
 
-    call_pass_data(call, "stored_pictures", sizeof(struct stored_pictures));
+    call_store_stage_data(call, "stored_pictures", sizeof(struct stored_pictures));
     if (in->avatar.given || in->banner.given) {
         call->read = check_current_member_patch; /* runs before the pictures are stored */
         call->compute = store_member_pictures;
@@ -57,7 +58,7 @@ static enum err replace_picture_if_given(struct call *call, const char *area, st
     enum err e = OK;
 
     if (retained->given != ABSENT) {
-        e = picture_delete_previous(call, area, call->caller->id, now, retained);
+        e = delete_previous_picture(call, area, call->caller->id, now, retained);
         *now = *retained;
     }
     return e;
@@ -65,7 +66,7 @@ static enum err replace_picture_if_given(struct call *call, const char *area, st
 
 static enum err replace_member_pictures(struct call *call, struct member *m)
 {
-    const struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
+    const struct stored_pictures *retained = call_get_stage_data(call, "stored_pictures");
     enum err e = replace_picture_if_given(call, "member-avatars", &m->avatar, &retained->avatar);
 
     return e ? e : replace_picture_if_given(call, "member-banners", &m->banner, &retained->banner);
@@ -74,7 +75,7 @@ static enum err replace_member_pictures(struct call *call, struct member *m)
 enum err modify_current_member(struct call *call)
 {
     const struct current_member_patch *in = call->body;
-    const struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
+    const struct stored_pictures *retained = call_get_stage_data(call, "stored_pictures");
     struct member *m = call->target.member_access->member;
 
     enum err e = check_current_member_patch(call);
@@ -85,7 +86,7 @@ enum err modify_current_member(struct call *call)
         m->nick = opt_str_or_null(in->nick.value.n ? in->nick.value : (struct str){ 0 });
     e = member_read_user(call->tx, m);
     if (!e && in->nick.given)
-        e = member_check_nick(call, m, &refused);
+        e = member_check_nick_with_automod(call, m, &refused);
     if (e || refused)
         return e;
     e = replace_member_pictures(call, m);
@@ -94,24 +95,25 @@ enum err modify_current_member(struct call *call)
                     BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(in->bio)), NULL);
     if (!e && (in->nick.given || retained->avatar.given || retained->banner.given))
         e = member_update_and_emit(call, m);
-    return e ? e : call_reply_object(call, m);
+    return e ? e : call_reply_with_object(call, m);
 }
 
 /* PATCH …/profile/{member.id}: only the caller's own profile, which clients name by @me or the id.
  */
-static bool profile_is_own(const struct call *call)
+static bool guild_profile_is_of_caller(const struct call *call)
 {
-    return call_path_id(call, "member.id") == call->caller->id;
+    return call_get_path_id(call, "member.id") == call->caller->id;
 }
 
 enum err prepare_modify_guild_profile(struct call *call)
 {
-    return profile_is_own(call) ? prepare_modify_current_member(call) : OK;
+    return guild_profile_is_of_caller(call) ? prepare_modify_current_member(call) : OK;
 }
 
 enum err modify_guild_profile(struct call *call)
 {
-    return profile_is_own(call) ? modify_current_member(call) : call_rank_too_low_error(call);
+    return guild_profile_is_of_caller(call) ? modify_current_member(call)
+                                            : call_rank_too_low_error(call);
 }
 
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
@@ -119,8 +121,8 @@ enum err modify_guild_profile(struct call *call)
 /* The access token must belong to the user and to the app whose bot is calling. */
 static enum err check_guilds_join_access_token(struct call *call, struct str token)
 {
-    struct auth *auth = api_options(call->api)->auth;
-    struct credential credential;
+    struct auth *auth = api_get_options(call->api)->auth;
+    struct parsed_credential credential;
     struct caller owner;
 
     if (!parse_credential_token(CALLER_BEARER, token, &credential))
@@ -167,11 +169,11 @@ enum err add_guild_member(struct call *call)
     if (!e)
         e = check_guilds_join_access_token(call, in->access_token);
     if (!e)
-        e = member_join(call, &n, &member, &is_new);
+        e = member_add_to_guild(call, &n, &member, &is_new);
     if (e)
         return e;
     if (is_new)
-        return call_reply_object(call, &member);
+        return call_reply_with_object(call, &member);
     call_set_status(call, 204);
     return OK;
 }

@@ -34,7 +34,7 @@ static const struct deletion_rule member_rows[] = {
 
 /* Calls the hooks for the next members, then deletes the rows of the same members. */
 static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
-                                        struct deletion_step *step)
+                                        struct deletion_step_limits *step)
 {
     int64_t portion = 0, gone = 0;
     enum err e = OK;
@@ -57,14 +57,14 @@ static const char GUILDS_LEFT[] =
     "select guild_id from members where user_id = $1 order by guild_id limit $2";
 
 static enum err remove_account_from_guilds(struct call *call, snowflake user_id,
-                                           struct deletion_step *step)
+                                           struct deletion_step_limits *step)
 {
     struct list guilds = { 0 };
     int64_t most = (step->rows_left + ROWS_PER_LEAVE - 1) / ROWS_PER_LEAVE;
     enum err e = tx_read_ids(call->tx, GUILDS_LEFT, BIND(v_id(user_id), v_int(most)), &guilds);
 
     for (size_t i = 0; !e && i < guilds.count; i++)
-        e = member_leave(call, ((snowflake *)guilds.items)[i], user_id);
+        e = member_remove_from_guild(call, ((snowflake *)guilds.items)[i], user_id);
     deletion_step_count_rows(step, ROWS_PER_LEAVE * (int64_t)guilds.count);
     return e;
 }

@@ -112,9 +112,12 @@ struct list ids_without_duplicates(struct arena *arena, const struct list *ids);
 
 /* --- modify.c ------------------------------------------------------------------------- */
 
+/* Adds the role of the path to a member or removes it, if the caller may do so. */
+enum err member_set_role(struct call *call, struct member *m, bool give);
+
 /* Applies AutoMod to the member's nickname. *ret_refused is true if the nickname is blocked; the
  * call already has its reply then. */
-enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused);
+enum err member_check_nick_with_automod(struct call *call, struct member *m, bool *ret_refused);
 
 /* --- join_leave.c --------------------------------------------------------------------- */
 
@@ -147,7 +150,9 @@ enum err begin_guild_prune(struct call *call);
 
 /* --- role_members.c ------------------------------------------------------------------- */
 
-extern const struct type role_counts_reply, role_members_reply;
+extern const struct type role_counts_reply, role_members_reply, role_new_members_body,
+    role_new_members_reply;
+enum err add_role_members(struct call *call);
 enum err get_role_member_counts(struct call *call);
 enum err get_role_member_ids(struct call *call);
 

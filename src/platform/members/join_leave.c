@@ -74,8 +74,8 @@ static enum err insert_member_with_hooks(struct call *call, const struct member 
     return e ? e : hook_membership_changes(call, m);
 }
 
-enum err member_join(struct call *call, const struct joining_member *n, struct member *ret,
-                     bool *ret_new)
+enum err member_add_to_guild(struct call *call, const struct joining_member *n, struct member *ret,
+                             bool *ret_new)
 {
     enum err e = member_find(call->tx, n->guild_id, n->user_id, ret);
 
@@ -105,8 +105,8 @@ enum err member_join(struct call *call, const struct joining_member *n, struct m
         e = hook_member_joined(call, ret);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_MEMBER_ADD, audience_of_guild(n->guild_id), &guild_member_schema,
-              ret);
+    call_emit_event(call, EVENT_GUILD_MEMBER_ADD, audience_of_guild(n->guild_id),
+                    &guild_member_schema, ret);
     return hook_member_add_emitted(call, ret);
 }
 
@@ -120,7 +120,7 @@ enum err member_insert_guild_owner(struct call *call, const struct created_guild
     return e ? e : insert_member_with_hooks(call, &owner, false);
 }
 
-enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
+enum err member_remove_from_guild(struct call *call, snowflake guild_id, snowflake user_id)
 {
     struct user user;
     struct guild_user_event removed = { .guild_id = guild_id, .user = &user };
@@ -136,11 +136,28 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
     e = member_delete(call, guild_id, user_id);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_MEMBER_REMOVE, audience_of_guild(guild_id),
-              &guild_user_event_schema, &removed);
-    call_emit(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_delete_event_schema,
-              &guild);
+    call_emit_event(call, EVENT_GUILD_MEMBER_REMOVE, audience_of_guild(guild_id),
+                    &guild_user_event_schema, &removed);
+    call_emit_event(call, EVENT_GUILD_DELETE, audience_of_user(user_id), &guild_delete_event_schema,
+                    &guild);
     return hook_member_left(call, &leave);
+}
+
+enum err member_emit_imported(struct call *call, snowflake guild_id, snowflake user_id,
+                              bool created)
+{
+    struct member m;
+    enum err e = member_find(call->tx, guild_id, user_id, &m);
+
+    if (!e)
+        e = member_read_user(call->tx, &m);
+    if (!e && created)
+        e = hook_membership_changes(call, &m);
+    if (e)
+        return e;
+    call_emit_event(call, created ? EVENT_GUILD_MEMBER_ADD : EVENT_GUILD_MEMBER_UPDATE,
+                    audience_of_guild(guild_id), &guild_member_schema, &m);
+    return created ? OK : hook_member_changed(call, &m);
 }
 
 enum err member_update_and_emit(struct call *call, const struct member *m)
@@ -152,7 +169,7 @@ enum err member_update_and_emit(struct call *call, const struct member *m)
         e = member_read_user(call->tx, &shown);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_MEMBER_UPDATE, audience_of_guild(m->guild_id), &guild_member_schema,
-              &shown);
+    call_emit_event(call, EVENT_GUILD_MEMBER_UPDATE, audience_of_guild(m->guild_id),
+                    &guild_member_schema, &shown);
     return hook_member_changed(call, &shown);
 }

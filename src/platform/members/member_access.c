@@ -20,7 +20,7 @@ static const char HAS_SECOND_FACTOR[] =
 
 /* If the guild requires a second factor for moderation, members without one lose the moderation
  * permissions of their roles. The channels that they can view do not change. */
-static enum err withhold_moderation_permissions(struct tx *tx, struct member_access *s)
+static enum err remove_permissions_that_need_mfa(struct tx *tx, struct member_access *s)
 {
     struct rows row;
     bool found;
@@ -134,7 +134,7 @@ static enum err read_member_access(struct tx *tx, snowflake guild_id, snowflake 
         .role_count = s->member->roles.count,
     };
     if (row_int(&row, OWNER_COLUMN + 2) > 0)
-        e = withhold_moderation_permissions(tx, s);
+        e = remove_permissions_that_need_mfa(tx, s);
     if (!e)
         e = check_verification_level(tx, s, row_int(&row, OWNER_COLUMN + 3));
     s->permissions = permissions_in_guild(&s->input) & ~s->withheld;

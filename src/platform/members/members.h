@@ -48,10 +48,10 @@ enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id);
 
 enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that can be changed on other members */
 
-/* Account that member_join adds to a guild. member_join updates the member count and emits
- * GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. *ret_new is false, and nothing
- * changes, if the account is already a member. ERR_MAX_GUILDS and ERR_BANNED do not apply to
- * bots. */
+/* Account that member_add_to_guild adds to a guild. member_add_to_guild updates the member count
+ * and emits GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. *ret_new is false,
+ * and nothing changes, if the account is already a member. ERR_MAX_GUILDS and ERR_BANNED do not
+ * apply to bots. */
 struct joining_member {
     snowflake guild_id, user_id;
     struct opt_str nick;
@@ -59,8 +59,8 @@ struct joining_member {
     bool mute, deaf, temporary;
     int64_t flags; /* MEMBER_BYPASSES_VERIFICATION or 0 */
 };
-enum err member_join(struct call *call, const struct joining_member *n, struct member *ret,
-                     bool *ret_new);
+enum err member_add_to_guild(struct call *call, const struct joining_member *n, struct member *ret,
+                             bool *ret_new);
 
 /* Inserts the member with its roles and updates the member count; emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
@@ -70,8 +70,8 @@ enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary
 /* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
  * the account. Before that, hooks disconnect the account from voice and update a bot's
  * integration. */
-enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
-/* Events that member_leave emits, for the field .fires of a struct route. */
+enum err member_remove_from_guild(struct call *call, snowflake guild_id, snowflake user_id);
+/* Events that member_remove_from_guild emits, for the field .fires of a struct route. */
 #define LEAVE_EVENTS                                                                \
     EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
         EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \
@@ -81,6 +81,12 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 
 /* Writes all changeable fields of the member and emits GUILD_MEMBER_UPDATE. */
 enum err member_update_and_emit(struct call *call, const struct member *m);
+
+/* Emits the event of a member who was imported, as new or changed. */
+enum err member_emit_imported(struct call *call, snowflake guild_id, snowflake user_id,
+                              bool created);
+/* Removes a ban with the event. ERR_UNKNOWN_BAN if there is none. */
+enum err ban_remove(struct call *call, snowflake guild_id, struct user *user);
 
 extern const struct domain members_domain, bans_domain;
 extern const struct world_file_fields members_world;

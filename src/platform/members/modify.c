@@ -6,7 +6,7 @@
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 
-static bool caller_has_permissions(const struct call *call, uint64_t perms)
+static bool caller_has_permissions_in_guild(const struct call *call, uint64_t perms)
 {
     return (call->target.permissions & perms) == perms;
 }
@@ -26,14 +26,14 @@ static enum err check_nick_permission(struct call *call)
                    ? OK
                    : call_missing_any_permission_error(call, PERMISSION(CHANGE_NICKNAME) |
                                                                  PERMISSION(MANAGE_NICKNAMES));
-    if (!caller_has_permissions(call, PERMISSION(MANAGE_NICKNAMES)))
+    if (!caller_has_permissions_in_guild(call, PERMISSION(MANAGE_NICKNAMES)))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_NICKNAMES));
     return require_rank_above_member(call, call->target.member);
 }
 
 static enum err check_roles_permission(struct call *call, const struct list *roles)
 {
-    if (!caller_has_permissions(call, PERMISSION(MANAGE_ROLES)))
+    if (!caller_has_permissions_in_guild(call, PERMISSION(MANAGE_ROLES)))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     enum err e =
         is_caller_the_member(call) ? OK : require_rank_above_member(call, call->target.member);
@@ -44,7 +44,7 @@ static enum err check_timeout_permission(struct call *call)
 {
     struct member_access other;
 
-    if (!caller_has_permissions(call, PERMISSION(MODERATE_MEMBERS)))
+    if (!caller_has_permissions_in_guild(call, PERMISSION(MODERATE_MEMBERS)))
         return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
     enum err e = member_access_find_of_other(call->tx, call->target.guild->id,
                                              call->target.member->user_id, &other);
@@ -61,9 +61,9 @@ enum err check_member_flags_permission(const struct call *call)
     const uint64_t moderator =
         PERMISSION(MODERATE_MEMBERS) | PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS);
 
-    if (caller_has_permissions(call, PERMISSION(MANAGE_GUILD)) ||
-        caller_has_permissions(call, PERMISSION(MANAGE_ROLES)) ||
-        caller_has_permissions(call, moderator))
+    if (caller_has_permissions_in_guild(call, PERMISSION(MANAGE_GUILD)) ||
+        caller_has_permissions_in_guild(call, PERMISSION(MANAGE_ROLES)) ||
+        caller_has_permissions_in_guild(call, moderator))
         return OK;
     enum err e = call_missing_any_permission_error(call, PERMISSION(MANAGE_GUILD) |
                                                              PERMISSION(MANAGE_ROLES));
@@ -143,7 +143,7 @@ static bool id_sets_are_equal(const struct list *a, const struct list *b)
     return a->count == b->count;
 }
 
-enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused)
+enum err member_check_nick_with_automod(struct call *call, struct member *m, bool *ret_refused)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
     struct automod_nickname about = { .member = m,
@@ -189,30 +189,29 @@ enum err modify_member(struct call *call)
         m->roles = roles;
     bool refused = false;
     if (changed && in->nick.given)
-        e = member_check_nick(call, m, &refused);
+        e = member_check_nick_with_automod(call, m, &refused);
     if (e || refused)
         return e;
     if (changed || new_roles)
         e = member_update_and_emit(call, m);
     if (!e && changed)
-        e = audit_record_object(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id, audited_member,
-                                &before, m);
+        e = audit_record_object_change(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id,
+                                       audited_member, &before, m);
     if (!e && new_roles)
         e = audit_record_member_roles(call, m->guild_id, m->user_id, &before.roles, &m->roles);
     order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
         e = hook_voice_moderation_apply(call, &order);
-    return e ? e : call_reply_object(call, m);
+    return e ? e : call_reply_with_object(call, m);
 }
 
-static enum err add_or_remove_role(struct call *call, bool give)
+enum err member_set_role(struct call *call, struct member *m, bool give)
 {
-    struct member *m = call->target.member;
     const struct role *role = call->target.role;
     const snowflake *ids = m->roles.items;
     struct list roles = { 0 };
 
-    enum err e = is_caller_the_member(call) ? OK : require_rank_above_member(call, m);
+    enum err e = m->user_id == call->caller->id ? OK : require_rank_above_member(call, m);
     if (!e)
         e = check_role_assignable(call, role);
     if (e || id_list_contains(&m->roles, role->id) == give)
@@ -231,10 +230,10 @@ static enum err add_or_remove_role(struct call *call, bool give)
 
 enum err add_member_role(struct call *call)
 {
-    return add_or_remove_role(call, true);
+    return member_set_role(call, call->target.member, true);
 }
 
 enum err remove_member_role(struct call *call)
 {
-    return add_or_remove_role(call, false);
+    return member_set_role(call, call->target.member, false);
 }

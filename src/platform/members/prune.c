@@ -139,9 +139,9 @@ static const char END_OF_RANGE[] = "select max(m.user_id) from " MEMBER_RANGE("$
 
 static bool member_is_connected(struct call *call, snowflake user_id)
 {
-    struct gateway *gateway = api_options(call->api)->gateway;
+    struct gateway *gateway = api_get_options(call->api)->gateway;
 
-    return gateway && gateway_account_status(gateway, user_id, NULL);
+    return gateway && gateway_get_account_status(gateway, user_id, NULL);
 }
 
 static enum err count_inactive_members(struct call *call, const struct prune_progress *p,
@@ -158,7 +158,7 @@ static enum err count_inactive_members(struct call *call, const struct prune_pro
 
 /* --- removing inactive members ------------------------------------------------------- */
 
-static enum err schedule_prune_step(struct call *call, const struct prune_progress *p)
+static enum err schedule_next_guild_prune_step(struct call *call, const struct prune_progress *p)
 {
     struct str data = str_printf(call->arena, "%llu %llu %llu %llu %lld %lld %.*s",
                                  (unsigned long long)p->guild_id, (unsigned long long)p->owner_id,
@@ -213,9 +213,9 @@ static enum err prune_next_member_range(struct call *call, struct prune_progress
         snowflake id = ((const snowflake *)ids.items)[i];
 
         if (removed == REMOVALS_PER_STEP)
-            return schedule_prune_step(call, p);
+            return schedule_next_guild_prune_step(call, p);
         if (!member_is_connected(call, id)) {
-            e = member_leave(call, p->guild_id, id);
+            e = member_remove_from_guild(call, p->guild_id, id);
             removed++;
         }
         p->after = id;
@@ -223,7 +223,7 @@ static enum err prune_next_member_range(struct call *call, struct prune_progress
     if (e || !end)
         return e;
     p->after = end;
-    return schedule_prune_step(call, p);
+    return schedule_next_guild_prune_step(call, p);
 }
 
 static bool parse_prune_number(struct str *data, int64_t *ret)
@@ -275,7 +275,7 @@ enum err get_prune_count(struct call *call)
     struct prune_result out = { .pruned = { .given = GIVEN } };
     enum err e = count_inactive_members(call, &p, &out.pruned.value);
 
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* The request counts towards the rate limit after the permission check, so that callers without the
@@ -285,16 +285,16 @@ static enum err count_prune_and_inactive_members(struct call *call)
     struct prune_progress p = prune_progress_from_request(call, call->body);
     struct str key = str_printf(call->arena, "%llu", (unsigned long long)p.guild_id);
 
-    struct prune_result *found = call_passed_data(call, "prune_result");
+    struct prune_result *found = call_get_stage_data(call, "prune_result");
 
-    if (call_count_against_limit(call, &limit_prune, key))
+    if (call_count_against_rate_limit(call, &limit_prune, key))
         return ERR_MAX_PRUNES;
     return count_inactive_members(call, &p, &found->pruned.value);
 }
 
 enum err prepare_guild_prune(struct call *call)
 {
-    call_pass_data(call, "prune_result", sizeof(struct prune_result));
+    call_store_stage_data(call, "prune_result", sizeof(struct prune_result));
     call->read = count_prune_and_inactive_members;
     return OK;
 }
@@ -302,7 +302,7 @@ enum err prepare_guild_prune(struct call *call)
 enum err begin_guild_prune(struct call *call)
 {
     const struct prune_request *in = call->body;
-    struct prune_result *out = call_passed_data(call, "prune_result");
+    struct prune_result *out = call_get_stage_data(call, "prune_result");
     struct prune_progress p = prune_progress_from_request(call, in);
     struct audit_options options = {
         .delete_member_days = opt_str_or_null(str_printf(call->arena, "%lld", (long long)in->days)),
@@ -315,5 +315,5 @@ enum err begin_guild_prune(struct call *call)
         e = audit_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,
                                  (struct list){ 0 });
     out->pruned.given = in->compute_prune_count ? GIVEN : GIVEN_NULL;
-    return e ? e : call_reply_object(call, out);
+    return e ? e : call_reply_with_object(call, out);
 }

@@ -7,7 +7,7 @@
 
 static enum err get_member(struct call *call)
 {
-    return call_reply_object(call, call->target.member);
+    return call_reply_with_object(call, call->target.member);
 }
 
 /* The reply includes the caller's permissions. */
@@ -17,7 +17,7 @@ static enum err get_current_member(struct call *call)
     enum err e = member_read_user(call->tx, m);
 
     m->permissions = (struct opt_id){ GIVEN, call->target.permissions };
-    return e ? e : call_reply_object(call, m);
+    return e ? e : call_reply_with_object(call, m);
 }
 
 /* GET /users/@me/guilds/{guild.id}/member: the caller's member object, for apps with a bearer
@@ -55,7 +55,7 @@ static enum err get_members(struct call *call)
     enum err e = check_members_intent(call);
     if (!e)
         e = members_list_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
-    return e ? e : call_reply_object(call, &members);
+    return e ? e : call_reply_with_object(call, &members);
 }
 
 static enum err search_members(struct call *call)
@@ -65,7 +65,7 @@ static enum err search_members(struct call *call)
     enum err e =
         members_find_by_name(call->tx, call->target.guild->id, in->query, in->limit, &members);
 
-    return e ? e : call_reply_object(call, &members);
+    return e ? e : call_reply_with_object(call, &members);
 }
 
 static enum err kick_member(struct call *call)
@@ -76,7 +76,7 @@ static enum err kick_member(struct call *call)
         return ERR_SELF;
     enum err e = require_rank_above_member(call, m);
     if (!e)
-        e = member_leave(call, m->guild_id, m->user_id);
+        e = member_remove_from_guild(call, m->guild_id, m->user_id);
     return e ? e : audit_record_action(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
@@ -85,7 +85,7 @@ static enum err leave_guild(struct call *call)
 {
     if (call->target.member_access->input.owner)
         return ERR_INVALID_GUILD;
-    return member_leave(call, call->target.guild->id, call->caller->id);
+    return member_remove_from_guild(call, call->target.guild->id, call->caller->id);
 }
 
 static const enum event fired_by_changes[] = { VOICE_EVENTS, AUTOMOD_EVENTS, EVENT_NONE };
@@ -264,6 +264,18 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &role_members_reply,
         .handle = get_role_member_ids,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/roles/{role.id}/members",
+        .name = "add_role_members",
+        .doc = "Add a role to up to 30 members.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .body = &role_new_members_body,
+        .reply = &role_new_members_reply,
+        .fires = fired_by_changes,
+        .handle = add_role_members,
     },
     {
         .method = GET,

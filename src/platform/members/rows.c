@@ -350,9 +350,9 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
     if (e || !found)
         return e ? e : ERR_UNKNOWN_MEMBER;
     struct opt_str avatar = row_optional_text(&row, 0), banner = row_optional_text(&row, 1);
-    e = picture_delete(call, "member-avatars", user_id, &avatar);
+    e = delete_stored_picture(call, "member-avatars", user_id, &avatar);
     if (!e)
-        e = picture_delete(call, "member-banners", user_id, &banner);
+        e = delete_stored_picture(call, "member-banners", user_id, &banner);
     if (!e)
         e = guild_count_member(tx, guild_id, false);
     return e;

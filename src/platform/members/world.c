@@ -54,6 +54,10 @@ static const char UPDATE_MEMBER[] =
     "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
     "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
     "where guild_id = $1 and user_id = $2";
+/* An archive has all fields of a member, so a missing nickname or timeout was removed. */
+static const char CLEAR_MEMBER[] =
+    "update members set nick = $3, timed_out_until = $4 where guild_id = $1 and user_id = $2";
+
 static enum err insert_imported_member(struct world_file_importer *im, snowflake guild,
                                        snowflake user, bool *ret_new)
 {
@@ -136,9 +140,14 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
                 BIND(v_id(guild), v_id(user), optional_text_value(m->nick),
                      optional_text_value(m->bio), optional_int_value(m->joined_at),
                      optional_int_value(m->premium_since), optional_int_value(m->timed_out_until),
-                     optional_int_value(m->flags), v_opt_bool(m->mute), v_opt_bool(m->deaf),
-                     v_opt_bool(m->pending)),
+                     optional_int_value(m->flags), value_of_optional_bool(m->mute),
+                     value_of_optional_bool(m->deaf), value_of_optional_bool(m->pending)),
                 NULL);
+    if (!e && im->options->files)
+        e = tx_exec(im->tx, CLEAR_MEMBER,
+                    BIND(v_id(guild), v_id(user), optional_text_value(m->nick),
+                         optional_int_value(m->timed_out_until)),
+                    NULL);
     if (!e)
         e = import_member_pictures(im, m, guild, user);
     if (e || m->roles.given != GIVEN)

@@ -38,7 +38,7 @@ const struct schema option_schema = {
 static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
 const struct type type_options = { .kind = KIND_ARRAY, .min = 1, .max = 25, .of = &type_option };
 
-static const struct choice default_kinds[] = {
+static const struct enum_choice default_kinds[] = {
     { 0, "user", "USER", "A user" },
     { 0, "role", "ROLE", "A role" },
     { 0, "channel", "CHANNEL", "A channel" },

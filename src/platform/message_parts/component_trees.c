@@ -172,7 +172,7 @@ static void for_each_component(struct list *components, struct component_ids *id
     }
 }
 
-static void record_component_id(struct component_ids *ids, struct component *c)
+static void record_used_component_id(struct component_ids *ids, struct component *c)
 {
     if (c->id.given == GIVEN && c->id.value && ids->count < COMPONENTS_MOST)
         ids->used[ids->count++] = c->id.value;
@@ -191,7 +191,7 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
     c->id = opt_int_present(ids->next++);
 }
 
-static void remove_null_component_fields(struct component_ids *unused, struct component *c)
+static void mark_null_component_fields_absent(struct component_ids *unused, struct component *c)
 {
     (void)unused;
     json_object_remove_null_fields(&component_schema, c);
@@ -207,8 +207,8 @@ struct str components_encode_json(struct arena *arena, struct list *components)
 {
     struct component_ids ids = { .next = 1 };
 
-    for_each_component(components, &ids, remove_null_component_fields);
-    for_each_component(components, &ids, record_component_id);
+    for_each_component(components, &ids, mark_null_component_fields_absent);
+    for_each_component(components, &ids, record_used_component_id);
     for_each_component(components, &ids, assign_component_id);
     return encode_column_json(arena, &type_components_in, components);
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-static const struct choice component_types[] = {
+static const struct enum_choice component_types[] = {
     { ACTION_ROW, NULL, "ACTION_ROW", "Buttons side by side, or a menu" },
     { BUTTON, NULL, "BUTTON", "Button" },
     { STRING_SELECT, NULL, "STRING_SELECT", "Menu of texts" },

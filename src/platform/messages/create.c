@@ -13,12 +13,12 @@ static void emit_message_event(struct call *call, enum event event, const struct
                                const void *object)
 {
     if (!m->ephemeral_for) {
-        call_emit(call, event, audience_of_channel(c), schema, object);
+        call_emit_event(call, event, audience_of_channel(c), schema, object);
         return;
     }
-    call_emit(call, event, audience_of_user(m->ephemeral_for), schema, object);
+    call_emit_event(call, event, audience_of_user(m->ephemeral_for), schema, object);
     if (m->author_id != m->ephemeral_for)
-        call_emit(call, event, audience_of_user(m->author_id), schema, object);
+        call_emit_event(call, event, audience_of_user(m->author_id), schema, object);
 }
 
 /* --- updating the channel of a new message ------------------------------------------- */
@@ -40,7 +40,7 @@ static const char UPDATE_COUNTER_SHARD[] =
  * because updates of the channel's row would block each other or conflict. */
 static enum err update_last_message_id(struct call *call, const struct channel *c, snowflake id)
 {
-    unsigned counter_shard = tx_counter_shard(call->tx);
+    unsigned counter_shard = tx_get_counter_shard(call->tx);
 
     if (counter_shard)
         return tx_exec_deferred(call->tx, UPDATE_COUNTER_SHARD,
@@ -75,7 +75,7 @@ static enum err unarchive_thread(struct call *call, const struct channel *c)
     metadata.archive_timestamp = clock_us();
     woken.thread_metadata = &metadata;
     woken.member = NULL;
-    call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, &woken);
+    call_emit_event(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, &woken);
     e = hook_thread_unarchived(call, &woken);
     return e ? e : thread_schedule_archiving(call, &woken);
 }
@@ -177,7 +177,7 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
     struct channel c = *draft->channel;
 
     message_from_draft(call, draft, ret);
-    tx_order_id(call->tx, ret->channel_id, ret->id);
+    tx_make_ids_visible_in_order(call->tx, ret->channel_id, ret->id);
     test_fault_sleep_after_new_id();
     enum err e = OK;
     if (channel_is_thread(c.type) && !ret->ephemeral_for)
@@ -188,7 +188,7 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
     if (!e && ret->poll)
         e = message_insert_poll(call, ret);
     if (!e)
-        e = message_read_details(call, ret);
+        e = message_read_referenced_objects(call, ret);
     if (!e && !ret->ephemeral_for)
         e = update_channel_of_message(call, &c, ret->id);
     if (!e)
@@ -204,8 +204,9 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
     return OK;
 }
 
-enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
-                               snowflake author, snowflake mentioned, struct str content)
+enum err message_create_system_message(struct call *call, const struct channel *c,
+                                       enum message_type type, snowflake author,
+                                       snowflake mentioned, struct str content)
 {
     struct new_message draft = { .channel = c, .type = type, .content = content };
     struct message m;
@@ -230,8 +231,8 @@ static enum err read_message_with_details(struct call *call, snowflake channel_i
         return e;
     if (!found || (ret->ephemeral_for && !ephemeral))
         return ERR_UNKNOWN_MESSAGE;
-    e = message_read_details(call, ret);
-    return e ? e : messages_add_viewer_fields(call, &(struct list){ ret, 1 });
+    e = message_read_referenced_objects(call, ret);
+    return e ? e : messages_add_fields_for_caller(call, &(struct list){ ret, 1 });
 }
 
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret)
@@ -254,7 +255,7 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
         return e;
     if (!found)
         return ERR_UNKNOWN_MESSAGE;
-    return message_read_details(call, ret);
+    return message_read_referenced_objects(call, ret);
 }
 
 /* --- changing and deleting messages -------------------------------------------------- */
@@ -282,14 +283,14 @@ static enum err update_stored_attachments(struct call *call, const struct messag
     return e;
 }
 
-enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m)
+enum err message_update_row_and_emit(struct call *call, const struct channel *c, struct message *m)
 {
     enum err e = update_stored_attachments(call, m);
 
     if (!e)
         e = message_update(call->tx, m);
     if (!e)
-        e = message_read_details(call, m);
+        e = message_read_referenced_objects(call, m);
     struct message event = *m;
     /* Clients read messages with tts aloud; an edited message is not read again. */
     event.tts = false;
@@ -301,12 +302,26 @@ enum err message_save_and_emit(struct call *call, const struct channel *c, struc
     return m->flags & MESSAGE_CROSSPOSTED ? hook_message_changed(call, m) : OK;
 }
 
+enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
+                               bool created)
+{
+    struct message m;
+    enum err e = message_find_public(call, id, &m);
+
+    if (!e)
+        e = message_add_event_fields(call, c, &m);
+    if (!e)
+        emit_message_event(call, created ? EVENT_MESSAGE_CREATE : EVENT_MESSAGE_UPDATE, c, &m,
+                           &gateway_message_schema, &m);
+    return e;
+}
+
 enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
                                  bool shown)
 {
     m->flags = shown ? m->flags | MESSAGE_HAS_THREAD : m->flags & ~(int64_t)MESSAGE_HAS_THREAD;
     m->thread = NULL;
-    return message_save_and_emit(call, c, m);
+    return message_update_row_and_emit(call, c, m);
 }
 
 static const char COUNT_DELETED[] =
@@ -401,7 +416,7 @@ enum err messages_delete_bulk(struct call *call, const struct channel *c, const 
     if (!e)
         e = count_deleted_thread_messages(call, c, gone.ids.items, gone.ids.count, false);
     if (!e && gone.ids.count)
-        call_emit(call, EVENT_MESSAGE_DELETE_BULK, audience_of_channel(c),
-                  &messages_delete_event_schema, &gone);
+        call_emit_event(call, EVENT_MESSAGE_DELETE_BULK, audience_of_channel(c),
+                        &messages_delete_event_schema, &gone);
     return e;
 }

@@ -10,7 +10,7 @@ static const struct deletion_rule next_messages = {
 /* In each round, first deletes the rows of other tables that refer to the next messages, then these
  * messages. So no row ever refers to a deleted message. */
 static enum err delete_messages_of_channel(struct call *call, snowflake channel_id,
-                                           struct deletion_step *step)
+                                           struct deletion_step_limits *step)
 {
     int64_t portion = 0, gone = 0;
     enum err e = OK;

@@ -11,7 +11,7 @@ static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_N
 
 /* --- storing files before the transaction -------------------------------------------- */
 
-static enum err store_uploads(struct call *call)
+static enum err store_uploaded_files_of_message(struct call *call)
 {
     struct message_send_state *sending = call_get_message_send_state(call);
 
@@ -22,12 +22,12 @@ enum err prepare_nested_message(struct call *call, const struct message_body *in
                                 const struct json_path *here, enum err (*check)(struct call *call))
 {
     struct message_send_state *sending =
-        call_pass_data(call, "message_send_state", sizeof *sending);
+        call_store_stage_data(call, "message_send_state", sizeof *sending);
 
     *sending = (struct message_send_state){ .in = in, .here = here };
     if (count_uploaded_files(call)) {
         call->read = check;
-        call->compute = store_uploads;
+        call->compute = store_uploaded_files_of_message;
     }
     return OK;
 }
@@ -104,7 +104,7 @@ static enum err resolve_replied_message(struct call *call, const struct message_
     return OK;
 }
 
-static bool draft_is_empty(const struct new_message *d)
+static bool message_draft_is_empty(const struct new_message *d)
 {
     return d->content.n == 0 && d->attachments.count == 0 &&
            (d->embeds.p == NULL || str_is(d->embeds, "[]")) &&
@@ -128,7 +128,7 @@ static void copy_body_fields_to_draft(struct call *call, const struct message_se
         d->flags &= ~MESSAGE_IS_COMPONENTS_V2;
     if (!from->may_use_embeds)
         return;
-    struct opt_list embeds = message_body_embeds(in);
+    struct opt_list embeds = message_body_get_embeds(in);
     d->embeds = embeds_encode_json(call->arena, &embeds.value);
     if (!from->without_components)
         d->components = components_encode_json(call->arena, (struct list *)&in->components.value);
@@ -204,7 +204,7 @@ static enum err add_forward_to_draft(struct call *call, const struct message_sen
     if (draft->sticker_items.given == GIVEN)
         return message_refuse_field(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
                                     "A forward cannot have stickers.");
-    return new_message_add_forward(call, from, in->message_reference.value, draft);
+    return new_message_add_forwarded_snapshot(call, from, in->message_reference.value, draft);
 }
 
 enum err new_message_from_body(struct call *call, const struct message_sender *from,
@@ -222,7 +222,7 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     if (e)
         return e;
     copy_body_fields_to_draft(call, from, ret);
-    e = uploads_consume_named_in_body(call, from->user_id, &ret->attachments);
+    e = consume_uploads_named_in_body(call, from->user_id, &ret->attachments);
     if (!e)
         e = parse_poll_of_body(call, from, &ret->poll);
     if (!e)
@@ -240,13 +240,13 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
         e = check_voice_message(from, ret);
     if (e)
         return e;
-    if (draft_is_empty(ret))
+    if (message_draft_is_empty(ret))
         return ERR_EMPTY_MESSAGE;
     if (in->message_reference.given == GIVEN && !forwards)
         e = resolve_replied_message(call, from, in->message_reference.value, ret, &replied);
     if (!e)
-        e = message_mentions_resolve(call, from->channel, from->perms, ret->content,
-                                     effective_allowed_mentions(from, in), replied, &mentions);
+        e = resolve_mentions_of_message(call, from->channel, from->perms, ret->content,
+                                        effective_allowed_mentions(from, in), replied, &mentions);
     if (e)
         return e;
 
@@ -266,7 +266,7 @@ static enum err merge_edited_attachments(struct call *call, const struct message
     const struct attachment_in_body *drafts = in->attachments.value.items;
     struct attachment *old = m->attachments.items;
     struct list retained = { 0 }, files;
-    enum err e = uploads_consume_named_in_body(call, from->user_id, &files);
+    enum err e = consume_uploads_named_in_body(call, from->user_id, &files);
 
     if (e)
         return e;
@@ -303,8 +303,9 @@ static enum err update_message_mentions(struct call *call, const struct message_
     snowflake replied =
         referenced && referenced->webhook_id.given != GIVEN ? referenced->author_id : 0;
     struct resolved_mentions mentions;
-    enum err e = message_mentions_resolve(call, from->channel, from->perms, m->content,
-                                          effective_allowed_mentions(from, in), replied, &mentions);
+    enum err e =
+        resolve_mentions_of_message(call, from->channel, from->perms, m->content,
+                                    effective_allowed_mentions(from, in), replied, &mentions);
 
     if (e)
         return e;
@@ -343,7 +344,7 @@ static void update_message_content_fields(struct call *call, const struct messag
                                           struct message *m)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
-    struct opt_list embeds = message_body_embeds(in);
+    struct opt_list embeds = message_body_get_embeds(in);
 
     if (in->content.given != ABSENT)
         m->content = in->content.given == GIVEN ? in->content.value : STR("");
@@ -387,8 +388,8 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
     const struct message_body *in = sending->in;
     bool content_changes =
         in->content.given || in->attachments.given || sending->uploads.count ||
-        (from->may_use_embeds &&
-         (message_body_embeds(in).given || (!from->without_components && in->components.given)));
+        (from->may_use_embeds && (message_body_get_embeds(in).given ||
+                                  (!from->without_components && in->components.given)));
     bool loaded = content_changes || in->poll.given == GIVEN;
     enum err e = check_message_uploads(call, &m->attachments);
 
@@ -423,5 +424,5 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
         m->edited_timestamp = opt_int_present(clock_us());
     if (loaded)
         m->flags &= ~(int64_t)MESSAGE_LOADING;
-    return message_save_and_emit(call, from->channel, m);
+    return message_update_row_and_emit(call, from->channel, m);
 }

@@ -52,7 +52,7 @@ static enum err remove_file_from_message(struct call *call, const struct file_us
     remove_attachment_from_list(call, &less, file_id);
     if (use->is_forwarded || message_is_empty(&less))
         return message_delete(call, &channel, &m);
-    return message_save_and_emit(call, &channel, &less);
+    return message_update_row_and_emit(call, &channel, &less);
 }
 
 static const char FIND_FILE[] = "select file_id from attachments where id = $1";

@@ -164,9 +164,9 @@ static void copy_snapshot_files(struct call *call, const struct list *files,
     }
 }
 
-enum err new_message_add_forward(struct call *call, const struct message_sender *to,
-                                 const struct message_reference_in_body *in,
-                                 struct new_message *draft)
+enum err new_message_add_forwarded_snapshot(struct call *call, const struct message_sender *to,
+                                            const struct message_reference_in_body *in,
+                                            struct new_message *draft)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
     struct call_path_objects source;

@@ -54,17 +54,18 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
 
 /* Reads a message's author (unless already read), mentioned users, attachments and referenced
  * message. */
-enum err message_read_details(struct call *call, struct message *m);
-enum err messages_read_details(struct call *call, struct list *messages);
-/* Variant of messages_read_details that takes accounts (struct user) that were already read. */
-enum err messages_read_details_with_users(struct call *call, struct list *messages,
-                                          const struct list *users);
+enum err message_read_referenced_objects(struct call *call, struct message *m);
+enum err messages_read_referenced_objects(struct call *call, struct list *messages);
+/* Variant of messages_read_referenced_objects that takes accounts (struct user) that were already
+ * read. */
+enum err messages_read_referenced_objects_except_users(struct call *call, struct list *messages,
+                                                       const struct list *users);
 /* Returns the author object of a webhook message, with the name and avatar of the message. */
-const struct user *message_webhook_author(struct arena *arena, const struct message *m);
+const struct user *message_get_webhook_author(struct arena *arena, const struct message *m);
 /* Returns true if the API object of a message includes the referenced message. */
 bool message_includes_reference(const struct message *m);
 /* Calls the hooks that add reactions and other fields to messages of one channel, for replies. */
-enum err messages_add_viewer_fields(struct call *call, struct list *messages);
+enum err messages_add_fields_for_caller(struct call *call, struct list *messages);
 /* Adds the fields of a message that only gateway events contain. */
 enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snowflake id,
@@ -79,8 +80,8 @@ bool message_json_has_author(const struct message *m);
 struct str message_encode_create_event(struct arena *arena, const struct message *m,
                                        struct str *ret_received);
 /* Writes complete messages as a JSON array. If marks is NULL, writes the reactions with the
- * caller's "me" values (messages_add_viewer_fields). Otherwise writes "me":false and records the
- * offsets of these values in marks. */
+ * caller's "me" values (messages_add_fields_for_caller). Otherwise writes "me":false and records
+ * the offsets of these values in marks. */
 struct own_reaction_offsets;
 void messages_write_json(struct json_writer *j, const struct list *messages,
                          struct own_reaction_offsets *marks);
@@ -107,13 +108,13 @@ void copy_page_with_own_reactions(struct buf *out, struct str page, const struct
 struct cached_message_page;
 /* Returns the cached page of messages, or NULL if none is valid. The transaction must have read
  * from the store before. */
-const struct cached_message_page *message_page_cache_find(struct tx *tx, snowflake channel_id,
-                                                          const struct message_page *asked);
-enum err message_page_cache_reply(struct call *call, const struct cached_message_page *p);
+const struct cached_message_page *find_cached_message_page(struct tx *tx, snowflake channel_id,
+                                                           const struct message_page *asked);
+enum err reply_with_cached_message_page(struct call *call, const struct cached_message_page *p);
 /* Replies with a page of complete messages and caches the page. Returns false, without a reply, if
  * the page cannot be cached. */
-bool message_page_cache_store_and_reply(struct call *call, const struct message_page *asked,
-                                        const struct list *messages, enum err *ret);
+bool reply_with_message_page_and_cache_it(struct call *call, const struct message_page *asked,
+                                          const struct list *messages, enum err *ret);
 
 /* --- files.c: uploaded files ------------------------------------------------------------ */
 
@@ -130,7 +131,7 @@ void attachment_apply_body_fields(struct attachment *a, const struct attachment_
 /* Lists the uploaded files of the request and the earlier uploads that the body names (struct
  * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND. In
  * cloud_uploads.c. */
-enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
+enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
 /* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage. */
 enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret);
 
@@ -175,9 +176,9 @@ enum err check_forwarded_content_readable(struct call *call, bool in_guild,
                                           const struct message *m);
 /* Adds a snapshot of the message to forward, which the caller must be able to read, to a new
  * message. */
-enum err new_message_add_forward(struct call *call, const struct message_sender *to,
-                                 const struct message_reference_in_body *in,
-                                 struct new_message *draft);
+enum err new_message_add_forwarded_snapshot(struct call *call, const struct message_sender *to,
+                                            const struct message_reference_in_body *in,
+                                            struct new_message *draft);
 /* Sets the field message_snapshots of a forward; all other fields must be set before. */
 void message_set_snapshots(struct call *call, struct message *m);
 
@@ -194,9 +195,9 @@ struct resolved_mentions {
 /* Lists the users and roles that a text mentions and that the sender's permissions and `allowed`
  * (may be NULL) permit. replied is the author of the message to which this message replies, or
  * 0. */
-enum err message_mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
-                                  struct str content, const struct allowed_mentions *allowed,
-                                  snowflake replied, struct resolved_mentions *ret);
+enum err resolve_mentions_of_message(struct call *call, const struct channel *c, uint64_t perms,
+                                     struct str content, const struct allowed_mentions *allowed,
+                                     snowflake replied, struct resolved_mentions *ret);
 
 /* --- write.c, send.c ------------------------------------------------------------------ */
 
@@ -229,7 +230,7 @@ extern const struct job_kind message_purge_job, account_purge_job;
 /* --- system_messages.c ---------------------------------------------------------------- */
 
 enum err send_member_join_message(struct call *call, const struct member *m);
-enum err send_group_change_message(struct call *call, const struct group_change *g);
+enum err send_group_change_message(struct call *call, const struct group_channel_change *g);
 enum err send_recipient_add_message(struct call *call, const struct group_recipient_change *c);
 enum err send_recipient_remove_message(struct call *call, const struct group_recipient_change *c);
 

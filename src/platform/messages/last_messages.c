@@ -63,9 +63,9 @@ static enum err add_newest_message(struct call *call, snowflake channel_id, stru
     enum err e = message_read_newest(call->tx, channel_id, &newest);
 
     if (!e)
-        e = messages_read_details(call, &newest);
+        e = messages_read_referenced_objects(call, &newest);
     if (!e)
-        e = messages_add_viewer_fields(call, &newest);
+        e = messages_add_fields_for_caller(call, &newest);
     if (!e && newest.count)
         *(struct message *)list_append(call->arena, ret, sizeof(struct message)) =
             *(struct message *)newest.items;
@@ -74,7 +74,7 @@ static enum err add_newest_message(struct call *call, snowflake channel_id, stru
 
 static enum err read_last_messages(struct call *call)
 {
-    struct last_messages *in = call_passed_data(call, "last_messages");
+    struct last_messages *in = call_get_stage_data(call, "last_messages");
     const snowflake *ids = in->channel_ids.items;
     struct member_access who;
     enum err e = member_access_find(call->tx, in->guild_id, call->caller->id, &who);
@@ -88,7 +88,8 @@ static enum err read_last_messages(struct call *call)
             e = add_newest_message(call, ids[i], &in->messages);
     }
     if (!e)
-        call_emit(call, EVENT_LAST_MESSAGES, audience_of_session(in->session), &reply_schema, in);
+        call_emit_event(call, EVENT_LAST_MESSAGES, audience_of_session(in->session), &reply_schema,
+                        in);
     return e;
 }
 
@@ -100,7 +101,8 @@ static void on_last_messages_read(struct call *call, enum err e, void *arg)
     arena_free(arg);
 }
 
-bool handle_last_messages_opcode(struct api *api, const struct gateway_caller *who, struct str d)
+bool handle_last_messages_opcode(struct api *api, const struct gateway_hook_session *who,
+                                 struct str d)
 {
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
@@ -111,7 +113,7 @@ bool handle_last_messages_opcode(struct api *api, const struct gateway_caller *w
         return false;
     }
     ((struct last_messages *)decoded)->session = who->session;
-    internal_call_start(api, loop_current(),
+    internal_call_start(api, loop_get_current(),
                         &(struct internal_call){ .name = "last_messages",
                                                  .caller = who->caller,
                                                  .store = ROUTE_STORE_READ,

@@ -8,6 +8,7 @@ struct api;
 
 /* Handles opcode 34 on an event loop and replies with LAST_MESSAGES. Returns false if the payload
  * is malformed. */
-bool handle_last_messages_opcode(struct api *api, const struct gateway_caller *who, struct str d);
+bool handle_last_messages_opcode(struct api *api, const struct gateway_hook_session *who,
+                                 struct str d);
 
 #endif

@@ -102,9 +102,9 @@ static enum err resolve_role_mentions(struct call *call, const struct channel *c
     return OK;
 }
 
-enum err message_mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
-                                  struct str content, const struct allowed_mentions *allowed,
-                                  snowflake replied, struct resolved_mentions *ret)
+enum err resolve_mentions_of_message(struct call *call, const struct channel *c, uint64_t perms,
+                                     struct str content, const struct allowed_mentions *allowed,
+                                     snowflake replied, struct resolved_mentions *ret)
 {
     struct candidate_mentions named = { .everyone = false };
     enum err e;

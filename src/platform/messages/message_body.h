@@ -54,7 +54,7 @@ struct message_body {
     struct opt_int flags;
 };
 /* Returns the embeds of a body, from the field `embeds` or `embed`. */
-struct opt_list message_body_embeds(const struct message_body *in);
+struct opt_list message_body_get_embeds(const struct message_body *in);
 
 /* Field types of message bodies, for schemas whose struct starts with struct message_body. */
 extern const struct type type_message_content, type_attachments_in, type_allowed_mentions,
@@ -99,7 +99,7 @@ struct message_send_state {
 
 static inline struct message_send_state *call_get_message_send_state(const struct call *call)
 {
-    return call_passed_data(call, "message_send_state");
+    return call_get_stage_data(call, "message_send_state");
 }
 
 /* Prepares a message from the request body. If files were uploaded, `check` runs before they are

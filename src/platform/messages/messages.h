@@ -47,8 +47,9 @@ struct str message_precompute_json(struct arena *arena, const struct message *m)
 enum err message_create(struct call *call, const struct new_message *draft, struct message *ret);
 
 /* Creates a system message of this type. mentioned is the user whom the message mentions, or 0. */
-enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
-                               snowflake author, snowflake mentioned, struct str content);
+enum err message_create_system_message(struct call *call, const struct channel *c,
+                                       enum message_type type, snowflake author,
+                                       snowflake mentioned, struct str content);
 
 /* Reads a message with all fields of replies. Returns ERR_UNKNOWN_MESSAGE also if the message is
  * ephemeral for another user. */
@@ -66,7 +67,13 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
 
 /* Updates content, embeds, components, flags, mentions and edited_timestamp of a message and emits
  * MESSAGE_UPDATE. */
-enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m);
+enum err message_update_row_and_emit(struct call *call, const struct channel *c, struct message *m);
+
+/* Emits MESSAGE_CREATE (`created`) or MESSAGE_UPDATE of a message that was imported. */
+enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
+                               bool created);
+/* Removes the pin of a message with the events. */
+enum err message_unpin(struct call *call, const struct channel *c, struct message *m);
 
 /* Sets the message flag HAS_THREAD if `shown` is true, else clears it, and emits MESSAGE_UPDATE. */
 enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
@@ -86,8 +93,8 @@ struct message_purge_progress {
     int64_t handled;   /* number of messages that were deleted so far */
     snowflake next_id; /* all messages of the account with smaller ids are deleted */
 };
-enum err messages_purge_read_progress(struct tx *tx, snowflake author_id,
-                                      struct message_purge_progress *ret);
+enum err read_message_purge_progress(struct tx *tx, snowflake author_id,
+                                     struct message_purge_progress *ret);
 
 /* Removes an attachment from all messages of all channels and deletes the file. Deletes a message
  * that has no other content or that is a forward. Changes at most MAX_FILE_REMOVALS messages per
@@ -100,9 +107,9 @@ enum err attachment_remove_from_all_messages(struct call *call, snowflake attach
 struct automod_text;
 /* Applies AutoMod to a text if the guild has rules for the caller. If a rule blocks the text, sets
  * about->refused, and the call already has its reply. */
-enum err message_check_automod(struct call *call, struct automod_text *about);
+enum err message_check_text_with_automod(struct call *call, struct automod_text *about);
 /* Executes the remaining AutoMod actions after the text was stored as message `id`. */
-enum err message_apply_automod(struct call *call, struct automod_text *about, snowflake id);
+enum err message_run_automod_actions(struct call *call, struct automod_text *about, snowflake id);
 
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* routes /attachments, without API prefix */

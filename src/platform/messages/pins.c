@@ -44,7 +44,7 @@ static void emit_channel_pins_update(struct call *call, const struct channel *c,
         p.guild_id = opt_id_or_null(c->guild_id.value);
     if (pinned)
         p.last_pin_timestamp = opt_int_present(clock_us());
-    call_emit(call, EVENT_CHANNEL_PINS_UPDATE, audience_of_channel(c), &changed_schema, &p);
+    call_emit_event(call, EVENT_CHANNEL_PINS_UPDATE, audience_of_channel(c), &changed_schema, &p);
 }
 
 static enum err read_pins(struct call *call, struct list *ret)
@@ -55,7 +55,7 @@ static enum err read_pins(struct call *call, struct list *ret)
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return OK;
     enum err e = messages_read_pinned(call->tx, call->target.channel->id, ret, &authors);
-    return e ? e : messages_read_details_with_users(call, ret, &authors);
+    return e ? e : messages_read_referenced_objects_except_users(call, ret, &authors);
 }
 
 /* GET /channels/{channel.id}/pins: pinned messages, newest first. */
@@ -65,7 +65,7 @@ enum err list_pins(struct call *call)
     enum err e = read_pins(call, &out);
 
     if (!e)
-        e = call_reply_object(call, &out);
+        e = call_reply_with_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -157,7 +157,7 @@ enum err list_pins_page(struct call *call)
     page.has_more = page.items.count > (size_t)q->limit;
     if (page.has_more)
         page.items.count = (size_t)q->limit;
-    e = call_reply_object(call, &page);
+    e = call_reply_with_object(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -210,12 +210,22 @@ enum err pin_message(struct call *call)
     m->pinned = true;
     m->pinned_at = clock_us();
     if (!e)
-        e = message_save_and_emit(call, c, m);
+        e = message_update_row_and_emit(call, c, m);
     if (e)
         return e;
     emit_channel_pins_update(call, c, true);
     e = audit_pin_change(call, AUDIT_MESSAGE_PIN);
     return e ? e : create_pin_message(call, c, m->id);
+}
+
+enum err message_unpin(struct call *call, const struct channel *c, struct message *m)
+{
+    m->pinned = false;
+    m->pinned_at = 0;
+    enum err e = message_update_row_and_emit(call, c, m);
+    if (!e)
+        emit_channel_pins_update(call, c, false);
+    return e;
 }
 
 /* DELETE /channels/{channel.id}/pins/{message.id} */
@@ -225,11 +235,6 @@ enum err unpin_message(struct call *call)
 
     if (!m->pinned)
         return OK;
-    m->pinned = false;
-    m->pinned_at = 0;
-    enum err e = message_save_and_emit(call, call->target.channel, m);
-    if (e)
-        return e;
-    emit_channel_pins_update(call, call->target.channel, false);
-    return audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
+    enum err e = message_unpin(call, call->target.channel, m);
+    return e ? e : audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
 }

@@ -173,8 +173,8 @@ enum err messages_schedule_purge_of_account(struct call *call, snowflake author_
 
 static const char FIND_PURGE[] = "select data from jobs where kind = 'account-purge' and key = $1";
 
-enum err messages_purge_read_progress(struct tx *tx, snowflake author_id,
-                                      struct message_purge_progress *ret)
+enum err read_message_purge_progress(struct tx *tx, snowflake author_id,
+                                     struct message_purge_progress *ret)
 {
     struct rows row;
     struct purge_progress p;

@@ -36,13 +36,13 @@ static enum err read_and_reply_message_page(struct call *call, const struct mess
     if (!e)
         e = message_page_read_authors(call->tx, call->target.channel->id, page, &authors);
     if (!e)
-        e = messages_read_details_with_users(call, &out, &authors);
-    if (e || message_page_cache_store_and_reply(call, page, &out, &e))
+        e = messages_read_referenced_objects_except_users(call, &out, &authors);
+    if (e || reply_with_message_page_and_cache_it(call, page, &out, &e))
         return e;
-    e = messages_add_viewer_fields(call, &out);
+    e = messages_add_fields_for_caller(call, &out);
     if (e)
         return e;
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     messages_write_json(&j, &out, NULL);
     return OK;
@@ -61,18 +61,18 @@ static enum err list_messages(struct call *call)
     struct message_page page = message_page_from_query(call);
 
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        return call_reply_object(call, &(struct list){ 0 });
+        return call_reply_with_object(call, &(struct list){ 0 });
     const struct cached_message_page *cached =
-        message_page_cache_find(call->tx, call->target.channel->id, &page);
-    enum err e =
-        cached ? message_page_cache_reply(call, cached) : read_and_reply_message_page(call, &page);
+        find_cached_message_page(call->tx, call->target.channel->id, &page);
+    enum err e = cached ? reply_with_cached_message_page(call, cached)
+                        : read_and_reply_message_page(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
 static enum err get_message(struct call *call)
 {
-    enum err e = call_reply_object(call, call->target.message);
+    enum err e = call_reply_with_object(call, call->target.message);
 
     return e ? e : messages_hide_content_from_bot(call);
 }
@@ -133,7 +133,7 @@ static enum err check_edit_permission(struct call *call)
 static enum err check_edited_fields(struct call *call)
 {
     const struct message_body *in = call->body;
-    bool more = in->content.given || message_body_embeds(in).given || in->components.given ||
+    bool more = in->content.given || message_body_get_embeds(in).given || in->components.given ||
                 in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
     if (!caller_is_message_author(call) && (more || count_uploaded_files(call)))
@@ -158,21 +158,21 @@ static enum err edit_message(struct call *call)
                                    .application_id = call->caller->application_id };
     const struct message_body *in = call->body;
     struct automod_text judged = { .channel = from.channel, .edited = true };
-    enum err e = require_thread_open(call->target.channel, call->target.permissions);
+    enum err e = check_thread_is_open(call->target.channel, call->target.permissions);
 
     if (!e)
         e = check_edited_fields(call);
     if (in->content.given == GIVEN)
         judged.text = in->content.value;
     if (!e && judged.text.n)
-        e = message_check_automod(call, &judged);
+        e = message_check_text_with_automod(call, &judged);
     if (e || judged.refused)
         return e;
     e = message_edit(call, &from, call->target.message);
     if (!e)
-        e = message_apply_automod(call, &judged, call->target.message->id);
+        e = message_run_automod_actions(call, &judged, call->target.message->id);
     if (!e)
-        e = call_reply_object(call, call->target.message);
+        e = call_reply_with_object(call, call->target.message);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -275,7 +275,7 @@ static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
 
-    return message_find(call, call->target.channel->id, call_path_id(call, "message.id"), m);
+    return message_find(call, call->target.channel->id, call_get_path_id(call, "message.id"), m);
 }
 
 static const struct path_resolver resolvers[] = {

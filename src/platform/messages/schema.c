@@ -6,7 +6,7 @@
 
 /* --- allowed mentions ----------------------------------------------------------------- */
 
-static const struct choice mention_kinds[] = {
+static const struct enum_choice mention_kinds[] = {
     { 0, "users", "USERS", "People" },
     { 0, "roles", "ROLES", "Everybody with a role" },
     { 0, "everyone", "EVERYONE", "@everyone and @here" },
@@ -52,7 +52,7 @@ static const struct schema allowed_schema = {
 
 /* --- message references, attachments ------------------------------------------------- */
 
-static const struct choice reference_types[] = {
+static const struct enum_choice reference_types[] = {
     { REFERENCE_REPLY, NULL, "DEFAULT", "A reply" },
     { REFERENCE_FORWARD, NULL, "FORWARD", "A forward" },
     { 0 },
@@ -197,7 +197,7 @@ void message_nonce_validate(struct form *form, const struct json_path *here,
 
 /* Some client libraries send the same embed in `embed` and `embeds`; `embeds` is used unless it is
  * empty. */
-struct opt_list message_body_embeds(const struct message_body *in)
+struct opt_list message_body_get_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
 
@@ -209,7 +209,7 @@ struct opt_list message_body_embeds(const struct message_body *in)
 static void check_embeds(struct form *form, const struct json_path *here,
                          const struct message_body *in)
 {
-    struct opt_list embeds = message_body_embeds(in);
+    struct opt_list embeds = message_body_get_embeds(in);
 
     message_embeds_validate(form, here, &embeds);
 }
@@ -228,7 +228,7 @@ void message_body_check_components_v2(struct form *form, const struct json_path 
     if (in->content.given == GIVEN && in->content.value.n)
         form_add_error(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                        "content cannot be used with these components.");
-    if (message_body_embeds(in).value.count)
+    if (message_body_get_embeds(in).value.count)
         form_add_error(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                        "Embeds cannot be used with these components.");
     if (in->poll.given == GIVEN)

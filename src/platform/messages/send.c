@@ -83,7 +83,7 @@ enum err prepare_create_message(struct call *call)
 
 /* --- auto moderation -------------------------------------------------------------------- */
 
-enum err message_check_automod(struct call *call, struct automod_text *about)
+enum err message_check_text_with_automod(struct call *call, struct automod_text *about)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
     const struct member_access *s = call->target.member_access;
@@ -95,7 +95,7 @@ enum err message_check_automod(struct call *call, struct automod_text *about)
     return hook_message_text_check(call, about);
 }
 
-enum err message_apply_automod(struct call *call, struct automod_text *about, snowflake id)
+enum err message_run_automod_actions(struct call *call, struct automod_text *about, snowflake id)
 {
     if (!about->found)
         return OK;
@@ -126,7 +126,7 @@ static enum err reply_with_created_message(struct call *call, const struct messa
         buf_add_str(&call->reply, m->shared_json);
         buf_add_lit(&call->reply, "}");
     } else {
-        e = call_reply_object(call, m);
+        e = call_reply_with_object(call, m);
     }
     return e || !quotes ? e : messages_hide_content_from_bot(call);
 }
@@ -156,7 +156,7 @@ enum err create_message(struct call *call)
         return reply_with_created_message(call, &m);
 
     struct automod_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
-    e = message_check_automod(call, &judged);
+    e = message_check_text_with_automod(call, &judged);
     if (e || judged.refused)
         return e;
     e = slow_mode_record_message(call, c, SLOW_MESSAGE);
@@ -168,7 +168,7 @@ enum err create_message(struct call *call)
     if (!e)
         e = message_create(call, &draft, &m);
     if (!e)
-        e = message_apply_automod(call, &judged, m.id);
+        e = message_run_automod_actions(call, &judged, m.id);
     return e ? e : reply_with_created_message(call, &m);
 }
 
@@ -230,7 +230,7 @@ static enum err reply_with_slow_mode_cooldown(struct call *call, const struct ch
     if (thread)
         left.thread_create_cooldown_ms = opt_int_present(thread);
     call_set_status(call, 200);
-    return call_reply_as_type(call, &type_cooldown, &left);
+    return call_reply_with_object_of_type(call, &type_cooldown, &left);
 }
 
 enum err trigger_typing(struct call *call)
@@ -251,6 +251,6 @@ enum err trigger_typing(struct call *call)
         t.guild_id = opt_id_or_null(c->guild_id.value);
     }
     if (!e)
-        call_emit(call, EVENT_TYPING_START, audience_of_channel(c), &typing_schema, &t);
+        call_emit_event(call, EVENT_TYPING_START, audience_of_channel(c), &typing_schema, &t);
     return e ? e : reply_with_slow_mode_cooldown(call, c);
 }

@@ -33,22 +33,23 @@ enum err send_member_join_message(struct call *call, const struct member *m)
     if (m->pending)
         return OK;
     enum err e = read_system_channel(call, m->guild_id, &c, &found);
-    return e || !found ? e
-                       : message_create_system(call, &c, MESSAGE_USER_JOIN, m->user_id, 0, STR(""));
+    return e || !found
+               ? e
+               : message_create_system_message(call, &c, MESSAGE_USER_JOIN, m->user_id, 0, STR(""));
 }
 
 enum err send_recipient_add_message(struct call *call, const struct group_recipient_change *c)
 {
-    return message_create_system(call, c->channel, MESSAGE_RECIPIENT_ADD, c->by, c->user_id,
-                                 STR(""));
+    return message_create_system_message(call, c->channel, MESSAGE_RECIPIENT_ADD, c->by, c->user_id,
+                                         STR(""));
 }
 
 enum err send_recipient_remove_message(struct call *call, const struct group_recipient_change *c)
 {
     if (c->silent)
         return OK;
-    return message_create_system(call, c->channel, MESSAGE_RECIPIENT_REMOVE, c->by, c->user_id,
-                                 STR(""));
+    return message_create_system_message(call, c->channel, MESSAGE_RECIPIENT_REMOVE, c->by,
+                                         c->user_id, STR(""));
 }
 
 static bool optional_text_differs(const struct opt_str *a, const struct opt_str *b)
@@ -58,16 +59,16 @@ static bool optional_text_differs(const struct opt_str *a, const struct opt_str 
     return one != two || (one && !str_eq(a->value, b->value));
 }
 
-enum err send_group_change_message(struct call *call, const struct group_change *g)
+enum err send_group_change_message(struct call *call, const struct group_channel_change *g)
 {
     const struct channel *now = g->after;
     snowflake by = call->caller->id;
     enum err e = OK;
 
     if (optional_text_differs(&g->before->name, &now->name))
-        e = message_create_system(call, now, MESSAGE_CHANNEL_NAME_CHANGE, by, 0,
-                                  now->name.given == GIVEN ? now->name.value : STR(""));
+        e = message_create_system_message(call, now, MESSAGE_CHANNEL_NAME_CHANGE, by, 0,
+                                          now->name.given == GIVEN ? now->name.value : STR(""));
     if (!e && optional_text_differs(&g->before->icon, &now->icon))
-        e = message_create_system(call, now, MESSAGE_CHANNEL_ICON_CHANGE, by, 0, STR(""));
+        e = message_create_system_message(call, now, MESSAGE_CHANNEL_ICON_CHANGE, by, 0, STR(""));
     return e;
 }

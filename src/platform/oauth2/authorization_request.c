@@ -15,7 +15,7 @@ static bool redirect_uri_is_registered(const struct application *a, struct str u
 /* Refuses a redirect URI that the application has not registered, so that no code is sent there. */
 static enum err parse_redirect_uri(struct call *call, struct authorization_request *r)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
     const struct application *a = r->application;
 
     if (q->redirect_uri.given == GIVEN && !redirect_uri_is_registered(a, q->redirect_uri.value))
@@ -33,14 +33,14 @@ static enum err parse_redirect_uri(struct call *call, struct authorization_reque
 
 static enum err parse_requested_scopes(struct call *call, struct authorization_request *r)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
 
-    if (!scopes_parse(call->arena, q->scope, &r->scopes) ||
-        scopes_contain(&r->scopes, "applications.commands.update"))
+    if (!oauth2_scopes_parse(call->arena, q->scope, &r->scopes) ||
+        oauth2_scopes_contain(&r->scopes, "applications.commands.update"))
         return call_add_field_error(call, "scope", "ENUM_TYPE_COERCE",
                                     "No scope, or a scope that cannot be requested here.");
-    r->installs =
-        scopes_contain(&r->scopes, "bot") || scopes_contain(&r->scopes, "applications.commands");
+    r->installs = oauth2_scopes_contain(&r->scopes, "bot") ||
+                  oauth2_scopes_contain(&r->scopes, "applications.commands");
     return OK;
 }
 
@@ -54,13 +54,13 @@ static enum err check_implicit_grant(struct call *call, const struct authorizati
         (r->installs && a->integration_require_code_grant))
         return call_add_field_error(call, "response_type", FORM_CHOICES,
                                     "Value must be one of ('code').");
-    if (scopes_contain(&r->scopes, "bot"))
+    if (oauth2_scopes_contain(&r->scopes, "bot"))
         return call_add_field_error(call, "scope", "ENUM_TYPE_COERCE",
                                     "bot cannot be used with response_type=token.");
-    if (scopes_contain(&r->scopes, "openid"))
+    if (oauth2_scopes_contain(&r->scopes, "openid"))
         return call_add_field_error(call, "scope", "ENUM_TYPE_COERCE",
                                     "openid needs response_type=code.");
-    if (scopes_contain(&r->scopes, "webhook.incoming"))
+    if (oauth2_scopes_contain(&r->scopes, "webhook.incoming"))
         return call_add_field_error(call, "scope", "ENUM_TYPE_COERCE",
                                     "webhook.incoming needs response_type=code.");
     return OK;
@@ -69,7 +69,7 @@ static enum err check_implicit_grant(struct call *call, const struct authorizati
 /* Requires a code or token, unless the app is only installed and does not require a code grant. */
 static enum err parse_response_type(struct call *call, struct authorization_request *r)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
     uint64_t alone =
         auth_oauth2_scope_bit(STR("bot")) | auth_oauth2_scope_bit(STR("applications.commands"));
 
@@ -87,7 +87,7 @@ static enum err parse_response_type(struct call *call, struct authorization_requ
  * is not supported. */
 static enum err check_code_challenge(struct call *call)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
 
     if (q->code_challenge.given == q->code_challenge_method.given)
         return OK;
@@ -99,7 +99,7 @@ static enum err check_code_challenge(struct call *call)
 static enum err parse_integration_type(struct call *call, const struct opt_int *chosen,
                                        struct authorization_request *r)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
     const struct application *a = r->application;
 
     if (chosen && chosen->given == GIVEN)
@@ -115,7 +115,8 @@ static enum err parse_integration_type(struct call *call, const struct opt_int *
         return call_add_field_error(call, "integration_type", "BASE_TYPE_CHOICES",
                                     "The application cannot be installed there.");
     if (r->integration_type == INSTALL_USER &&
-        (scopes_contain(&r->scopes, "bot") || !scopes_contain(&r->scopes, "applications.commands")))
+        (oauth2_scopes_contain(&r->scopes, "bot") ||
+         !oauth2_scopes_contain(&r->scopes, "applications.commands")))
         return call_add_field_error(call, "scope", "ENUM_TYPE_COERCE",
                                     "Only applications.commands can be installed on an account.");
     return OK;
@@ -124,7 +125,7 @@ static enum err parse_integration_type(struct call *call, const struct opt_int *
 enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
                                      struct authorization_request *ret)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
 
     *ret = (struct authorization_request){ .application =
                                                arena_alloc(call->arena, sizeof *ret->application) };
@@ -171,34 +172,35 @@ enum err check_install_permission(struct call *call, const struct authorization_
 }
 
 static enum err install_application_on_account(struct call *call, const struct application *a,
-                                               const struct scopes *s)
+                                               const struct oauth2_scopes *s)
 {
     struct user_application_event ref = { a->id };
-    enum err e =
-        authorization_add_scopes(call, &(struct account_app){ call->caller->id, a->id }, s, true);
+    enum err e = authorization_add_scopes(
+        call, &(struct account_app_installation){ call->caller->id, a->id }, s, true);
 
     if (!e)
-        call_emit(call, EVENT_USER_APPLICATION_UPDATE, audience_of_user(call->caller->id),
-                  &user_application_event_schema, &ref);
+        call_emit_event(call, EVENT_USER_APPLICATION_UPDATE, audience_of_user(call->caller->id),
+                        &user_application_event_schema, &ref);
     return e;
 }
 
 /* Returns the scopes that the guild's integration gets; the other scopes belong to the user. */
-static struct list scopes_of_guild_integration(struct arena *arena, const struct scopes *s)
+static struct list scopes_of_guild_integration(struct arena *arena, const struct oauth2_scopes *s)
 {
     struct list list = { 0 };
 
-    if (scopes_contain(s, "bot"))
+    if (oauth2_scopes_contain(s, "bot"))
         *(struct str *)list_append(arena, &list, sizeof(struct str)) = STR("bot");
-    if (scopes_contain(s, "applications.commands"))
+    if (oauth2_scopes_contain(s, "applications.commands"))
         *(struct str *)list_append(arena, &list, sizeof(struct str)) = STR("applications.commands");
-    if (scopes_contain(s, "webhook.incoming"))
+    if (oauth2_scopes_contain(s, "webhook.incoming"))
         *(struct str *)list_append(arena, &list, sizeof(struct str)) = STR("webhook.incoming");
     return list;
 }
 
-enum err install_application(struct call *call, const struct application *a, const struct scopes *s,
-                             enum integration_type type, snowflake guild_id, uint64_t permissions)
+enum err install_application(struct call *call, const struct application *a,
+                             const struct oauth2_scopes *s, enum integration_type type,
+                             snowflake guild_id, uint64_t permissions)
 {
     struct member_access standing;
 
@@ -207,7 +209,7 @@ enum err install_application(struct call *call, const struct application *a, con
     enum err e = member_access_find(call->tx, guild_id, call->caller->id, &standing);
     if (e)
         return e;
-    struct installation in = {
+    struct app_installation in = {
         .application = a,
         .guild_id = guild_id,
         .user_id = call->caller->id,

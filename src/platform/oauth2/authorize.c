@@ -52,8 +52,9 @@ static enum err has_granted_scopes(struct call *call, const struct authorization
     *ret = false;
     if (e || !found)
         return e;
-    struct scopes none = { 0 };
-    struct scopes before = scopes_union(call->arena, &none, &(struct scopes){ .list = old.scopes });
+    struct oauth2_scopes none = { 0 };
+    struct oauth2_scopes before =
+        oauth2_scopes_union(call->arena, &none, &(struct oauth2_scopes){ .list = old.scopes });
     *ret = (r->scopes.bits & ~before.bits) == 0;
     return OK;
 }
@@ -70,7 +71,7 @@ static struct str append_query_parameter(struct arena *a, struct str query, cons
  * that the grant is exactly what the page displayed. */
 static struct str format_normalized_query(struct call *call, const struct authorization_request *r)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
     struct arena *a = call->arena;
     struct str s = str_printf(a, "client_id=%llu&integration_type=%d",
                               (unsigned long long)q->client_id, (int)r->integration_type);
@@ -86,8 +87,8 @@ static struct str format_normalized_query(struct call *call, const struct author
 
 enum err get_authorization(struct call *call)
 {
-    const struct authorize_query *q = call->query;
-    struct authorize_reply out = { 0 };
+    const struct oauth2_authorize_query *q = call->query;
+    struct oauth2_authorize_reply out = { 0 };
     struct authorization_request r;
     struct user user;
 
@@ -97,7 +98,7 @@ enum err get_authorization(struct call *call)
     if (!e)
         e = has_granted_scopes(call, &r, &out.authorized);
     if (!e && ((r.installs && r.integration_type == INSTALL_GUILD) ||
-               scopes_contain(&r.scopes, "webhook.incoming"))) {
+               oauth2_scopes_contain(&r.scopes, "webhook.incoming"))) {
         out.guilds.given = GIVEN;
         e = list_guilds_of_caller(call, &out.guilds.value);
     }
@@ -113,9 +114,9 @@ enum err get_authorization(struct call *call)
     out.permissions = q->permissions;
     out.guild_id = q->guild_id;
     out.query = format_normalized_query(call, &r);
-    if (scopes_contain(&r.scopes, "bot"))
+    if (oauth2_scopes_contain(&r.scopes, "bot"))
         out.bot = r.application->bot;
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* --- POST /oauth2/authorize ----------------------------------------------------------- */
@@ -123,11 +124,11 @@ enum err get_authorization(struct call *call)
 /* Redirects to the application, or to a page of this server if the request has no redirect URI. */
 static enum err reply_with_redirect(struct call *call, struct str url)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
 
     if (q->state.given == GIVEN)
         url = url_add_query_parameter(call->arena, url, "state", q->state.value);
-    return call_reply_object(call, &(struct authorize_redirect_reply){ url, url });
+    return call_reply_with_object(call, &(struct authorize_redirect_reply){ url, url });
 }
 
 /* Appends name=value to a URL fragment, which browsers do not send to servers. */
@@ -141,12 +142,12 @@ static struct str append_fragment_parameter(struct arena *a, struct str fragment
 
 static enum err reply_with_redirect_fragment(struct call *call, struct str url, struct str fragment)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
 
     if (q->state.given == GIVEN)
         fragment = append_fragment_parameter(call->arena, fragment, "state", q->state.value);
     url = STR_CONCAT(call->arena, url, fragment);
-    return call_reply_object(call, &(struct authorize_redirect_reply){ url, url });
+    return call_reply_with_object(call, &(struct authorize_redirect_reply){ url, url });
 }
 
 static enum err reply_access_denied(struct call *call, const struct authorization_request *r,
@@ -167,8 +168,8 @@ static enum err reply_with_implicit_token(struct call *call, const struct author
     struct arena *a = call->arena;
     struct access_token_reply out = { 0 };
     snowflake user = call->caller->id, app = r->application->id;
-    enum err e =
-        authorization_add_scopes(call, &(struct account_app){ user, app }, &r->scopes, false);
+    enum err e = authorization_add_scopes(call, &(struct account_app_installation){ user, app },
+                                          &r->scopes, false);
 
     if (!e)
         e = access_token_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);
@@ -186,14 +187,14 @@ static struct str choose_redirect_url(struct call *call, const struct authorizat
 {
     if (r->redirect_uri.p)
         return r->redirect_uri;
-    return STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/oauth2/authorized"));
+    return STR_CONCAT(call->arena, api_get_base_url(call, "http"), STR("/oauth2/authorized"));
 }
 
 static enum err issue_authorization_code(struct call *call, const struct authorization_request *r,
                                          snowflake guild_id, snowflake webhook_channel,
                                          uint64_t permissions, struct str *ret)
 {
-    const struct authorize_query *q = call->query;
+    const struct oauth2_authorize_query *q = call->query;
     unsigned char secret[32];
     struct authorization_code code = {
         .user_id = call->caller->id,
@@ -217,7 +218,7 @@ static enum err issue_authorization_code(struct call *call, const struct authori
 
 enum err authorize(struct call *call)
 {
-    const struct authorize_body *in = call->body;
+    const struct oauth2_authorize_body *in = call->body;
     snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : 0;
     uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : 0;
     snowflake webhook_channel = 0;

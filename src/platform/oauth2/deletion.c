@@ -21,13 +21,13 @@ static enum err delete_authorization_of_user(struct call *call, snowflake id, sn
 
     if (e || !found)
         return e;
-    call_emit(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(user_id),
-              &user_application_event_schema, &gone);
+    call_emit_event(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(user_id),
+                    &user_application_event_schema, &gone);
     return row_int(&row, 0) ? hook_command_index_changed(call, user_id) : OK;
 }
 
 static enum err delete_authorization_batch(struct call *call, snowflake id,
-                                           struct deletion_step *step)
+                                           struct deletion_step_limits *step)
 {
     struct list users = { 0 };
     enum err e = tx_read_ids(call->tx, USERS_WITH, BIND(v_id(id), v_int(step->rows_left)), &users);
@@ -44,7 +44,7 @@ static const char LEAVE_GROUP[] =
     "delete from channel_integrations where application_id = $1 and channel_id = $2";
 
 static enum err delete_group_integration_batch(struct call *call, snowflake id,
-                                               struct deletion_step *step)
+                                               struct deletion_step_limits *step)
 {
     struct list groups = { 0 };
     enum err e =

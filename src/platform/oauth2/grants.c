@@ -6,7 +6,7 @@ enum err get_current_authorization(struct call *call)
 {
     const struct caller *caller = call->caller;
     struct application application;
-    struct scopes scopes;
+    struct oauth2_scopes scopes;
     struct user user;
     struct str text;
 
@@ -17,17 +17,17 @@ enum err get_current_authorization(struct call *call)
         e = user_find(call->tx, caller->id, &user);
     if (e)
         return e;
-    scopes_parse(call->arena, text, &scopes);
+    oauth2_scopes_parse(call->arena, text, &scopes);
     struct current_authorization out = {
         .application = &application,
         .scopes = scopes.list,
         .expires = { caller->expires_at ? GIVEN : GIVEN_NULL, caller->expires_at },
-        .user = scopes_contain(&scopes, "identify") ? &user : NULL,
+        .user = oauth2_scopes_contain(&scopes, "identify") ? &user : NULL,
     };
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
-static bool is_requested_application(const struct opt_list *ids, snowflake id)
+static bool authorization_is_of_application(const struct opt_list *ids, snowflake id)
 {
     if (ids->given != GIVEN)
         return true;
@@ -47,10 +47,10 @@ static enum err reply_with_authorizations(struct call *call, const struct opt_li
     for (size_t i = 0; i < all.count; i++) {
         const struct authorization *a = (const struct authorization *)all.items + i;
 
-        if (is_requested_application(ids, a->application_id))
+        if (authorization_is_of_application(ids, a->application_id))
             *(struct authorization *)list_append(call->arena, &out, sizeof *a) = *a;
     }
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* GET /oauth2/tokens */
@@ -73,8 +73,8 @@ enum err list_application_grants(struct call *call)
 enum err delete_grant(struct call *call)
 {
     struct authorization a;
-    enum err e =
-        authorization_find(call->tx, call_path_id(call, "authorization.id"), call->caller->id, &a);
+    enum err e = authorization_find(call->tx, call_get_path_id(call, "authorization.id"),
+                                    call->caller->id, &a);
 
     if (!e)
         e = revoke_tokens_of_application(call, a.user_id, a.application_id);
@@ -82,7 +82,8 @@ enum err delete_grant(struct call *call)
         e = authorization_delete(call, &a);
     if (e)
         return e;
-    call_emit(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(a.user_id),
-              &user_application_event_schema, &(struct user_application_event){ a.application_id });
+    call_emit_event(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(a.user_id),
+                    &user_application_event_schema,
+                    &(struct user_application_event){ a.application_id });
     return OK;
 }

@@ -25,14 +25,14 @@ static enum err resolve_webhook_channel(struct call *call, snowflake channel_id,
                                        PERMISSION(MANAGE_WEBHOOKS));
 }
 
-enum err check_incoming_webhook_permission(struct call *call, const struct scopes *s,
+enum err check_incoming_webhook_permission(struct call *call, const struct oauth2_scopes *s,
                                            snowflake *ret_channel)
 {
-    const struct authorize_body *in = call->body;
+    const struct oauth2_authorize_body *in = call->body;
     struct call_path_objects there;
 
     *ret_channel = 0;
-    if (!scopes_contain(s, "webhook.incoming"))
+    if (!oauth2_scopes_contain(s, "webhook.incoming"))
         return OK;
     if (in->webhook_channel_id.given != GIVEN)
         return call_add_field_error(call, "webhook_channel_id", FORM_REQUIRED);
@@ -75,8 +75,8 @@ static enum err check_or_create_webhook_as_granter(struct call *call, const stru
     return e;
 }
 
-enum err read_may_create_incoming_webhook(struct call *call, const struct authorization_code *code,
-                                          bool *ret)
+enum err read_whether_user_may_create_webhook(struct call *call,
+                                              const struct authorization_code *code, bool *ret)
 {
     enum err e = check_or_create_webhook_as_granter(call, NULL, code, NULL);
 

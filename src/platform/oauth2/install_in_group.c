@@ -17,7 +17,7 @@ static const char ADD[] =
 /* Only commands can be installed in a group DM, because a bot cannot join it. */
 static enum err check_group_scopes(struct call *call, const struct authorization_request *r)
 {
-    if (r->integration_type == INSTALL_GUILD && !scopes_contain(&r->scopes, "bot"))
+    if (r->integration_type == INSTALL_GUILD && !oauth2_scopes_contain(&r->scopes, "bot"))
         return OK;
     return call_add_field_error(call, "scope", "ENUM_TYPE_COERCE",
                                 "Only applications.commands can be installed in a group.");

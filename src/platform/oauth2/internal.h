@@ -14,19 +14,20 @@ enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 
 /* --- scopes.c ------------------------------------------------------------------------- */
 
-struct scopes {
+struct oauth2_scopes {
     struct list list; /* struct str; no scope occurs twice */
     uint64_t bits;    /* scopes as a bit set (auth_oauth2_scope_bit) */
     struct str text;  /* scope names separated by spaces */
 };
 /* Parses scope names. Returns false if the text has no scope or an unknown scope. */
-bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
-struct scopes scopes_union(struct arena *a, const struct scopes *one, const struct scopes *two);
-bool scopes_contain(const struct scopes *s, const char *name);
+bool oauth2_scopes_parse(struct arena *a, struct str text, struct oauth2_scopes *ret);
+struct oauth2_scopes oauth2_scopes_union(struct arena *a, const struct oauth2_scopes *one,
+                                         const struct oauth2_scopes *two);
+bool oauth2_scopes_contain(const struct oauth2_scopes *s, const char *name);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct authorize_query {
+struct oauth2_authorize_query {
     snowflake client_id;
     struct str scope;
     struct opt_str response_type, redirect_uri, state, code_challenge, code_challenge_method;
@@ -35,7 +36,7 @@ struct authorize_query {
     struct opt_id guild_id;
     uint64_t permissions;
 };
-struct authorize_body {
+struct oauth2_authorize_body {
     bool authorize;
     struct opt_int integration_type;
     struct opt_id guild_id, channel_id, webhook_channel_id, permissions;
@@ -47,7 +48,7 @@ struct authorize_reply_guild {
     int64_t mfa_level;
     uint64_t permissions;
 };
-struct authorize_reply {
+struct oauth2_authorize_reply {
     const struct application *application;
     const struct user *user, *bot;
     bool authorized;
@@ -62,7 +63,7 @@ struct authorize_reply {
 struct authorize_redirect_reply {
     struct str url, location;
 };
-struct token_form {
+struct oauth2_token_form {
     struct opt_str grant_type, code, redirect_uri, refresh_token, scope, client_id, client_secret,
         code_verifier;
 };
@@ -87,7 +88,7 @@ struct userinfo {
     struct opt_str email, preferred_username, nickname, picture, locale;
     struct opt_bool email_verified;
 };
-struct empty_reply {
+struct empty_json_reply {
     struct opt_bool nothing;
 };
 struct oauth2_error {
@@ -146,8 +147,8 @@ enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
 /* Reads the authorizations of a user with their applications, newest first. */
 enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 /* Adds scopes to the user's authorization of the application, or creates one. */
-enum err authorization_add_scopes(struct call *call, const struct account_app *who,
-                                  const struct scopes *scopes, bool installed);
+enum err authorization_add_scopes(struct call *call, const struct account_app_installation *who,
+                                  const struct oauth2_scopes *scopes, bool installed);
 enum err authorization_delete(struct call *call, const struct authorization *a);
 enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
                                       snowflake application_id);
@@ -162,7 +163,7 @@ enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake appli
 
 struct authorization_request {
     struct application *application;
-    struct scopes scopes;
+    struct oauth2_scopes scopes;
     enum integration_type integration_type;
     bool installs;           /* the scopes include bot or applications.commands */
     bool with_code;          /* response_type is "code" */
@@ -173,8 +174,9 @@ struct authorization_request {
 enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
                                      struct authorization_request *ret);
 /* Installs the app in a guild with permissions that the caller has, or on the caller's account. */
-enum err install_application(struct call *call, const struct application *a, const struct scopes *s,
-                             enum integration_type type, snowflake guild_id, uint64_t permissions);
+enum err install_application(struct call *call, const struct application *a,
+                             const struct oauth2_scopes *s, enum integration_type type,
+                             snowflake guild_id, uint64_t permissions);
 /* Checks that the caller may install the app in the guild or on the caller's account. */
 enum err check_install_permission(struct call *call, const struct authorization_request *r,
                                   snowflake guild_id);
@@ -190,18 +192,18 @@ enum err install_application_in_group(struct call *call, const struct authorizat
 
 /* Issues an access token. code is the digest of the exchanged code, or empty. */
 enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
-                            const struct scopes *scopes, struct str code,
+                            const struct oauth2_scopes *scopes, struct str code,
                             struct access_token_reply *ret);
 
 /* --- incoming_webhook.c --------------------------------------------------------------- */
 
 /* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
  * the scope webhook.incoming. */
-enum err check_incoming_webhook_permission(struct call *call, const struct scopes *s,
+enum err check_incoming_webhook_permission(struct call *call, const struct oauth2_scopes *s,
                                            snowflake *ret_channel);
 /* Reads whether the user who granted the code may still create the webhook. */
-enum err read_may_create_incoming_webhook(struct call *call, const struct authorization_code *code,
-                                          bool *ret);
+enum err read_whether_user_may_create_webhook(struct call *call,
+                                              const struct authorization_code *code, bool *ret);
 enum err create_incoming_webhook(struct call *call, const struct application *a,
                                  const struct authorization_code *code, const struct webhook **ret);
 /* Deletes the webhook that the token exchange created, if it still exists. */

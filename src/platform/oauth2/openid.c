@@ -34,7 +34,7 @@ static enum err read_signing_key(struct tx *tx, struct signing_key *ret, bool *r
 
 static enum err create_signing_key(struct call *call)
 {
-    struct signing_key *key = call_pass_data(call, "signing_key", sizeof *key);
+    struct signing_key *key = call_store_stage_data(call, "signing_key", sizeof *key);
 
     return signing_key_new(call->arena, key) ? OK : ERR_INTERNAL;
 }
@@ -52,10 +52,11 @@ static enum err request_signing_key_if_missing(struct call *call)
 
 enum err prepare_authorize(struct call *call)
 {
-    const struct authorize_query *q = call->query;
-    struct scopes scopes;
+    const struct oauth2_authorize_query *q = call->query;
+    struct oauth2_scopes scopes;
 
-    if (scopes_parse(call->arena, q->scope, &scopes) && scopes_contain(&scopes, "openid"))
+    if (oauth2_scopes_parse(call->arena, q->scope, &scopes) &&
+        oauth2_scopes_contain(&scopes, "openid"))
         call->read = request_signing_key_if_missing;
     return OK;
 }
@@ -63,11 +64,11 @@ enum err prepare_authorize(struct call *call)
 /* Stores the new key. If another node has inserted a key in the meantime, that key is used. */
 enum err openid_store_signing_key(struct call *call)
 {
-    const struct signing_key *key = call_passed_data(call, "signing_key");
+    const struct signing_key *key = call_get_stage_data(call, "signing_key");
 
     if (!key)
         return OK;
-    struct str sealed = encrypt_secret(call->arena, api_options(call->api)->auth, SECRET_WORD,
+    struct str sealed = encrypt_secret(call->arena, api_get_options(call->api)->auth, SECRET_WORD,
                                        THE_KEY, key->secret);
     return tx_exec(call->tx, ADD_KEY,
                    BIND(v_id(THE_KEY), v_text(key->kid), v_text(key->modulus),
@@ -87,7 +88,7 @@ static struct str encode_id_claims(struct call *call, snowflake user_id, snowfla
     buf_init(&out, MOST_CLAIMS);
     json_begin_object(&j);
     json_write_name(&j, "iss");
-    json_write_text(&j, api_base_url(call, "http"));
+    json_write_text(&j, api_get_base_url(call, "http"));
     json_write_name(&j, "sub");
     json_write_id(&j, user_id);
     json_write_name(&j, "aud");
@@ -113,10 +114,10 @@ struct id_token_request {
 
 static enum err sign_id_token(struct call *call)
 {
-    struct id_token_request *p = call_passed_data(call, "id_token_request");
+    struct id_token_request *p = call_get_stage_data(call, "id_token_request");
 
-    p->key.secret = decrypt_secret(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY,
-                                   p->key.secret);
+    p->key.secret = decrypt_secret(call->arena, api_get_options(call->api)->auth, SECRET_WORD,
+                                   THE_KEY, p->key.secret);
     p->token = jwt_sign(call->arena, &p->key,
                         encode_id_claims(call, p->user_id, p->application_id, p->nonce));
     sodium_memzero((void *)(uintptr_t)p->key.secret.p, p->key.secret.n);
@@ -132,7 +133,7 @@ enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake
 
     if (e || !found)
         return e ? e : ERR_INTERNAL; /* granting the scope openid has already created a key */
-    struct id_token_request *p = call_pass_data(call, "id_token_request", sizeof *p);
+    struct id_token_request *p = call_store_stage_data(call, "id_token_request", sizeof *p);
     *p = (struct id_token_request){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;
     return OK;
@@ -141,11 +142,11 @@ enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake
 enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                     struct str nonce, struct opt_str *ret)
 {
-    const struct id_token_request *p = call_passed_data(call, "id_token_request");
+    const struct id_token_request *p = call_get_stage_data(call, "id_token_request");
 
     if (!p || p->user_id != user_id || p->application_id != application_id ||
         !str_eq(p->nonce, nonce))
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     *ret = (struct opt_str){ GIVEN, p->token };
     return OK;
 }
@@ -164,7 +165,7 @@ enum err list_oauth2_keys(struct call *call)
         *(struct oauth2_key *)list_append(call->arena, &out.keys, sizeof(struct oauth2_key)) =
             (struct oauth2_key){ STR("RSA"),  STR("sig"),   key.kid,
                                  key.modulus, key.exponent, STR("RS256") };
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* GET /oauth2/userinfo */
@@ -188,5 +189,5 @@ enum err get_userinfo(struct call *call)
         out.picture = (struct opt_str){ GIVEN, user_avatar_url(call, &u) };
         out.locale = (struct opt_str){ GIVEN, u.locale };
     }
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }

@@ -85,9 +85,9 @@ static void authorization_from_row(const struct rows *r, void *ret)
 {
     struct authorization *a = ret;
 
-    struct scopes scopes;
+    struct oauth2_scopes scopes;
 
-    scopes_parse(tx_arena(r->tx), row_text(r, 3), &scopes);
+    oauth2_scopes_parse(tx_arena(r->tx), row_text(r, 3), &scopes);
     *a = (struct authorization){
         .id = row_id(r, 0),
         .user_id = row_id(r, 1),
@@ -157,23 +157,24 @@ static const char SAVE_AUTHORIZATION[] =
     "update authorizations set scopes = $2, installed = $3, created_at = $4 where id = $1";
 
 static enum err save_authorization(struct tx *tx, const struct authorization *old,
-                                   const struct account_app *who, const struct scopes *scopes,
-                                   bool installed)
+                                   const struct account_app_installation *who,
+                                   const struct oauth2_scopes *scopes, bool installed)
 {
     if (!old)
         return tx_exec(tx, ADD_AUTHORIZATION,
                        BIND(v_id(snowflake_new()), v_id(who->user_id), v_id(who->application_id),
                             v_text(scopes->text), v_int(installed), v_int(clock_us())),
                        NULL);
-    struct scopes all = scopes_union(tx_arena(tx), &(struct scopes){ .list = old->scopes }, scopes);
+    struct oauth2_scopes all =
+        oauth2_scopes_union(tx_arena(tx), &(struct oauth2_scopes){ .list = old->scopes }, scopes);
     return tx_exec(tx, SAVE_AUTHORIZATION,
                    BIND(v_id(old->id), v_text(all.text), v_int(old->installed || installed),
                         v_int(clock_us())),
                    NULL);
 }
 
-enum err authorization_add_scopes(struct call *call, const struct account_app *who,
-                                  const struct scopes *scopes, bool installed)
+enum err authorization_add_scopes(struct call *call, const struct account_app_installation *who,
+                                  const struct oauth2_scopes *scopes, bool installed)
 {
     struct authorization old;
     bool found;
@@ -189,7 +190,7 @@ static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id 
 
 enum err authorization_delete(struct call *call, const struct authorization *a)
 {
-    struct account_app who = { a->user_id, a->application_id };
+    struct account_app_installation who = { a->user_id, a->application_id };
     enum err e = a->installed ? hook_account_app_changing(call, &who) : OK;
 
     return e ? e : tx_exec(call->tx, DELETE_AUTHORIZATION, BIND(v_id(a->id)), NULL);

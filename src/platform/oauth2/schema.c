@@ -1,19 +1,19 @@
 /* schema.c - JSON schemas of OAuth2 bodies and replies. */
 #include "platform/oauth2/internal.h"
 
-static const struct choice positions[] = {
+static const struct enum_choice positions[] = {
     { .value = INSTALL_GUILD, .name = "GUILD_INSTALL", .doc = "In a guild" },
     { .value = INSTALL_USER, .name = "USER_INSTALL", .doc = "On an account" },
     { 0 },
 };
-static const struct choice response_types[] = {
+static const struct enum_choice response_types[] = {
     { .text = "code", .name = "CODE", .doc = "An authorization code" },
     { .text = "token",
       .name = "TOKEN",
       .doc = "An access token at once, for applications with PUBLIC_OAUTH2_CLIENT" },
     { 0 },
 };
-static const struct choice challenge_methods[] = {
+static const struct enum_choice challenge_methods[] = {
     { .text = "S256", .name = "S256", .doc = "base64url of the verifier's SHA-256 (RFC 7636)" },
     { 0 },
 };
@@ -45,48 +45,52 @@ static const struct type type_secret = { .kind = KIND_STRING, .max = 1000 };
 /* --- authorization -------------------------------------------------------------------- */
 
 static const struct field authorize_query_fields[] = {
-    { FIELD(struct authorize_query, client_id), .type = &type_id },
-    { FIELD(struct authorize_query, scope), .type = &type_scope },
-    { FIELD(struct authorize_query, response_type), .type = &type_response_type,
+    { FIELD(struct oauth2_authorize_query, client_id), .type = &type_id },
+    { FIELD(struct oauth2_authorize_query, scope), .type = &type_scope },
+    { FIELD(struct oauth2_authorize_query, response_type), .type = &type_response_type,
       .flags = OPTIONAL },
-    { FIELD(struct authorize_query, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, state), .type = &type_state, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, code_challenge), .type = &type_challenge, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, code_challenge_method), .type = &type_challenge_method,
+    { FIELD(struct oauth2_authorize_query, redirect_uri), .type = &type_redirect,
       .flags = OPTIONAL },
-    { FIELD(struct authorize_query, nonce), .type = &type_nonce, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, integration_type), .type = &type_position, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct oauth2_authorize_query, state), .type = &type_state, .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_query, code_challenge), .type = &type_challenge,
+      .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_query, code_challenge_method), .type = &type_challenge_method,
+      .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_query, nonce), .type = &type_nonce, .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_query, integration_type), .type = &type_position,
+      .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The proposed guild; only the guild of the body is used" },
-    { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL,
-      .doc = "The proposed permissions; only those of the body are used" },
+    { FIELD(struct oauth2_authorize_query, permissions), .type = &type_permissions,
+      .flags = OPTIONAL, .doc = "The proposed permissions; only those of the body are used" },
     { 0 },
 };
 const struct schema authorize_query_schema = {
     .name = "AuthorizeQuery",
-    .size = sizeof(struct authorize_query),
+    .size = sizeof(struct oauth2_authorize_query),
     .fields = authorize_query_fields,
     .once = true,
     .doc = "What an application requests. A repeated parameter is refused.",
 };
 
 static const struct field authorize_body_fields[] = {
-    { FIELD(struct authorize_body, authorize), .type = &type_bool },
-    { FIELD(struct authorize_body, integration_type), .type = &type_position,
+    { FIELD(struct oauth2_authorize_body, authorize), .type = &type_bool },
+    { FIELD(struct oauth2_authorize_body, integration_type), .type = &type_position,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct authorize_body, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct authorize_body, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "A group, instead of a guild" },
-    { FIELD(struct authorize_body, webhook_channel_id), .type = &type_id,
+    { FIELD(struct oauth2_authorize_body, guild_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct oauth2_authorize_body, channel_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "A group, instead of a guild" },
+    { FIELD(struct oauth2_authorize_body, webhook_channel_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE,
       .doc = "With the scope webhook.incoming: channel of the webhook; needs MANAGE_WEBHOOKS" },
-    { FIELD(struct authorize_body, permissions), .type = &type_permissions,
+    { FIELD(struct oauth2_authorize_body, permissions), .type = &type_permissions,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema authorize_body_schema = {
     .name = "Authorize",
-    .size = sizeof(struct authorize_body),
+    .size = sizeof(struct oauth2_authorize_body),
     .fields = authorize_body_fields,
     .doc = "The user's decision.",
 };
@@ -112,27 +116,29 @@ static const struct type type_authorize_guilds = { .kind = KIND_ARRAY,
                                                    .of = &type_authorize_guild };
 
 static const struct field authorize_reply_fields[] = {
-    { FIELD(struct authorize_reply, application), .type = &type_public_application },
-    { FIELD(struct authorize_reply, user), .type = &type_partial_user },
-    { FIELD(struct authorize_reply, authorized), .type = &type_bool,
+    { FIELD(struct oauth2_authorize_reply, application), .type = &type_public_application },
+    { FIELD(struct oauth2_authorize_reply, user), .type = &type_partial_user },
+    { FIELD(struct oauth2_authorize_reply, authorized), .type = &type_bool,
       .doc = "All scopes were granted before" },
-    { FIELD(struct authorize_reply, integration_type), .type = &type_position },
-    { FIELD(struct authorize_reply, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
-    { FIELD(struct authorize_reply, scopes), .type = &type_texts,
+    { FIELD(struct oauth2_authorize_reply, integration_type), .type = &type_position },
+    { FIELD(struct oauth2_authorize_reply, redirect_uri), .type = &type_redirect,
+      .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_reply, scopes), .type = &type_texts,
       .doc = "The requested scopes, without duplicates" },
-    { FIELD(struct authorize_reply, permissions), .type = &type_permissions,
+    { FIELD(struct oauth2_authorize_reply, permissions), .type = &type_permissions,
       .doc = "The permissions requested in a guild" },
-    { FIELD(struct authorize_reply, guild_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct oauth2_authorize_reply, guild_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The proposed guild" },
-    { FIELD(struct authorize_reply, query), .type = &type_text,
+    { FIELD(struct oauth2_authorize_reply, query), .type = &type_text,
       .doc = "The query of POST that grants what this reply shows" },
-    { FIELD(struct authorize_reply, bot), .type = &type_partial_user, .flags = OPTIONAL },
-    { FIELD(struct authorize_reply, guilds), .type = &type_authorize_guilds, .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_reply, bot), .type = &type_partial_user, .flags = OPTIONAL },
+    { FIELD(struct oauth2_authorize_reply, guilds), .type = &type_authorize_guilds,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema authorize_reply_schema = {
     .name = "AuthorizeInfo",
-    .size = sizeof(struct authorize_reply),
+    .size = sizeof(struct oauth2_authorize_reply),
     .fields = authorize_reply_fields,
     .doc = "What the consent page shows.",
 };
@@ -152,23 +158,23 @@ static const struct schema redirect_schema = {
 /* --- tokens --------------------------------------------------------------------------- */
 
 static const struct field token_form_fields[] = {
-    { FIELD(struct token_form, grant_type), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct oauth2_token_form, grant_type), .type = &type_text, .flags = OPTIONAL,
       .doc = "authorization_code, refresh_token or client_credentials" },
-    { FIELD(struct token_form, code), .type = &type_secret, .flags = OPTIONAL },
-    { FIELD(struct token_form, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
-    { FIELD(struct token_form, refresh_token), .type = &type_secret, .flags = OPTIONAL },
-    { FIELD(struct token_form, scope), .type = &type_scope, .flags = OPTIONAL },
-    { FIELD(struct token_form, client_id), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct oauth2_token_form, code), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct oauth2_token_form, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
+    { FIELD(struct oauth2_token_form, refresh_token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct oauth2_token_form, scope), .type = &type_scope, .flags = OPTIONAL },
+    { FIELD(struct oauth2_token_form, client_id), .type = &type_text, .flags = OPTIONAL,
       .doc = "Here or by HTTP Basic, with the secret" },
-    { FIELD(struct token_form, client_secret), .type = &type_secret, .flags = OPTIONAL,
+    { FIELD(struct oauth2_token_form, client_secret), .type = &type_secret, .flags = OPTIONAL,
       .doc = "Applications with PUBLIC_OAUTH2_CLIENT need none for a code with a challenge" },
-    { FIELD(struct token_form, code_verifier), .type = &type_secret, .flags = OPTIONAL,
+    { FIELD(struct oauth2_token_form, code_verifier), .type = &type_secret, .flags = OPTIONAL,
       .doc = "43 to 128 characters, for a code with a challenge" },
     { 0 },
 };
 static const struct schema token_form_schema = {
     .name = "TokenRequest",
-    .size = sizeof(struct token_form),
+    .size = sizeof(struct oauth2_token_form),
     .fields = token_form_fields,
     .doc = "Parameters of a token request.",
 };
@@ -207,13 +213,13 @@ static const struct schema access_schema = {
 };
 
 static const struct field empty_fields[] = {
-    { FIELD(struct empty_reply, nothing), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct empty_json_reply, nothing), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Always absent" },
     { 0 },
 };
 static const struct schema empty_schema = {
     .name = "Empty",
-    .size = sizeof(struct empty_reply),
+    .size = sizeof(struct empty_json_reply),
     .fields = empty_fields,
     .doc = "An empty object.",
 };

@@ -40,7 +40,7 @@ static bool encode_private_key(struct arena *arena, const EVP_PKEY *key, struct 
     return true;
 }
 
-static struct str key_thumbprint(struct arena *arena, const struct signing_key *key)
+static struct str compute_key_thumbprint(struct arena *arena, const struct signing_key *key)
 {
     struct str members = STR_CONCAT(arena, STR("{\"e\":\""), key->exponent,
                                     STR("\",\"kty\":\"RSA\",\"n\":\""), key->modulus, STR("\"}"));
@@ -60,13 +60,14 @@ bool signing_key_new(struct arena *arena, struct signing_key *ret)
     EVP_PKEY_free(key);
     ERR_clear_error();
     if (made)
-        ret->kid = key_thumbprint(arena, ret);
+        ret->kid = compute_key_thumbprint(arena, ret);
     return made;
 }
 
 /* --- signing -------------------------------------------------------------------------- */
 
-static bool sign_text(EVP_PKEY *key, struct str text, unsigned char *ret, size_t *ret_length)
+static bool sign_text_with_rsa_key(EVP_PKEY *key, struct str text, unsigned char *ret,
+                                   size_t *ret_length)
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ok = context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
@@ -86,7 +87,7 @@ struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct s
     EVP_PKEY *secret = d2i_AutoPrivateKey(NULL, &at, (long)key->secret.n);
     unsigned char signature[MOST_KEY_BYTES];
     size_t length = sizeof signature;
-    bool ok = secret && sign_text(secret, text, signature, &length);
+    bool ok = secret && sign_text_with_rsa_key(secret, text, signature, &length);
 
     EVP_PKEY_free(secret);
     ERR_clear_error();

@@ -48,7 +48,8 @@ static enum err authenticate_client(struct call *call, const struct opt_str *for
     if (e == ERR_UNKNOWN_APPLICATION)
         return OK;
     if (!e)
-        *ret_known = application_client_secret_matches(api_options(call->api)->auth, ret, secret);
+        *ret_known =
+            application_client_secret_matches(api_get_options(call->api)->auth, ret, secret);
     return e;
 }
 
@@ -60,10 +61,10 @@ static enum err reply_invalid_client(struct call *call)
 /* --- issuing -------------------------------------------------------------------------- */
 
 enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
-                            const struct scopes *scopes, struct str code,
+                            const struct oauth2_scopes *scopes, struct str code,
                             struct access_token_reply *ret)
 {
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .kind = CALLER_BEARER,
         .user_id = user_id,
         .application_id = application_id,
@@ -77,14 +78,15 @@ enum err access_token_issue(struct call *call, snowflake user_id, snowflake appl
     ret->expires_in = ACCESS_SECONDS;
     enum err e = delete_expired_tokens(call->tx, user_id, application_id);
     return e ? e
-             : auth_issue_token(api_options(call->api)->auth, call->tx, &grant, &ret->access_token);
+             : auth_issue_token(api_get_options(call->api)->auth, call->tx, &grant,
+                                &ret->access_token);
 }
 
 static enum err issue_refresh_token(struct call *call, snowflake user_id, snowflake application_id,
                                     struct str scopes, struct str code,
                                     struct access_token_reply *ret)
 {
-    struct token_grant grant = {
+    struct token_to_issue grant = {
         .kind = CALLER_REFRESH,
         .user_id = user_id,
         .application_id = application_id,
@@ -93,7 +95,7 @@ static enum err issue_refresh_token(struct call *call, snowflake user_id, snowfl
     };
 
     ret->refresh_token.given = GIVEN;
-    return auth_issue_token(api_options(call->api)->auth, call->tx, &grant,
+    return auth_issue_token(api_get_options(call->api)->auth, call->tx, &grant,
                             &ret->refresh_token.value);
 }
 
@@ -103,7 +105,7 @@ static enum err issue_refresh_token(struct call *call, snowflake user_id, snowfl
  * granted the code. *ret_may is false if that user has lost the permissions. */
 static enum err install_pending_application(struct call *call, const struct application *a,
                                             const struct authorization_code *code,
-                                            const struct scopes *scopes, bool *ret_may)
+                                            const struct oauth2_scopes *scopes, bool *ret_may)
 {
     struct caller *person = arena_alloc(call->arena, sizeof *person);
     const struct caller *before = call->caller;
@@ -141,11 +143,12 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
                                       const struct authorization_code *code, struct str digest)
 {
     struct access_token_reply out = { 0 };
-    struct scopes scopes;
+    struct oauth2_scopes scopes;
     bool may = true;
 
-    scopes_parse(call->arena, code->scopes, &scopes);
-    enum err e = code->webhook_channel_id ? read_may_create_incoming_webhook(call, code, &may) : OK;
+    oauth2_scopes_parse(call->arena, code->scopes, &scopes);
+    enum err e =
+        code->webhook_channel_id ? read_whether_user_may_create_webhook(call, code, &may) : OK;
     if (!e && may && code->pending)
         e = install_pending_application(call, a, code, &scopes, &may);
     if (!e && may && code->webhook_channel_id)
@@ -156,17 +159,17 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The user lost the required permissions.");
     if (!e)
-        e = authorization_add_scopes(call, &(struct account_app){ code->user_id, a->id }, &scopes,
-                                     false);
+        e = authorization_add_scopes(
+            call, &(struct account_app_installation){ code->user_id, a->id }, &scopes, false);
     if (!e)
         e = access_token_issue(call, code->user_id, a->id, &scopes, digest, &out);
     if (!e)
         e = issue_refresh_token(call, code->user_id, a->id, scopes.text, digest, &out);
-    if (!e && scopes_contain(&scopes, "openid"))
+    if (!e && oauth2_scopes_contain(&scopes, "openid"))
         e = openid_get_signed_id_token(call, code->user_id, a->id, code->nonce, &out.id_token);
-    if (!e && code->guild_id && scopes_contain(&scopes, "bot"))
+    if (!e && code->guild_id && oauth2_scopes_contain(&scopes, "bot"))
         e = add_guild_to_reply(call, code->guild_id, &out);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* Revokes the tokens of a code that is used a second time, because the code has leaked (RFC 6749
@@ -198,7 +201,7 @@ static bool verifier_matches_challenge(struct call *call, struct str verifier, s
 static const char *check_code_verifier(struct call *call, const struct authorization_code *code,
                                        const char **ret_error)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
     struct str verifier = in->code_verifier.value;
 
     *ret_error = "invalid_request";
@@ -216,7 +219,7 @@ static const char *check_code_verifier(struct call *call, const struct authoriza
 
 static enum err exchange_authorization_code(struct call *call, const struct application *a)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
     struct str digest = authorization_code_digest(call, in->code.value);
     struct authorization_code code;
     const char *error, *wrong;
@@ -255,11 +258,11 @@ static enum err exchange_authorization_code(struct call *call, const struct appl
 
 static enum err exchange_refresh_token(struct call *call, const struct application *a)
 {
-    const struct token_form *in = call->body;
-    struct auth *auth = api_options(call->api)->auth;
+    const struct oauth2_token_form *in = call->body;
+    struct auth *auth = api_get_options(call->api)->auth;
     struct access_token_reply out = { 0 };
-    struct scopes granted, asked;
-    struct credential credential;
+    struct oauth2_scopes granted, asked;
+    struct parsed_credential credential;
     struct caller holder;
     struct str text, code;
 
@@ -277,10 +280,10 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
     if (e)
         return e;
 
-    scopes_parse(call->arena, text, &granted);
+    oauth2_scopes_parse(call->arena, text, &granted);
     asked = granted;
     if (in->scope.given == GIVEN &&
-        (!scopes_parse(call->arena, in->scope.value, &asked) || asked.bits & ~granted.bits))
+        (!oauth2_scopes_parse(call->arena, in->scope.value, &asked) || asked.bits & ~granted.bits))
         return oauth2_reply_error(call, 400, "invalid_scope",
                                   "The requested scopes exceed the granted scopes.");
     e = auth_delete_token(call->tx, credential.session);
@@ -288,9 +291,9 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
         e = access_token_issue(call, holder.id, a->id, &asked, code, &out);
     if (!e)
         e = issue_refresh_token(call, holder.id, a->id, granted.text, code, &out);
-    if (!e && scopes_contain(&asked, "openid"))
+    if (!e && oauth2_scopes_contain(&asked, "openid"))
         e = openid_get_signed_id_token(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
@@ -298,26 +301,27 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
 /* Issues a token for the application's owner. Applications of teams get only a few scopes. */
 static enum err exchange_client_credentials(struct call *call, const struct application *a)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
     uint64_t for_teams = auth_oauth2_scope_bit(STR("applications.commands.update")) |
                          auth_oauth2_scope_bit(STR("identify"));
     struct access_token_reply out = { 0 };
-    struct scopes scopes;
+    struct oauth2_scopes scopes;
 
-    if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_contain(&scopes, "bot") ||
-        scopes_contain(&scopes, "openid") || scopes_contain(&scopes, "webhook.incoming") ||
+    if (!oauth2_scopes_parse(call->arena, in->scope.value, &scopes) ||
+        oauth2_scopes_contain(&scopes, "bot") || oauth2_scopes_contain(&scopes, "openid") ||
+        oauth2_scopes_contain(&scopes, "webhook.incoming") ||
         (a->team_id && scopes.bits & ~for_teams))
         return oauth2_reply_error(call, 400, "invalid_scope",
                                   "A requested scope is not available here.");
     enum err e = access_token_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* Returns whether a public client sends a verifier instead of a secret. If the code has no
  * challenge, check_code_verifier refuses the exchange. */
 static bool is_public_client_exchange(const struct call *call, const struct application *a)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
 
     return a->flags & APPLICATION_PUBLIC_CLIENT && !has_basic_credentials(call) &&
            in->client_secret.given != GIVEN && in->code_verifier.given == GIVEN &&
@@ -328,29 +332,31 @@ static bool is_public_client_exchange(const struct call *call, const struct appl
  * errors of invalid requests. */
 static enum err request_id_token_if_needed(struct call *call)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
     bool by_code = str_is(in->grant_type.value, "authorization_code"), found = false;
     struct authorization_code code;
-    struct credential credential;
+    struct parsed_credential credential;
     struct caller holder;
-    struct scopes scopes;
+    struct oauth2_scopes scopes;
     struct str text;
     enum err e = OK;
 
     if (by_code && in->code.given == GIVEN) {
         e = authorization_code_find(call->tx, authorization_code_digest(call, in->code.value),
                                     &code, &found);
-        if (!e && found && !code.used && scopes_parse(call->arena, code.scopes, &scopes) &&
-            scopes_contain(&scopes, "openid"))
+        if (!e && found && !code.used && oauth2_scopes_parse(call->arena, code.scopes, &scopes) &&
+            oauth2_scopes_contain(&scopes, "openid"))
             e = openid_request_id_token(call, code.user_id, code.application_id, code.nonce);
     } else if (!by_code &&
                parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential)) {
-        e = auth_find_stored_token(api_options(call->api)->auth, call->tx, &credential, &holder);
+        e = auth_find_stored_token(api_get_options(call->api)->auth, call->tx, &credential,
+                                   &holder);
         if (e == ERR_UNAUTHORIZED)
             return OK;
         if (!e)
             e = token_read_scopes(call->tx, credential.session, &text);
-        if (!e && scopes_parse(call->arena, text, &scopes) && scopes_contain(&scopes, "openid"))
+        if (!e && oauth2_scopes_parse(call->arena, text, &scopes) &&
+            oauth2_scopes_contain(&scopes, "openid"))
             e = openid_request_id_token(call, holder.id, holder.application_id, (struct str){ 0 });
     }
     return e;
@@ -358,7 +364,7 @@ static enum err request_id_token_if_needed(struct call *call)
 
 enum err prepare_exchange_token(struct call *call)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
 
     if (str_is(in->grant_type.value, "authorization_code") ||
         (str_is(in->grant_type.value, "refresh_token") && in->refresh_token.given == GIVEN))
@@ -369,7 +375,7 @@ enum err prepare_exchange_token(struct call *call)
 /* POST /oauth2/token */
 enum err exchange_token(struct call *call)
 {
-    const struct token_form *in = call->body;
+    const struct oauth2_token_form *in = call->body;
     struct str type = in->grant_type.value;
     struct application a;
     bool known;
@@ -399,14 +405,15 @@ static enum err find_token_holder(struct call *call, struct str token, struct ca
                                   bool *found)
 {
     static const enum caller_kind kinds[] = { CALLER_BEARER, CALLER_REFRESH };
-    struct credential credential;
+    struct parsed_credential credential;
 
     *found = false;
     for (int i = 0; i < 2 && !*found; i++) {
         enum err e = ERR_UNAUTHORIZED;
 
         if (parse_credential_token(kinds[i], token, &credential))
-            e = auth_find_stored_token(api_options(call->api)->auth, call->tx, &credential, ret);
+            e = auth_find_stored_token(api_get_options(call->api)->auth, call->tx, &credential,
+                                       ret);
         if (e && e != ERR_UNAUTHORIZED)
             return e;
         *found = !e;
@@ -452,5 +459,5 @@ enum err revoke_token(struct call *call)
         if (!e)
             e = delete_authorization_of_holder(call, &holder);
     }
-    return e ? e : call_reply_object(call, &(struct empty_reply){ 0 });
+    return e ? e : call_reply_with_object(call, &(struct empty_json_reply){ 0 });
 }

@@ -87,7 +87,7 @@ static void collect_answer_changes(struct call *call, const struct onboarding *o
 
 static enum err check_answers(struct call *call)
 {
-    struct answer_changes *a = call_passed_data(call, "answer_changes");
+    struct answer_changes *a = call_get_stage_data(call, "answer_changes");
     snowflake guild_id = call->target.guild->id;
     struct guild_roles_and_channels positions;
     struct onboarding o;
@@ -109,7 +109,7 @@ static enum err check_answers(struct call *call)
 
 enum err prepare_onboarding_answers(struct call *call)
 {
-    call_pass_data(call, "answer_changes", sizeof(struct answer_changes));
+    call_store_stage_data(call, "answer_changes", sizeof(struct answer_changes));
     call->read = check_answers;
     return OK;
 }
@@ -140,7 +140,7 @@ static bool apply_answers_to_member(struct call *call, const struct answer_chang
 /* POST and PUT /guilds/{guild.id}/onboarding-responses */
 enum err submit_onboarding_answers(struct call *call)
 {
-    const struct answer_changes *a = call_passed_data(call, "answer_changes");
+    const struct answer_changes *a = call_get_stage_data(call, "answer_changes");
     struct onboarding_answers answers = *(const struct onboarding_answers *)call->body;
     const struct permission_input *who = &call->target.member_access->input;
     struct member m = *call->target.member_access->member;
@@ -152,12 +152,12 @@ enum err submit_onboarding_answers(struct call *call)
     enum err e = onboarding_read_version(call->tx, m.guild_id, &version);
 
     if (!e && version != a->version)
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     answers.guild_id = m.guild_id;
     answers.user_id = m.user_id;
     if (!e)
         e = onboarding_answers_save(call->tx, &answers);
     if (!e && apply_answers_to_member(call, a, &m))
         e = member_update_and_emit(call, &m);
-    return e ? e : call_reply_object(call, &answers);
+    return e ? e : call_reply_with_object(call, &answers);
 }

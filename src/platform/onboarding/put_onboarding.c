@@ -265,13 +265,14 @@ static void add_prompt_create_entry(struct call *call, struct onboarding_change_
 
     *n = (struct onboarding_audit_entry){ .action = AUDIT_ONBOARDING_PROMPT_CREATE,
                                           .target = p->id };
-    audit_add_value(call, &n->changes, "id", &type_id, NULL, &p->id);
-    audit_add_value(call, &n->changes, "type", &type_count, NULL, &p->type);
-    audit_add_value(call, &n->changes, "title", &type_text, NULL, &p->title);
-    audit_add_value(call, &n->changes, "options", &type_onboarding_options, NULL, &p->options);
-    audit_add_value(call, &n->changes, "single_select", &type_bool, NULL, &p->single_select);
-    audit_add_value(call, &n->changes, "required", &type_bool, NULL, &p->required);
-    audit_add_value(call, &n->changes, "in_onboarding", &type_bool, NULL, &p->in_onboarding);
+    audit_add_typed_change(call, &n->changes, "id", &type_id, NULL, &p->id);
+    audit_add_typed_change(call, &n->changes, "type", &type_count, NULL, &p->type);
+    audit_add_typed_change(call, &n->changes, "title", &type_text, NULL, &p->title);
+    audit_add_typed_change(call, &n->changes, "options", &type_onboarding_options, NULL,
+                           &p->options);
+    audit_add_typed_change(call, &n->changes, "single_select", &type_bool, NULL, &p->single_select);
+    audit_add_typed_change(call, &n->changes, "required", &type_bool, NULL, &p->required);
+    audit_add_typed_change(call, &n->changes, "in_onboarding", &type_bool, NULL, &p->in_onboarding);
 }
 
 static bool prompts_differ(struct call *call, const struct onboarding_prompt *a,
@@ -304,7 +305,7 @@ static void add_prompt_audit_entries(struct call *call, struct onboarding_change
 
 static enum err read_onboarding_state(struct call *call)
 {
-    struct onboarding_change_state *w = call_passed_data(call, "onboarding_change_state");
+    struct onboarding_change_state *w = call_get_stage_data(call, "onboarding_change_state");
     snowflake guild_id = call->target.guild->id;
     const struct role *everyone;
 
@@ -313,7 +314,7 @@ static enum err read_onboarding_state(struct call *call)
     if (!e)
         e = read_guild_roles_and_channels(call->tx, guild_id, &w->positions);
     if (!e)
-        e = guild_emojis(call->tx, guild_id, &w->emojis);
+        e = guild_emojis_list(call->tx, guild_id, &w->emojis);
     everyone = e ? NULL : find_guild_role_by_id(&w->positions, guild_id);
     w->everyone = everyone ? everyone->permissions : 0;
     return e;
@@ -341,7 +342,7 @@ static enum err apply_onboarding_change(struct call *call, struct onboarding_cha
 
 static enum err compute_onboarding_change(struct call *call)
 {
-    struct onboarding_change_state *w = call_passed_data(call, "onboarding_change_state");
+    struct onboarding_change_state *w = call_get_stage_data(call, "onboarding_change_state");
     bool known = w->before.version != 0;
 
     onboarding_remove_deleted_ids(&w->before, &w->positions);
@@ -361,7 +362,7 @@ static enum err compute_onboarding_change(struct call *call)
 
 enum err prepare_put_onboarding(struct call *call)
 {
-    call_pass_data(call, "onboarding_change_state", sizeof(struct onboarding_change_state));
+    call_store_stage_data(call, "onboarding_change_state", sizeof(struct onboarding_change_state));
     call->read = read_onboarding_state;
     call->compute = compute_onboarding_change;
     return OK;
@@ -370,13 +371,13 @@ enum err prepare_put_onboarding(struct call *call)
 /* PUT /guilds/{guild.id}/onboarding */
 enum err put_onboarding(struct call *call)
 {
-    struct onboarding_change_state *w = call_passed_data(call, "onboarding_change_state");
+    struct onboarding_change_state *w = call_get_stage_data(call, "onboarding_change_state");
     const struct onboarding_audit_entry *n = w->audit.items;
     int64_t version;
     enum err e = onboarding_read_version(call->tx, w->now.guild_id, &version);
 
     if (!e && version != w->before.version)
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     w->now.version = (int64_t)snowflake_new();
     if (!e)
         e = onboarding_save(call->tx, &w->now, w->prompts, w->channels);
@@ -387,7 +388,7 @@ enum err put_onboarding(struct call *call)
         e = guild_set_feature(call, w->now.guild_id, "GUILD_ONBOARDING", w->now.enabled);
     if (e)
         return e;
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     json_write_raw(&j, w->reply);
     return OK;
 }

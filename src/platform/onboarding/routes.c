@@ -16,7 +16,7 @@ static enum err get_onboarding(struct call *call)
         return e;
     if (o.version)
         onboarding_remove_deleted_ids(&o, &positions);
-    return call_reply_object(call, &o);
+    return call_reply_with_object(call, &o);
 }
 
 static enum err delete_answers_of_member(struct call *call, const struct member_leave *leave)

@@ -19,7 +19,7 @@ enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *r
 
     *ret = (struct onboarding){ .guild_id = guild_id };
     if (!e && found && row_text(&r, 3).n > LONG_TEXT)
-        e = tx_require_background(tx);
+        e = tx_require_background_thread(tx);
     if (e || !found)
         return e;
     ret->version = row_int(&r, 0);
@@ -121,7 +121,7 @@ enum err read_guild_roles_and_channels(struct tx *tx, snowflake guild_id,
     enum err e = guild_roles_list(tx, guild_id, &ret->roles);
 
     if (!e)
-        e = guild_channels(tx, guild_id, &ret->channels, &threads);
+        e = guild_channels_list(tx, guild_id, &ret->channels, &threads);
     if (!e)
         qsort(ret->roles.items, ret->roles.count, sizeof(struct role), compare_roles_by_id);
     return e;

@@ -1,12 +1,12 @@
 /* schema.c - JSON schemas of onboarding prompts and answers. */
 #include "platform/onboarding/internal.h"
 
-static const struct choice prompt_types[] = {
+static const struct enum_choice prompt_types[] = {
     { 0, NULL, "MULTIPLE_CHOICE", "Options to choose from" },
     { 1, NULL, "DROPDOWN", "Options in a dropdown list" },
     { 0 },
 };
-static const struct choice modes[] = {
+static const struct enum_choice modes[] = {
     { ONBOARDING_DEFAULT, NULL, "DEFAULT", "Default channels count" },
     { ONBOARDING_ADVANCED, NULL, "ADVANCED", "Channels of options count too" },
     { 0 },

@@ -117,7 +117,7 @@ static enum err get_welcome_screen(struct call *call)
         e = call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
-    return e ? e : call_reply_object(call, &row.screen);
+    return e ? e : call_reply_with_object(call, &row.screen);
 }
 
 static enum err resolve_welcome_channel_emoji(struct call *call, struct welcome_channel *c,
@@ -196,13 +196,13 @@ static enum err modify_welcome_screen(struct call *call)
         row.enabled = in->enabled.value;
     e = welcome_screen_save_row(call->tx, guild_id, &row);
     if (!e)
-        e = audit_record_object(call, guild_id, AUDIT_GUILD_UPDATE, guild_id, audited_welcome,
-                                &before, &row);
+        e = audit_record_object_change(call, guild_id, AUDIT_GUILD_UPDATE, guild_id,
+                                       audited_welcome, &before, &row);
     if (!e)
         e = guild_set_feature(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
-    return e ? e : call_reply_object(call, &row.screen);
+    return e ? e : call_reply_with_object(call, &row.screen);
 }
 
 static const struct route routes[] = {

@@ -73,9 +73,9 @@ WORLD_SINGLE(onboarding, onboarding_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static enum err import_option(struct world_file_importer *im, const struct world_option *in,
-                              snowflake guild, const struct json_path *at,
-                              struct onboarding_option *ret)
+static enum err import_onboarding_option(struct world_file_importer *im,
+                                         const struct world_option *in, snowflake guild,
+                                         const struct json_path *at, struct onboarding_option *ret)
 {
     struct json_path emoji_at = json_path_key(at, STR("emoji"));
     struct onboarding_option_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
@@ -97,9 +97,9 @@ static enum err import_option(struct world_file_importer *im, const struct world
                                              "channels", &ret->channel_ids);
 }
 
-static enum err import_prompt(struct world_file_importer *im, const struct world_prompt *in,
-                              snowflake guild, const struct json_path *at,
-                              struct onboarding_prompt *ret)
+static enum err import_onboarding_prompt(struct world_file_importer *im,
+                                         const struct world_prompt *in, snowflake guild,
+                                         const struct json_path *at, struct onboarding_prompt *ret)
 {
     struct json_path all = json_path_key(at, STR("options"));
     const struct world_option *o = in->options.items;
@@ -116,8 +116,9 @@ static enum err import_prompt(struct world_file_importer *im, const struct world
     for (size_t i = 0; !e && i < in->options.count; i++) {
         struct json_path here = json_path_index(&all, i);
 
-        e = import_option(im, &o[i], guild, &here,
-                          list_append(im->arena, &ret->options, sizeof(struct onboarding_option)));
+        e = import_onboarding_option(
+            im, &o[i], guild, &here,
+            list_append(im->arena, &ret->options, sizeof(struct onboarding_option)));
     }
     return e;
 }
@@ -149,8 +150,9 @@ static enum err import_onboarding(struct world_file_importer *im, const void *en
     for (size_t i = 0; !e && i < in->prompts.value.count; i++) {
         struct json_path here = json_path_index(&all, i);
 
-        e = import_prompt(im, &p[i], guild, &here,
-                          list_append(im->arena, &o.prompts, sizeof(struct onboarding_prompt)));
+        e = import_onboarding_prompt(
+            im, &p[i], guild, &here,
+            list_append(im->arena, &o.prompts, sizeof(struct onboarding_prompt)));
     }
     return e || im->form->problems != before ? e : save_imported_onboarding(im, &o);
 }

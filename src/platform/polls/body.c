@@ -83,7 +83,7 @@ static const struct type type_answers = {
     .kind = KIND_ARRAY, .min = 1, .max = POLL_MAX_ANSWERS, .of = &type_answer
 };
 
-static const struct choice layouts[] = {
+static const struct enum_choice layouts[] = {
     { 1, NULL, "DEFAULT", "A list" },
     { 0 },
 };

@@ -1,5 +1,5 @@
 /* polls.h - polls in messages, and their vote counts, which are stored per answer and counter shard
- * (tx_counter_shard). Voting, voter lists and the end of a poll are in votes/. Owns the tables
+ * (tx_get_counter_shard). Voting, voter lists and the end of a poll are in votes/. Owns the tables
  * polls, poll_counts, poll_voters and poll_votes. May include emojis/ and lower layers. Start with
  * rows.c. */
 #ifndef PLATFORM_POLLS_POLLS_H
@@ -24,10 +24,10 @@ enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *pol
  * message has no poll. */
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret);
 /* Returns a copy of the poll in which .me_voted is false. */
-const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll);
+const struct poll *poll_copy_without_own_votes(struct arena *arena, const struct poll *poll);
 /* Deletes the poll and its counts. A job deletes the votes. */
 enum err poll_delete(struct tx *tx, snowflake message_id);
 /* Stores the expiry and the final results of an ended poll. */
-enum err poll_finish(struct tx *tx, snowflake message_id, const struct poll *poll);
+enum err poll_store_final_results(struct tx *tx, snowflake message_id, const struct poll *poll);
 
 #endif

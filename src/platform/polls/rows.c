@@ -88,7 +88,7 @@ enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const
     return OK;
 }
 
-const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll)
+const struct poll *poll_copy_without_own_votes(struct arena *arena, const struct poll *poll)
 {
     struct poll_results *results = arena_alloc(arena, sizeof *results);
     const struct poll_answer_count *counts = poll->results->answer_counts.items;
@@ -122,7 +122,7 @@ enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *pol
 static const char FINISH_POLL[] =
     "update polls set expires_at = $2, final_counts = $3 where message_id = $1";
 
-enum err poll_finish(struct tx *tx, snowflake message_id, const struct poll *poll)
+enum err poll_store_final_results(struct tx *tx, snowflake message_id, const struct poll *poll)
 {
     const struct poll_answer_count *c = poll->results->answer_counts.items;
     struct list counts = { 0 };

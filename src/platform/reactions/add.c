@@ -7,7 +7,7 @@
 
 static bool burst_allowed_for_all = true;
 
-void reactions_set_burst_for_all(bool everybody_is_premium)
+void burst_reactions_set_allowed_for_all(bool everybody_is_premium)
 {
     burst_allowed_for_all = everybody_is_premium;
 }
@@ -16,8 +16,9 @@ void reactions_set_burst_for_all(bool everybody_is_premium)
 
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
 {
-    return emoji_name_parse(call->arena, call_path_text(call, "emoji"), ret) ? OK
-                                                                             : ERR_NO_SUCH_EMOJI;
+    return emoji_name_parse(call->arena, call_get_path_text(call, "emoji"), ret)
+               ? OK
+               : ERR_NO_SUCH_EMOJI;
 }
 
 bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret)
@@ -132,8 +133,8 @@ static enum err emit_reaction_add(struct call *call, const struct reaction_emoji
         event.member = &member;
     }
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_ADD, audience_of_channel(call->target.channel),
-                  &reaction_added_schema, &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_ADD, audience_of_channel(call->target.channel),
+                        &reaction_added_schema, &event);
     return e;
 }
 
@@ -171,19 +172,14 @@ static enum err add_new_reaction(struct call *call, struct str key,
     return e ? e : emit_reaction_add(call, emoji, burst);
 }
 
-enum err create_reaction(struct call *call)
+enum err reaction_add_of_caller(struct call *call, const struct reaction_emoji_name *name,
+                                bool burst)
 {
-    bool burst = ((const struct reaction_query *)call->query)->type == 1;
-    struct reaction_emoji_name name;
     struct reaction_emoji emoji;
     struct reaction_line there;
-    enum err e = check_thread_not_archived(call);
+    bool joins = find_reaction_of_message(call, name->key, &there);
+    enum err e = joins ? OK : resolve_new_reaction_emoji(call, name, &emoji);
 
-    if (!e)
-        e = parse_emoji_of_path(call, &name);
-    bool joins = !e && find_reaction_of_message(call, name.key, &there);
-    if (!e && !joins)
-        e = resolve_new_reaction_emoji(call, &name, &emoji);
     if (!e)
         e = check_not_blocked_by_author(call);
     if (!e)
@@ -191,5 +187,16 @@ enum err create_reaction(struct call *call)
     if (e || (joins && there.reader_bits & (burst ? READER_REACTED_BURST : READER_REACTED_NORMAL)))
         return e;
     return joins ? add_caller_to_reaction(call, &there, burst)
-                 : add_new_reaction(call, name.key, &emoji, burst);
+                 : add_new_reaction(call, name->key, &emoji, burst);
+}
+
+enum err create_reaction(struct call *call)
+{
+    bool burst = ((const struct reaction_query *)call->query)->type == 1;
+    struct reaction_emoji_name name;
+    enum err e = check_thread_not_archived(call);
+
+    if (!e)
+        e = parse_emoji_of_path(call, &name);
+    return e ? e : reaction_add_of_caller(call, &name, burst);
 }

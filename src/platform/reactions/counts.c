@@ -1,5 +1,5 @@
-/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_counter_shard) has a row
- * of counts, because concurrent writers would conflict in the message's row. Removing an emoji
+/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_get_counter_shard) has a
+ * row of counts, because concurrent writers would conflict in the message's row. Removing an emoji
  * merges the shards into the message's row; transactions that conflict there are retried. */
 #include "platform/reactions/internal.h"
 
@@ -72,12 +72,12 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
         e = ERR_UNKNOWN_MESSAGE;
     return e ? e
              : tx_exec(tx, INSERT_SHARD,
-                       BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)), NULL);
+                       BIND(v_id(m->id), v_int(tx_get_counter_shard(tx)), v_text(counts)), NULL);
 }
 
 /* Adds the counts in `more` to the text of a counter shard, and returns the new text. */
-static struct str add_counts_to_shard_text(struct tx *tx, struct str lines,
-                                           const struct reaction_line *more)
+static struct str add_reaction_counts_to_shard_text(struct tx *tx, struct str lines,
+                                                    const struct reaction_line *more)
 {
     struct reaction_line line, sum = *more;
     struct buf out;
@@ -101,18 +101,19 @@ static enum err update_counter_shard(struct tx *tx, const struct message *m,
     struct rows row;
     bool found;
     enum err e =
-        tx_one(tx, READ_SHARD, BIND(v_id(m->id), v_int(tx_counter_shard(tx))), &row, &found);
+        tx_one(tx, READ_SHARD, BIND(v_id(m->id), v_int(tx_get_counter_shard(tx))), &row, &found);
 
     if (e)
         return e;
-    struct str counts = add_counts_to_shard_text(tx, found ? row_text(&row, 0) : STR(""), more);
+    struct str counts =
+        add_reaction_counts_to_shard_text(tx, found ? row_text(&row, 0) : STR(""), more);
     if (!found)
         return insert_counter_shard(tx, m, counts);
-    return tx_exec(tx, UPDATE_SHARD, BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)),
-                   NULL);
+    return tx_exec(tx, UPDATE_SHARD,
+                   BIND(v_id(m->id), v_int(tx_get_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-enum err reaction_shards_delete(struct tx *tx, snowflake message_id)
+enum err reaction_count_shards_delete(struct tx *tx, snowflake message_id)
 {
     return tx_exec(tx, "delete from reaction_lanes where message_id = $1", BIND(v_id(message_id)),
                    NULL);
@@ -153,8 +154,8 @@ enum err reaction_update_count(struct tx *tx, const struct message *m, snowflake
 {
     struct reaction_line more = { .id = id, .normal = burst ? 0 : by, .burst = burst ? by : 0 };
 
-    return tx_counter_shard(tx) ? update_counter_shard(tx, m, &more)
-                                : update_count_in_message_row(tx, m, id, burst, user_id, by);
+    return tx_get_counter_shard(tx) ? update_counter_shard(tx, m, &more)
+                                    : update_count_in_message_row(tx, m, id, burst, user_id, by);
 }
 
 #define UNUSED                                                                            \
@@ -178,16 +179,16 @@ size_t count_distinct_emoji(struct str text)
 
 /* Deletes the merged shards, and the rows of emoji whose last users were removed concurrently in
  * different shards. */
-static enum err delete_merged_shards(struct tx *tx, const struct message *m)
+static enum err delete_merged_counter_shards(struct tx *tx, const struct message *m)
 {
     if (m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS)
         return OK;
-    enum err e = reaction_shards_delete(tx, m->id);
+    enum err e = reaction_count_shards_delete(tx, m->id);
     return e ? e : tx_exec(tx, DELETE_UNUSED, BIND(v_id(m->id)), NULL);
 }
 
-static enum err append_new_reaction(struct tx *tx, const struct message *m,
-                                    const struct reaction_line *line)
+static enum err append_emoji_to_reactions_text(struct tx *tx, const struct message *m,
+                                               const struct reaction_line *line)
 {
     struct str stored = m->stored_reactions.value;
     bool sharded = m->reacted == HAS_REACTIONS_IN_COUNTER_SHARDS;
@@ -197,7 +198,7 @@ static enum err append_new_reaction(struct tx *tx, const struct message *m,
                                         HAS_REACTIONS_IN_COUNTER_SHARDS);
     enum err e = save_merged_reactions(
         tx, m, append_line_to_reactions_text(tx, remove_emoji_from_reactions_text(tx, m, 0), line));
-    return e ? e : delete_merged_shards(tx, m);
+    return e ? e : delete_merged_counter_shards(tx, m);
 }
 
 enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
@@ -213,7 +214,7 @@ enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct r
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji)
 {
-    enum err e = append_new_reaction(tx, m, line);
+    enum err e = append_emoji_to_reactions_text(tx, m, line);
 
     return e ? e : reaction_insert_row(tx, m->id, line, emoji);
 }
@@ -223,7 +224,7 @@ enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowfla
     struct str left = id ? remove_emoji_from_reactions_text(tx, m, id) : STR("");
     enum err e = save_merged_reactions(tx, m, left);
 
-    return e ? e : delete_merged_shards(tx, m);
+    return e ? e : delete_merged_counter_shards(tx, m);
 }
 
 enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id)

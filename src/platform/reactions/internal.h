@@ -38,7 +38,7 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji that has no users. */
 enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id);
-enum err reaction_shards_delete(struct tx *tx, snowflake message_id);
+enum err reaction_count_shards_delete(struct tx *tx, snowflake message_id);
 
 /* --- removal_job.c: removal of emoji with many users ---------------------------------- */
 
@@ -61,6 +61,14 @@ enum err delete_user_reaction(struct call *call);
 enum err delete_user_burst_reaction(struct call *call);
 enum err delete_all_reactions_for_emoji(struct call *call);
 enum err delete_all_reactions(struct call *call);
+
+/* The following functions change a reaction of the message in call->target; call->caller must be
+ * set. */
+enum err reaction_add_of_caller(struct call *call, const struct reaction_emoji_name *name,
+                                bool burst);
+enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_name *name,
+                                 snowflake user_id, bool burst);
+enum err reaction_remove_emoji(struct call *call, const struct reaction_emoji_name *name);
 
 /* Parses the emoji in the request's path. Returns ERR_NO_SUCH_EMOJI if it is not an emoji. */
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret);

@@ -1,7 +1,7 @@
 /* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_users` a row per
  * user of an emoji. The message's row has the counts as text (model/text/reaction_text.h); with
- * concurrent writers, counter shards (tx_counter_shard) have additional counts. Owns the tables of
- * reactions. May include threads/ and lower layers. Start with counts.c. */
+ * concurrent writers, counter shards (tx_get_counter_shard) have additional counts. Owns the tables
+ * of reactions. May include threads/ and lower layers. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 
@@ -21,11 +21,20 @@ enum err world_file_resolve_emoji(struct world_file_importer *im, struct str tex
                                   snowflake channel, const struct json_path *at,
                                   struct reaction_emoji_name *ret);
 
+/* Changes reactions of a message as another server reported them, with the events; permissions are
+ * not checked. `emoji` is Unicode characters or name:id; ERR_NO_SUCH_EMOJI if it is unknown here.
+ * reaction_unmirror removes the emoji of all users if user_id is 0, and all emoji if `emoji` is
+ * empty, too. Nothing changes if the reaction is already there, or already gone. */
+enum err reaction_mirror(struct call *call, struct channel *c, struct message *m, snowflake user_id,
+                         struct str emoji);
+enum err reaction_unmirror(struct call *call, struct channel *c, struct message *m,
+                           snowflake user_id, struct str emoji);
+
 extern const struct domain reactions_domain;
 extern const struct world_file_fields reactions_world;
 
 /* Sets whether all accounts, or only premium accounts, may use burst reactions. */
-void reactions_set_burst_for_all(bool everybody_is_premium);
+void burst_reactions_set_allowed_for_all(bool everybody_is_premium);
 
 struct reaction_line;
 /* Inserts a row in `reactions` without updating the reactions text in the message's row. */

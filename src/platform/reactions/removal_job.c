@@ -67,7 +67,7 @@ enum err reactions_remove_from_message(struct call *call, const struct message *
 
 enum err reactions_delete_of_message(struct call *call, const snowflake *message_id)
 {
-    enum err e = reaction_shards_delete(call->tx, *message_id);
+    enum err e = reaction_count_shards_delete(call->tx, *message_id);
 
     return e ? e : detach_and_delete_reaction_users(call, *message_id, 0);
 }

@@ -5,17 +5,15 @@
 
 /* --- of one user ---------------------------------------------------------------------- */
 
-static enum err remove_reaction_of_user(struct call *call, snowflake user_id, bool burst)
+enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_name *name,
+                                 snowflake user_id, bool burst)
 {
     const struct message *m = call->target.message;
-    const struct thread_metadata *thread = call->target.channel->thread_metadata;
-    struct reaction_emoji_name name;
     struct reaction_line line;
     bool gone = false;
-    enum err e =
-        thread && thread->archived ? ERR_THREAD_ARCHIVED : parse_emoji_of_path(call, &name);
+    enum err e = OK;
 
-    if (!e && find_reaction_of_message(call, name.key, &line))
+    if (find_reaction_of_message(call, name->key, &line))
         e = reaction_remove_user(call->tx, line.id, burst, user_id, &gone);
     if (e || !gone)
         return e;
@@ -29,9 +27,20 @@ static enum err remove_reaction_of_user(struct call *call, snowflake user_id, bo
     event.burst = burst;
     event.type = burst;
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE, audience_of_channel(call->target.channel),
-                  &reaction_removed_schema, &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_REMOVE,
+                        audience_of_channel(call->target.channel), &reaction_removed_schema,
+                        &event);
     return e;
+}
+
+static enum err remove_reaction_of_user(struct call *call, snowflake user_id, bool burst)
+{
+    const struct thread_metadata *thread = call->target.channel->thread_metadata;
+    struct reaction_emoji_name name;
+    enum err e =
+        thread && thread->archived ? ERR_THREAD_ARCHIVED : parse_emoji_of_path(call, &name);
+
+    return e ? e : reaction_remove_of_user(call, &name, user_id, burst);
 }
 
 enum err delete_own_reaction(struct call *call)
@@ -47,7 +56,7 @@ enum err delete_own_burst_reaction(struct call *call)
 /* Removing other users' reactions needs MANAGE_MESSAGES, which DM channels do not have. */
 static enum err remove_reaction_of_path_user(struct call *call, bool burst)
 {
-    snowflake user_id = call_path_id(call, "reactor.id");
+    snowflake user_id = call_get_path_id(call, "reactor.id");
 
     if (user_id == call->caller->id)
         return remove_reaction_of_user(call, user_id, burst);
@@ -70,22 +79,28 @@ enum err delete_user_burst_reaction(struct call *call)
 
 /* --- of all users --------------------------------------------------------------------- */
 
-enum err delete_all_reactions_for_emoji(struct call *call)
+enum err reaction_remove_emoji(struct call *call, const struct reaction_emoji_name *name)
 {
     struct reaction_event event = reaction_event_of_message(call);
-    struct reaction_emoji_name name;
     struct reaction_line line;
-    enum err e = parse_emoji_of_path(call, &name);
 
-    if (e || !find_reaction_of_message(call, name.key, &line))
-        return e;
-    e = reactions_remove_from_message(call, call->target.message, line.id);
+    if (!find_reaction_of_message(call, name->key, &line))
+        return OK;
+    enum err e = reactions_remove_from_message(call, call->target.message, line.id);
     event.emoji = reaction_emoji_decode(call->arena, &line);
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
-                  audience_of_channel(call->target.channel), &reaction_emoji_removed_schema,
-                  &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
+                        audience_of_channel(call->target.channel), &reaction_emoji_removed_schema,
+                        &event);
     return e;
+}
+
+enum err delete_all_reactions_for_emoji(struct call *call)
+{
+    struct reaction_emoji_name name;
+    enum err e = parse_emoji_of_path(call, &name);
+
+    return e ? e : reaction_remove_emoji(call, &name);
 }
 
 enum err delete_all_reactions(struct call *call)
@@ -96,7 +111,8 @@ enum err delete_all_reactions(struct call *call)
         return OK;
     enum err e = reactions_remove_from_message(call, call->target.message, 0);
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_ALL,
-                  audience_of_channel(call->target.channel), &reactions_removed_schema, &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_REMOVE_ALL,
+                        audience_of_channel(call->target.channel), &reactions_removed_schema,
+                        &event);
     return e;
 }

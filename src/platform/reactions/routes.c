@@ -5,7 +5,7 @@
 #include "api/deletion.h"
 #include "platform/channels/channels.h"
 
-static const struct choice kinds[] = {
+static const struct enum_choice kinds[] = {
     { 0, NULL, "NORMAL", "A normal reaction" },
     { 1, NULL, "BURST", "With an animation, for premium accounts" },
     { 0 },
@@ -53,7 +53,7 @@ static enum err list_reactions(struct call *call)
 
     if (!e && find_reaction_of_message(call, name.key, &line))
         e = reaction_read_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
-    return e ? e : call_reply_object(call, &users);
+    return e ? e : call_reply_with_object(call, &users);
 }
 
 /* --- route table ---------------------------------------------------------------------- */

@@ -101,7 +101,7 @@ static enum err insert_imported_reaction(struct world_file_importer *im,
 
 static bool emoji_is_already_imported(const struct reacted_message *to, struct str key)
 {
-    struct str lines = reaction_text_skip_first_line(buf_str(&to->text));
+    struct str lines = reaction_text_skip_first_line(buf_as_str(&to->text));
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))

@@ -110,7 +110,8 @@ static const struct schema feature_ack_schema = {
 
 static enum err reply_with_null_token(struct call *call)
 {
-    return call_reply_object(call, &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
+    return call_reply_with_object(call,
+                                  &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
 }
 
 /* --- channels ------------------------------------------------------------------------- */
@@ -122,13 +123,13 @@ static snowflake guild_id_of_channel(const struct channel *c)
 
 /* Sets the read state of a channel. Without `manual`, an id older than the stored one is ignored.
  */
-static enum err ack_channel(struct call *call, const struct channel *c, snowflake message_id,
-                            const struct message_ack_draft *in)
+static enum err acknowledge_channel(struct call *call, const struct channel *c,
+                                    snowflake message_id, const struct message_ack_draft *in)
 {
     struct read_state s;
     bool found;
     snowflake me = call->caller->id;
-    enum err e = read_state_find(call->tx, me, READ_CHANNEL, c->id, &s, &found);
+    enum err e = find_read_state(call->tx, me, READ_CHANNEL, c->id, &s, &found);
 
     if (e || (found && !in->manual && message_id < s.last_id))
         return e;
@@ -152,15 +153,15 @@ static enum err ack_channel(struct call *call, const struct channel *c, snowflak
         event.flags = in->flags;
     if (in->last_viewed.given == GIVEN)
         event.last_viewed = in->last_viewed;
-    call_emit(call, EVENT_MESSAGE_ACK, audience_of_user(me), &message_ack_schema, &event);
+    call_emit_event(call, EVENT_MESSAGE_ACK, audience_of_user(me), &message_ack_schema, &event);
     return OK;
 }
 
 /* POST /channels/{channel.id}/messages/{acked.id}/ack */
 enum err ack_message(struct call *call)
 {
-    enum err e =
-        ack_channel(call, call->target.channel, call_path_id(call, "acked.id"), call->body);
+    enum err e = acknowledge_channel(call, call->target.channel, call_get_path_id(call, "acked.id"),
+                                     call->body);
 
     return e ? e : reply_with_null_token(call);
 }
@@ -176,7 +177,7 @@ enum err ack_pins(struct call *call)
 
     if (e || c->last_pin_timestamp.given != GIVEN)
         return e;
-    e = read_state_find(call->tx, call->caller->id, READ_CHANNEL, c->id, &s, &found);
+    e = find_read_state(call->tx, call->caller->id, READ_CHANNEL, c->id, &s, &found);
     s.guild_id = guild_id_of_channel(c);
     s.pins_at = c->last_pin_timestamp;
     if (!e)
@@ -185,8 +186,8 @@ enum err ack_pins(struct call *call)
         e = read_state_increment_version(call->tx, call->caller->id, &event.version);
     event.timestamp = s.pins_at.value;
     if (!e)
-        call_emit(call, EVENT_CHANNEL_PINS_ACK, audience_of_user(call->caller->id),
-                  &pins_ack_schema, &event);
+        call_emit_event(call, EVENT_CHANNEL_PINS_ACK, audience_of_user(call->caller->id),
+                        &pins_ack_schema, &event);
     return e;
 }
 
@@ -203,7 +204,7 @@ static bool can_view_channel(const struct call *call, const struct channel *c)
 enum err ack_guild(struct call *call)
 {
     struct list channels, threads;
-    enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
+    enum err e = guild_channels_list(call->tx, call->target.guild->id, &channels, &threads);
     const struct channel *c = channels.items;
 
     for (size_t i = 0; !e && i < channels.count; i++) {
@@ -212,18 +213,18 @@ enum err ack_guild(struct call *call)
 
         if (c[i].last_message_id.given != GIVEN || !can_view_channel(call, &c[i]))
             continue;
-        e = read_state_find(call->tx, call->caller->id, READ_CHANNEL, c[i].id, &s, &found);
+        e = find_read_state(call->tx, call->caller->id, READ_CHANNEL, c[i].id, &s, &found);
         if (!e && s.last_id < c[i].last_message_id.value)
-            e = ack_channel(call, &c[i], c[i].last_message_id.value,
-                            &(struct message_ack_draft){ 0 });
+            e = acknowledge_channel(call, &c[i], c[i].last_message_id.value,
+                                    &(struct message_ack_draft){ 0 });
     }
     return e;
 }
 
 /* --- features (not channels) ---------------------------------------------------------- */
 
-static enum err ack_feature(struct call *call, int64_t kind, snowflake resource_id,
-                            snowflake entity_id, enum event event)
+static enum err acknowledge_feature(struct call *call, int64_t kind, snowflake resource_id,
+                                    snowflake entity_id, enum event event)
 {
     struct read_state s = { .id = resource_id, .kind = kind, .last_id = entity_id };
     struct feature_ack out = { .ack_type = kind,
@@ -234,7 +235,7 @@ static enum err ack_feature(struct call *call, int64_t kind, snowflake resource_
     if (!e)
         e = read_state_increment_version(call->tx, call->caller->id, &out.version);
     if (!e)
-        call_emit(call, event, audience_of_user(call->caller->id), &feature_ack_schema, &out);
+        call_emit_event(call, event, audience_of_user(call->caller->id), &feature_ack_schema, &out);
     return e;
 }
 
@@ -257,24 +258,25 @@ static enum err refuse_read_state_type(struct call *call, const char *field)
 /* POST /guilds/{guild.id}/ack/{read_state.type}/{acked.id} */
 enum err ack_guild_feature(struct call *call)
 {
-    int64_t kind = (int64_t)call_path_id(call, "read_state.type");
+    int64_t kind = (int64_t)call_get_path_id(call, "read_state.type");
 
     if (!is_guild_read_state(kind))
         return refuse_read_state_type(call, "type");
-    enum err e = ack_feature(call, kind, call->target.guild->id, call_path_id(call, "acked.id"),
-                             EVENT_GUILD_FEATURE_ACK);
+    enum err e = acknowledge_feature(call, kind, call->target.guild->id,
+                                     call_get_path_id(call, "acked.id"), EVENT_GUILD_FEATURE_ACK);
     return e ? e : reply_with_null_token(call);
 }
 
 /* POST /users/@me/{read_state.type}/{acked.id}/ack */
 enum err ack_user_feature(struct call *call)
 {
-    int64_t kind = (int64_t)call_path_id(call, "read_state.type");
+    int64_t kind = (int64_t)call_get_path_id(call, "read_state.type");
 
     if (!is_account_read_state(kind))
         return refuse_read_state_type(call, "type");
-    enum err e = ack_feature(call, kind, call->caller->id, call_path_id(call, "acked.id"),
-                             EVENT_USER_NON_CHANNEL_ACK);
+    enum err e =
+        acknowledge_feature(call, kind, call->caller->id, call_get_path_id(call, "acked.id"),
+                            EVENT_USER_NON_CHANNEL_ACK);
     return e ? e : reply_with_null_token(call);
 }
 
@@ -287,7 +289,7 @@ struct bulk_ack_entry {
 struct bulk_ack {
     struct list read_states; /* struct bulk_ack_entry */
 };
-static const struct choice kind_choices[] = {
+static const struct enum_choice kind_choices[] = {
     { READ_CHANNEL, NULL, "CHANNEL", "A channel" },
     { READ_GUILD_EVENT, NULL, "GUILD_EVENT", "A guild's events" },
     { READ_NOTIFICATION_CENTER, NULL, "NOTIFICATION_CENTER", "The account's notifications" },
@@ -341,19 +343,20 @@ static enum err apply_bulk_ack_entry(struct call *call, const struct bulk_ack_en
     if (!in->message_id)
         return OK;
     if (is_account_read_state(kind))
-        return ack_feature(call, kind, call->caller->id, in->message_id,
-                           EVENT_USER_NON_CHANNEL_ACK);
+        return acknowledge_feature(call, kind, call->caller->id, in->message_id,
+                                   EVENT_USER_NON_CHANNEL_ACK);
     if (is_guild_read_state(kind)) {
         struct member_access s;
 
         e = member_access_find(call->tx, in->channel_id, call->caller->id, &s);
         if (!e)
-            e = ack_feature(call, kind, in->channel_id, in->message_id, EVENT_GUILD_FEATURE_ACK);
+            e = acknowledge_feature(call, kind, in->channel_id, in->message_id,
+                                    EVENT_GUILD_FEATURE_ACK);
     } else {
         e = resolve_channel_by_id(call, in->channel_id);
         if (!e)
-            e = ack_channel(call, call->target.channel, in->message_id,
-                            &(struct message_ack_draft){ 0 });
+            e = acknowledge_channel(call, call->target.channel, in->message_id,
+                                    &(struct message_ack_draft){ 0 });
     }
     return is_channel_not_visible_error(e) ? OK : e;
 }
@@ -398,5 +401,5 @@ enum err delete_read_state(struct call *call)
     if (in->version < 2)
         return OK;
     return read_state_delete(call->tx, call->caller->id, in->read_state_type,
-                             call_path_id(call, "resource.id"));
+                             call_get_path_id(call, "resource.id"));
 }

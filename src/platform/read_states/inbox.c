@@ -98,7 +98,7 @@ enum err list_mentions(struct call *call)
     for (size_t i = 0; !e && i < called.count && (int64_t)out.count < q->limit; i++)
         e = add_message_if_readable(call, &((const struct mention_location *)called.items)[i],
                                     &out);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 struct mention_removed {
@@ -122,13 +122,13 @@ static const char HIDE[] =
 /* DELETE /users/@me/mentions/{acked.id} */
 enum err hide_mention(struct call *call)
 {
-    struct mention_removed gone = { call_path_id(call, "acked.id") };
+    struct mention_removed gone = { call_get_path_id(call, "acked.id") };
     int64_t changed;
     enum err e =
         tx_exec(call->tx, HIDE, BIND(v_id(call->caller->id), v_id(gone.message_id)), &changed);
 
     if (!e && changed)
-        call_emit(call, EVENT_RECENT_MENTION_DELETE, audience_of_user(call->caller->id),
-                  &mention_gone_schema, &gone);
+        call_emit_event(call, EVENT_RECENT_MENTION_DELETE, audience_of_user(call->caller->id),
+                        &mention_gone_schema, &gone);
     return e;
 }

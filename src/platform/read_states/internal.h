@@ -31,7 +31,7 @@ struct read_state {
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
+enum err find_read_state(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
                          struct read_state *ret, bool *ret_found);
 /* Saves a read state. pins_at, flags and last_viewed do not change if they are ABSENT. */
 enum err read_state_save(struct tx *tx, snowflake user_id, const struct read_state *s);

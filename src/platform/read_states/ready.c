@@ -49,14 +49,14 @@ static enum err add_unread_mention_counts(struct tx *tx, struct sql sql, const s
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct channel_mentions *c = map_get(map, row_id(&rows, 0));
+        struct channel_mentions *c = map_find_value(map, row_id(&rows, 0));
 
         if (!row_int(&rows, 1))
             continue;
         if (!c) {
             c = arena_alloc(tx_arena(tx), sizeof *c);
             c->channel_id = row_id(&rows, 0);
-            map_put(map, c->channel_id, c);
+            map_set_value(map, c->channel_id, c);
         }
         c->count += row_int(&rows, 1);
     }
@@ -120,13 +120,13 @@ static void write_read_states_json(const struct list *states, bool others, struc
 
     json_begin_array(out);
     for (size_t i = 0; i < states->count; i++) {
-        c = s[i].kind == READ_CHANNEL ? map_get(unread, s[i].id) : NULL;
+        c = s[i].kind == READ_CHANNEL ? map_find_value(unread, s[i].id) : NULL;
         if (c)
             c->shown = true;
         if (s[i].kind == READ_CHANNEL || others)
             write_read_state_json(out, &s[i], c ? c->count : 0);
     }
-    while ((c = map_next(unread, &at)))
+    while ((c = map_next_value(unread, &at)))
         if (!c->shown)
             write_read_state_json(out, &(struct read_state){ .id = c->channel_id }, c->count);
     json_end_array(out);

@@ -27,7 +27,7 @@ static void read_state_from_row(const struct rows *r, void *ret)
 static const char FIND_STATE[] = "select " STATE_COLUMNS " from read_states "
                                  "where user_id = $1 and kind = $2 and entity_id = $3";
 
-enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
+enum err find_read_state(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
                          struct read_state *ret, bool *ret_found)
 {
     struct rows row;

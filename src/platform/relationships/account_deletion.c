@@ -11,7 +11,7 @@ static const char DELETE_RELATIONSHIP[] =
     "delete from relationships where user_id = $1 and target_id = $2";
 
 enum err relationships_delete_of_account(struct call *call, snowflake user_id,
-                                         struct deletion_step *step)
+                                         struct deletion_step_limits *step)
 {
     struct list mine = { 0 }, theirs = { 0 };
     struct rows rows;

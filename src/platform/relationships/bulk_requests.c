@@ -44,7 +44,7 @@ static struct str bulk_token_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
 
-    auth_derive_key(api_options(call->api)->auth, "bulk-add", call->caller->id, token, digest,
+    auth_derive_key(api_get_options(call->api)->auth, "bulk-add", call->caller->id, token, digest,
                     DIGEST_BYTES);
     return str_slice((const char *)digest, DIGEST_BYTES);
 }
@@ -136,5 +136,5 @@ enum err bulk_add_relationships(struct call *call)
         if (!list_contains_id(&in->user_ids, i, ids[i]))
             e = send_one_friend_request(call, ids[i],
                                         list_contains_id(&offered, offered.count, ids[i]), &reply);
-    return e ? e : call_reply_object(call, &reply);
+    return e ? e : call_reply_with_object(call, &reply);
 }

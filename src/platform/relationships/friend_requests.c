@@ -25,14 +25,14 @@ static enum err check_requesting_account(const struct user *me)
 
 static enum err check_target_accepts_requests(struct call *call,
                                               const struct friend_request_attempt *in,
-                                              const struct acquaintance *known)
+                                              const struct user_acquaintance *known)
 {
     struct user_settings settings;
     bool suggested = false;
     enum err e = user_settings_find(call->tx, in->user->id, &settings);
 
     if (!e && in->suggested)
-        e = suggestion_exists(call->tx, call->caller->id, in->user->id, &suggested);
+        e = friend_suggestion_exists(call->tx, call->caller->id, in->user->id, &suggested);
     if (e)
         return e;
     return accepts_friend_request(user_settings_friend_sources(&settings), known,
@@ -78,10 +78,10 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
     struct friend_request request = { .origin_application_id = call->caller->kind == CALLER_BEARER
                                                                    ? call->caller->application_id
                                                                    : 0 };
-    struct acquaintance known;
+    struct user_acquaintance known;
     struct friend_request_statistics record;
 
-    enum err e = acquaintance_read(call->tx, me->id, in->user->id, &known);
+    enum err e = read_acquaintance_of_users(call->tx, me->id, in->user->id, &known);
     if (!e)
         e = check_target_accepts_requests(call, in, &known);
     if (!e)
@@ -104,7 +104,7 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
     e = relationship_pair_apply_change(call, bond, change, &request);
     if (!e)
         e = friend_request_record_sent(call->tx, me->id, in->user->id);
-    return e ? e : suggestion_delete(call, me->id, in->user->id);
+    return e ? e : friend_suggestion_delete(call, me->id, in->user->id);
 }
 
 /* --- accepting ------------------------------------------------------------------------ */
@@ -114,11 +114,11 @@ static enum err check_request_is_confirmed(struct call *call,
                                            const struct friend_request_attempt *in,
                                            const struct relationship_pair *bond)
 {
-    struct acquaintance known;
+    struct user_acquaintance known;
 
     if (!bond->mine.is_stranger || in->confirmed || in->server_verified)
         return OK;
-    enum err e = acquaintance_read(call->tx, bond->my_id, bond->their_id, &known);
+    enum err e = read_acquaintance_of_users(call->tx, bond->my_id, bond->their_id, &known);
     if (e)
         return e;
     return users_have_no_acquaintance(&known) ? ERR_CONFIRM_STRANGER : OK;

@@ -83,14 +83,14 @@ static struct list copy_id_list(struct arena *arena, const struct list *ids)
 static void cache_friend_ids(struct tx *tx, const struct result_cache_key *key,
                              const struct list *ids)
 {
-    struct result_cache_entry *cached = result_cache_begin(tx, key, 1);
+    struct result_cache_entry *cached = result_cache_begin_entry(tx, key, 1);
 
     if (!cached)
         return;
     result_cache_add_dependency(cached, VERSIONED_RELATIONSHIPS, key->ids[0]);
-    struct list *own = arena_alloc(result_cache_arena(cached), sizeof *own);
-    *own = copy_id_list(result_cache_arena(cached), ids);
-    result_cache_end(cached, own);
+    struct list *own = arena_alloc(result_cache_get_entry_arena(cached), sizeof *own);
+    *own = copy_id_list(result_cache_get_entry_arena(cached), ids);
+    result_cache_end_entry(cached, own);
 }
 
 enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret)

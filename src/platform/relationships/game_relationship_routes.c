@@ -16,7 +16,7 @@ static enum err check_caller_is_application(struct call *call)
 
 static snowflake application_id_of_call(const struct call *call)
 {
-    return call->target.application ? call_path_id(call, "application.id")
+    return call->target.application ? call_get_path_id(call, "application.id")
                                     : call->caller->application_id;
 }
 
@@ -29,7 +29,7 @@ static enum err list_game_relationships(struct call *call)
 
     for (size_t i = 0; !e && caller->kind == CALLER_BEARER && i < list.count; i++)
         ((struct game_relationship *)list.items)[i].user = NULL;
-    return e ? e : call_reply_object(call, &list);
+    return e ? e : call_reply_with_object(call, &list);
 }
 
 /* --- changes -------------------------------------------------------------------------- */

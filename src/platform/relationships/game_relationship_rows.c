@@ -130,8 +130,8 @@ enum err game_relationship_emit(struct call *call, enum event event,
     if (e)
         return e;
     shown.user = &user;
-    call_emit(call, event, audience_of_user(g->user_id),
-              whole ? &game_relationship_schema : &game_relationship_delete_schema, &shown);
+    call_emit_event(call, event, audience_of_user(g->user_id),
+                    whole ? &game_relationship_schema : &game_relationship_delete_schema, &shown);
     return OK;
 }
 
@@ -171,7 +171,7 @@ enum err game_relationships_delete_between(struct call *call, snowflake a, snowf
 }
 
 static enum err delete_game_relationship_batch(struct call *call, struct sql sql, snowflake id,
-                                               struct deletion_step *step)
+                                               struct deletion_step_limits *step)
 {
     struct list gone = { 0 };
     struct rows rows;
@@ -200,7 +200,7 @@ static const char OF_APPLICATION[] =
     "order by g.user_id, g.target_id limit $2";
 
 enum err game_relationships_delete_of_application(struct call *call, snowflake id,
-                                                  struct deletion_step *step)
+                                                  struct deletion_step_limits *step)
 {
     return delete_game_relationship_batch(call, SQL(OF_APPLICATION), id, step);
 }
@@ -210,7 +210,7 @@ static const char OF_ACCOUNT[] =
     "order by g.user_id, g.target_id limit $2";
 
 enum err game_relationships_delete_of_account(struct call *call, snowflake id,
-                                              struct deletion_step *step)
+                                              struct deletion_step_limits *step)
 {
     return delete_game_relationship_batch(call, SQL(OF_ACCOUNT), id, step);
 }

@@ -42,14 +42,14 @@ bool relationship_is_unchanged(const struct relationship_pair *before,
                                const struct relationship_pair_change *c);
 
 /* How two users who are not friends may know each other. */
-struct acquaintance {
+struct user_acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
     bool suggested; /* the server suggested one user to the other as a friend */
 };
-bool users_have_no_acquaintance(const struct acquaintance *a);
+bool users_have_no_acquaintance(const struct user_acquaintance *a);
 /* Returns whether an account with these friend_source bits accepts a friend request. vouched is
  * true if the server suggested the user. */
-bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched);
+bool accepts_friend_request(int64_t sources, const struct user_acquaintance *a, bool vouched);
 
 /* Counts of friend requests that an account sent within the last 24 hours. */
 struct friend_request_statistics {
@@ -73,7 +73,8 @@ bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret);
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 enum err user_find_by_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
-enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
+enum err read_acquaintance_of_users(struct tx *tx, snowflake a, snowflake b,
+                                    struct user_acquaintance *ret);
 
 enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
@@ -157,10 +158,10 @@ enum err relationship_apply_operation(struct call *call, enum relationship_opera
 
 /* --- account_deletion.c --------------------------------------------------------------- */
 
-struct deletion_step;
+struct deletion_step_limits;
 /* Deletes a limited number of relationships of a deleted account. */
 enum err relationships_delete_of_account(struct call *call, snowflake user_id,
-                                         struct deletion_step *step);
+                                         struct deletion_step_limits *step);
 
 /* --- bulk_requests.c ------------------------------------------------------------------ */
 

@@ -29,6 +29,6 @@ void emit_notification_center_item(struct call *call, enum notification_kind not
         .other_user = about,
     };
 
-    call_emit(call, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, audience_of_user(to),
-              &notification_schema, &n);
+    call_emit_event(call, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, audience_of_user(to),
+                    &notification_schema, &n);
 }

@@ -147,7 +147,7 @@ static enum err check_profile_is_visible(struct call *call, const struct list *g
     enum err e = relationship_type_read(call->tx, call->caller->id, user->id, &type);
 
     if (!e)
-        e = suggestion_exists(call->tx, call->caller->id, user->id, &suggested);
+        e = friend_suggestion_exists(call->tx, call->caller->id, user->id, &suggested);
     if (e)
         return e;
     if (user->id == call->caller->id || user->bot.value || guilds->count ||
@@ -264,7 +264,7 @@ static enum err get_profile(struct call *call)
         user.bio = STR("");
     else
         e = add_restricted_profile_fields(call, &about, &guilds, &out);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* GET /users/{user.id}/relationships */
@@ -277,7 +277,7 @@ static enum err get_mutual_friends(struct call *call)
 
     if (!e && whole && !user->bot.value && user->id != call->caller->id)
         e = mutual_friends(call->tx, call->caller->id, user->id, &friends);
-    return e ? e : call_reply_object(call, &friends);
+    return e ? e : call_reply_with_object(call, &friends);
 }
 
 static const struct route routes[] = {

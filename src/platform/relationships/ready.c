@@ -15,9 +15,9 @@ enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct read
 
     enum err e = game_relationships_read(tx, user_id, 0, &games);
     if (!e)
-        e = suggestions_count(tx, user_id, &suggestions);
+        e = friend_suggestions_count(tx, user_id, &suggestions);
     if (!e)
-        e = relationships_read_json(tx, user_id, ready_has_user_list(shape), &relationships);
+        e = relationships_read_json(tx, user_id, ready_writer_has_user_list(shape), &relationships);
     if (e)
         return e;
     json_write_name(out, "relationships");

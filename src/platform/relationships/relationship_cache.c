@@ -19,7 +19,7 @@ static struct result_cache_key relationships_cache_key(snowflake user_id, bool r
 static void cache_relationships(struct tx *tx, const struct result_cache_key *key,
                                 const struct list *all, const struct encoded_members *people)
 {
-    struct result_cache_entry *cache_entry = result_cache_begin(tx, key, 1 + all->count);
+    struct result_cache_entry *cache_entry = result_cache_begin_entry(tx, key, 1 + all->count);
     const snowflake *ids = all->items;
 
     if (!cache_entry)
@@ -27,7 +27,8 @@ static void cache_relationships(struct tx *tx, const struct result_cache_key *ke
     result_cache_add_dependency(cache_entry, VERSIONED_RELATIONSHIPS, key->ids[0]);
     for (size_t i = 0; i < all->count; i++)
         result_cache_add_dependency(cache_entry, VERSIONED_USERS, ids[i]);
-    result_cache_end(cache_entry, copy_encoded_members(result_cache_arena(cache_entry), people));
+    result_cache_end_entry(
+        cache_entry, copy_encoded_guild_members(result_cache_get_entry_arena(cache_entry), people));
 }
 
 enum err relationships_read_json(struct tx *tx, snowflake user_id, bool refers,
@@ -42,7 +43,7 @@ enum err relationships_read_json(struct tx *tx, snowflake user_id, bool refers,
     if (e)
         return e;
     struct encoded_members *people = arena_alloc(tx_arena(tx), sizeof *people);
-    *people = encode_relationships(tx_arena(tx), &list, refers);
+    *people = encode_relationships_json(tx_arena(tx), &list, refers);
     cache_relationships(tx, &key, &all, people);
     *ret = people;
     return OK;

@@ -17,9 +17,9 @@ static const char FIND_BOND[] =
     "origin_application_id from relationships where (user_id = $1 and target_id = $2) or "
     "(user_id = $2 and target_id = $1)";
 
-static void relationship_side_from_row(const struct rows *r, struct relationship_side *ret)
+static void relationship_row_from_columns(const struct rows *r, struct relationship_row *ret)
 {
-    *ret = (struct relationship_side){
+    *ret = (struct relationship_row){
         .type = row_int(r, 1),
         .ignored = row_bool(r, 2),
         .nickname = row_optional_text(r, 3),
@@ -46,8 +46,8 @@ static int64_t counterpart_relationship_type(int64_t type)
     }
 }
 
-static bool relationship_is_one_sided(const struct relationship_side *s,
-                                      const struct relationship_side *other)
+static bool relationship_is_one_sided(const struct relationship_row *s,
+                                      const struct relationship_row *other)
 {
     int64_t wanted = counterpart_relationship_type(s->type);
 
@@ -63,8 +63,8 @@ static const char SAVE_SIDE[] =
     "since = excluded.since, is_spam = excluded.is_spam, is_stranger = excluded.is_stranger, "
     "origin_application_id = excluded.origin_application_id";
 
-enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
-                                const struct relationship_side *s)
+enum err relationship_row_save(struct tx *tx, snowflake owner, snowflake other,
+                               const struct relationship_row *s)
 {
     if (s->type == RELATIONSHIP_NONE && !s->ignored)
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
@@ -78,14 +78,14 @@ enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
 
 /* Removes a relationship that only one of the two users has in his row. */
 static enum err remove_one_sided_relationship(struct tx *tx, snowflake owner, snowflake other,
-                                              struct relationship_side *s)
+                                              struct relationship_row *s)
 {
     log_warn(
         "relationships: removed a relationship that account %llu has with account %llu, but not "
         "the other way round",
         (unsigned long long)owner, (unsigned long long)other);
     s->type = RELATIONSHIP_NONE;
-    return relationship_side_save(tx, owner, other, s);
+    return relationship_row_save(tx, owner, other, s);
 }
 
 enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_id,
@@ -98,7 +98,7 @@ enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_
     if (e)
         return e;
     while (rows_next(&rows))
-        relationship_side_from_row(&rows, row_id(&rows, 0) == my_id ? &ret->mine : &ret->theirs);
+        relationship_row_from_columns(&rows, row_id(&rows, 0) == my_id ? &ret->mine : &ret->theirs);
     e = rows_end(&rows);
     bool half = relationship_is_one_sided(&ret->mine, &ret->theirs),
          other = relationship_is_one_sided(&ret->theirs, &ret->mine);
@@ -112,8 +112,8 @@ enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_
 /* --- schema values -------------------------------------------------------------------- */
 
 /* Builds the API object of a relationship. The type determines which fields are present. */
-static void relationship_from_side(const struct relationship_side *s, snowflake id,
-                                   const struct user *user, struct relationship *ret)
+static void relationship_object_from_row(const struct relationship_row *s, snowflake id,
+                                         const struct user *user, struct relationship *ret)
 {
     bool friend = s->type == RELATIONSHIP_FRIEND, incoming = s->type == RELATIONSHIP_INCOMING;
     bool pending = incoming || s->type == RELATIONSHIP_OUTGOING;
@@ -140,7 +140,7 @@ static void relationship_from_side(const struct relationship_side *s, snowflake 
 }
 
 static enum err emit_relationship_event(struct call *call, enum event event, snowflake owner,
-                                        snowflake other, const struct relationship_side *s,
+                                        snowflake other, const struct relationship_row *s,
                                         bool notify)
 {
     bool whole = event == EVENT_RELATIONSHIP_ADD;
@@ -150,11 +150,11 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
 
     if (e)
         return e;
-    relationship_from_side(s, other, &user, &r);
+    relationship_object_from_row(s, other, &user, &r);
     r.is_stranger_request = r.stranger_request;
     r.should_notify = opt_true_or_absent(notify);
-    call_emit(call, event, audience_of_user(owner),
-              whole ? &relationship_schema : &relationship_change_schema, &r);
+    call_emit_event(call, event, audience_of_user(owner),
+                    whole ? &relationship_schema : &relationship_change_schema, &r);
     if (notify)
         emit_notification_center_item(call,
                                       s->type == RELATIONSHIP_FRIEND ? NOTIFICATION_FRIEND_ACCEPTED
@@ -165,17 +165,17 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static struct relationship_side compute_side_after_change(const struct relationship_side *before,
-                                                          const struct relationship_side_change *c,
-                                                          const struct friend_request *request)
+static struct relationship_row compute_relationship_row_after_change(
+    const struct relationship_row *before, const struct relationship_row_change *c,
+    const struct friend_request *request)
 {
-    struct relationship_side after = *before;
+    struct relationship_row after = *before;
     bool was_there = before->type || before->ignored;
 
     after.ignored = c->ignored;
     if (before->type == c->type && was_there)
         return after;
-    after = (struct relationship_side){
+    after = (struct relationship_row){
         .type = c->type,
         .ignored = c->ignored,
         .nickname = { .given = GIVEN_NULL },
@@ -195,10 +195,10 @@ static struct relationship_side compute_side_after_change(const struct relations
 
 /* Emits the event to the owner of a row. If the other user is still ignored, RELATIONSHIP_REMOVE is
  * followed by RELATIONSHIP_ADD. */
-static enum err emit_relationship_side_change(struct call *call, snowflake owner, snowflake other,
-                                              const struct relationship_side *before,
-                                              const struct relationship_side *after,
-                                              const struct relationship_side_change *c)
+static enum err emit_relationship_row_change(struct call *call, snowflake owner, snowflake other,
+                                             const struct relationship_row *before,
+                                             const struct relationship_row *after,
+                                             const struct relationship_row_change *c)
 {
     static const enum event events[] = {
         [SIDE_EVENT_ADD] = EVENT_RELATIONSHIP_ADD,
@@ -217,18 +217,18 @@ static enum err emit_relationship_side_change(struct call *call, snowflake owner
     return e;
 }
 
-static bool relationship_side_is_unchanged(const struct relationship_side *s,
-                                           const struct relationship_side_change *c)
+static bool relationship_row_is_unchanged(const struct relationship_row *s,
+                                          const struct relationship_row_change *c)
 {
     return s->type == c->type && s->ignored == c->ignored;
 }
 
 /* Calls hook_block_changed if the caller blocked or unblocked the other account. */
 static enum err call_hook_if_block_changed(struct call *call, const struct relationship_pair *b,
-                                           const struct relationship_side *now)
+                                           const struct relationship_row *now)
 {
     bool before = b->mine.type == RELATIONSHIP_BLOCKED, after = now->type == RELATIONSHIP_BLOCKED;
-    struct block_change change = { b->my_id, b->their_id };
+    struct user_block_change change = { b->my_id, b->their_id };
 
     return before != after ? hook_block_changed(call, &change) : OK;
 }
@@ -237,8 +237,10 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
                                         const struct relationship_pair_change *c,
                                         const struct friend_request *request)
 {
-    struct relationship_side mine = compute_side_after_change(&b->mine, &c->mine, request);
-    struct relationship_side theirs = compute_side_after_change(&b->theirs, &c->theirs, request);
+    struct relationship_row mine =
+        compute_relationship_row_after_change(&b->mine, &c->mine, request);
+    struct relationship_row theirs =
+        compute_relationship_row_after_change(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
     /* Writes the row with the lower user id first, because two users who act on each other at the
@@ -246,16 +248,16 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
     for (int i = 0; !e && i < 2; i++) {
         bool own = (b->my_id < b->their_id) == (i == 0);
 
-        if (own && !relationship_side_is_unchanged(&b->mine, &c->mine))
-            e = relationship_side_save(call->tx, b->my_id, b->their_id, &mine);
-        else if (!own && !relationship_side_is_unchanged(&b->theirs, &c->theirs))
-            e = relationship_side_save(call->tx, b->their_id, b->my_id, &theirs);
+        if (own && !relationship_row_is_unchanged(&b->mine, &c->mine))
+            e = relationship_row_save(call->tx, b->my_id, b->their_id, &mine);
+        else if (!own && !relationship_row_is_unchanged(&b->theirs, &c->theirs))
+            e = relationship_row_save(call->tx, b->their_id, b->my_id, &theirs);
     }
     if (!e)
-        e = emit_relationship_side_change(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
+        e = emit_relationship_row_change(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
     if (!e)
-        e = emit_relationship_side_change(call, b->their_id, b->my_id, &b->theirs, &theirs,
-                                          &c->theirs);
+        e = emit_relationship_row_change(call, b->their_id, b->my_id, &b->theirs, &theirs,
+                                         &c->theirs);
     if (!e)
         e = call_hook_if_block_changed(call, b, &mine);
     b->mine = mine;
@@ -285,21 +287,21 @@ enum err relationship_pair_make_friends(struct call *call, struct relationship_p
     enum err e = relationship_pair_apply_change(call, b, &c, NULL);
 
     if (!e)
-        e = suggestion_delete(call, b->my_id, b->their_id);
+        e = friend_suggestion_delete(call, b->my_id, b->their_id);
     if (!e)
-        e = suggestion_delete(call, b->their_id, b->my_id);
+        e = friend_suggestion_delete(call, b->their_id, b->my_id);
     if (!e)
-        e = suggestions_schedule_search(call, b->my_id);
+        e = friend_suggestions_schedule_search(call, b->my_id);
     if (!e)
-        e = suggestions_schedule_search(call, b->their_id);
+        e = friend_suggestions_schedule_search(call, b->their_id);
     if (!e)
         e = emit_presence_to_friend(call, b->my_id, b->their_id);
     return e ? e : emit_presence_to_friend(call, b->their_id, b->my_id);
 }
 
-enum err relationship_side_save_and_emit(struct call *call, const struct relationship_pair *b)
+enum err relationship_row_save_and_emit(struct call *call, const struct relationship_pair *b)
 {
-    enum err e = relationship_side_save(call->tx, b->my_id, b->their_id, &b->mine);
+    enum err e = relationship_row_save(call->tx, b->my_id, b->their_id, &b->mine);
 
     return e ? e
              : emit_relationship_event(call, EVENT_RELATIONSHIP_UPDATE, b->my_id, b->their_id,
@@ -320,11 +322,11 @@ static struct relationship *add_relationship_from_row(struct tx *tx, const struc
 {
     struct relationship *out = list_append(tx_arena(tx), list, sizeof *out);
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
-    struct relationship_side s;
+    struct relationship_row s;
 
-    relationship_side_from_row(r, &s);
+    relationship_row_from_columns(r, &s);
     partial_user_from_row(r, PARTIAL_USER, user);
-    relationship_from_side(&s, user->id, user, out);
+    relationship_object_from_row(&s, user->id, user, out);
     return out;
 }
 

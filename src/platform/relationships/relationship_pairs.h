@@ -10,7 +10,7 @@
 #include "platform/accounts/accounts.h"
 
 /* The row that one user has about the other user. */
-struct relationship_side {
+struct relationship_row {
     int64_t type; /* enum relationship_type */
     bool ignored;
     struct opt_str nickname, note;
@@ -21,22 +21,22 @@ struct relationship_side {
 
 struct relationship_pair {
     snowflake my_id, their_id;
-    struct relationship_side mine, theirs;
+    struct relationship_row mine, theirs;
 };
 
 /* Reads both rows before a change. Removes a relationship that only one of the rows has. */
 enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_id,
                                 struct relationship_pair *ret);
 /* Saves the row of one side; deletes it if it has neither a type nor the ignored flag. */
-enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
-                                const struct relationship_side *s);
+enum err relationship_row_save(struct tx *tx, snowflake owner, snowflake other,
+                               const struct relationship_row *s);
 
 /* --- changes -------------------------------------------------------------------------- */
 
 /* The gateway event that the owner of a row receives. */
 enum relationship_event { SIDE_EVENT_NONE, SIDE_EVENT_ADD, SIDE_EVENT_UPDATE, SIDE_EVENT_REMOVE };
 
-struct relationship_side_change {
+struct relationship_row_change {
     int64_t type; /* new type */
     bool ignored;
     enum relationship_event event;
@@ -44,7 +44,7 @@ struct relationship_side_change {
 };
 
 struct relationship_pair_change {
-    struct relationship_side_change mine, theirs;
+    struct relationship_row_change mine, theirs;
 };
 
 /* Fields of a new friend request. */
@@ -63,7 +63,7 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
 enum err relationship_pair_make_friends(struct call *call, struct relationship_pair *b);
 
 /* Saves the row of my_id and emits RELATIONSHIP_UPDATE; for fields other than the type. */
-enum err relationship_side_save_and_emit(struct call *call, const struct relationship_pair *b);
+enum err relationship_row_save_and_emit(struct call *call, const struct relationship_pair *b);
 
 /* --- lists ---------------------------------------------------------------------------- */
 

@@ -23,10 +23,10 @@ static const struct rate_limit limit_change = { .name = "relationship-change",
 static enum err count_friend_request(struct call *call)
 {
     struct str who = str_printf(call->arena, "%llu", (unsigned long long)call->caller->id);
-    enum err e = call_replace_route_limit(call, &limit_ask, who);
+    enum err e = call_replace_route_rate_limit(call, &limit_ask, who);
 
     if (!e)
-        e = call_count_against_limit(call, &limit_ask_daily, who);
+        e = call_count_against_rate_limit(call, &limit_ask_daily, who);
     return e ? ERR_TOO_MANY_REQUESTS : OK;
 }
 
@@ -51,7 +51,7 @@ static enum err list_relationships(struct call *call)
     if (caller->kind != CALLER_BEARER)
         return reply_with_cached_relationships(call);
     enum err e = friends_read_for_application(call->tx, caller->id, caller->application_id, &list);
-    return e ? e : call_reply_object(call, &list);
+    return e ? e : call_reply_with_object(call, &list);
 }
 
 /* --- requesting, accepting, blocking -------------------------------------------------- */
@@ -97,8 +97,8 @@ static enum err block_user(struct call *call)
     if (!e)
         e = game_relationships_delete_between(call, me, other);
     if (!e)
-        e = suggestion_delete(call, me, other);
-    return e ? e : suggestion_delete(call, other, me);
+        e = friend_suggestion_delete(call, me, other);
+    return e ? e : friend_suggestion_delete(call, other, me);
 }
 
 static enum err prepare_create_relationship(struct call *call)
@@ -147,7 +147,7 @@ static enum err ignore_user(struct call *call)
         e = ERR_MAX_BLOCKED;
     if (!e)
         e = relationship_pair_apply_change(call, &bond, &change, NULL);
-    return e ? e : suggestion_delete(call, me, other);
+    return e ? e : friend_suggestion_delete(call, me, other);
 }
 
 /* DELETE /users/@me/relationships/{user.id}/ignore */
@@ -174,7 +174,7 @@ static enum err modify_relationship(struct call *call)
         return ERR_NOT_FRIENDS;
 
     bond.mine.nickname = in->nickname;
-    return relationship_side_save_and_emit(call, &bond);
+    return relationship_row_save_and_emit(call, &bond);
 }
 
 /* DELETE /users/@me/relationships/{user.id}: unfriends, declines, cancels or unblocks. */

@@ -77,7 +77,8 @@ static const char SMALLEST_GUILD[] =
     "join guilds g on g.id = a.guild_id and g.removed = 0 "
     "where a.user_id = $1 and b.user_id = $2";
 
-enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret)
+enum err read_acquaintance_of_users(struct tx *tx, snowflake a, snowflake b,
+                                    struct user_acquaintance *ret)
 {
     struct rows row;
     bool found, back = false;
@@ -89,9 +90,9 @@ enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acqua
         return e;
     ret->mutual_guild = !row_is_null(&row, 0);
     ret->small_guild = ret->mutual_guild && row_int(&row, 0) <= SMALL_GUILD_MEMBERS;
-    e = suggestion_exists(tx, a, b, &ret->suggested);
+    e = friend_suggestion_exists(tx, a, b, &ret->suggested);
     if (!e && !ret->suggested)
-        e = suggestion_exists(tx, b, a, &back);
+        e = friend_suggestion_exists(tx, b, a, &back);
     ret->suggested |= back;
     return e;
 }

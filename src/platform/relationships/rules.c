@@ -108,7 +108,7 @@ static const enum relationship_event unignoring[2][2] = {
 
 /* A request from an ignored user causes no notification. */
 static bool change_notifies_other_user(const struct relationship_transition *t,
-                                       const struct relationship_side *theirs)
+                                       const struct relationship_row *theirs)
 {
     return t->theirs == SIDE_EVENT_ADD && (t->to == STATE_FRIENDS || !theirs->ignored);
 }
@@ -117,7 +117,7 @@ enum err relationship_compute_change(enum relationship_operation op,
                                      const struct relationship_pair *before,
                                      struct relationship_pair_change *ret)
 {
-    const struct relationship_side *mine = &before->mine, *theirs = &before->theirs;
+    const struct relationship_row *mine = &before->mine, *theirs = &before->theirs;
     struct relationship_pair_change c = {
         .mine = { .type = mine->type, .ignored = mine->ignored },
         .theirs = { .type = theirs->type, .ignored = theirs->ignored },
@@ -155,12 +155,12 @@ bool relationship_is_unchanged(const struct relationship_pair *before,
 
 /* --- requests: permission and spam -------------------------------------------------------- */
 
-bool users_have_no_acquaintance(const struct acquaintance *a)
+bool users_have_no_acquaintance(const struct user_acquaintance *a)
 {
     return !a->mutual_friend && !a->small_guild && !a->suggested;
 }
 
-bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched)
+bool accepts_friend_request(int64_t sources, const struct user_acquaintance *a, bool vouched)
 {
     if (sources & FRIEND_FROM_ANYBODY)
         return true;

@@ -14,7 +14,7 @@ static const struct type type_note = { .kind = KIND_STRING,
 static const struct type type_filter = {
     .kind = KIND_INT,
     .choices =
-        (const struct choice[]){
+        (const struct enum_choice[]){
             { REMOVE_SPAM, NULL, "SPAM", "Requests that look like spam" },
             { REMOVE_IGNORED, NULL, "IGNORED", "Requests of ignored users" },
             { 0 },
@@ -74,7 +74,7 @@ const struct type request_body = { .kind = KIND_OBJECT, .schema = &request_schem
 
 /* --- PUT /users/@me/relationships/{user.id} ------------------------------------------- */
 
-static const struct choice type_choices[] = {
+static const struct enum_choice type_choices[] = {
     { -1, NULL, "ASK", "Accept a request, or make one" },
     { RELATIONSHIP_FRIEND, NULL, "FRIEND", "Accept a request" },
     { RELATIONSHIP_BLOCKED, NULL, "BLOCKED", "Block" },
@@ -143,7 +143,7 @@ const struct type nickname_body = { .kind = KIND_OBJECT, .schema = &nickname_sch
 static const struct type type_incoming = {
     .kind = KIND_INT,
     .choices =
-        (const struct choice[]){
+        (const struct enum_choice[]){
             { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST", "Requests to the caller" },
             { 0 },
         },
@@ -228,7 +228,7 @@ const struct type game_request_body = { .kind = KIND_OBJECT, .schema = &game_req
 static const struct type type_game_wanted = {
     .kind = KIND_INT,
     .choices =
-        (const struct choice[]){
+        (const struct enum_choice[]){
             { -1, NULL, "ASK", "Accept a request, or make one" },
             { RELATIONSHIP_FRIEND, NULL, "FRIEND", "Accept a request" },
             { 0 },
@@ -250,7 +250,7 @@ const struct type game_body = { .kind = KIND_OBJECT, .schema = &game_schema };
 static const struct type type_game_accepted = {
     .kind = KIND_INT,
     .choices =
-        (const struct choice[]){
+        (const struct enum_choice[]){
             { RELATIONSHIP_FRIEND, NULL, "FRIEND", "Accept a request" },
             { 0 },
         },

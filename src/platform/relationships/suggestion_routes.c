@@ -6,15 +6,15 @@
 static enum err list_friend_suggestions(struct call *call)
 {
     struct list list;
-    enum err e = suggestions_read(call->tx, call->caller->id, &list);
+    enum err e = friend_suggestions_read(call->tx, call->caller->id, &list);
 
-    return e ? e : call_reply_object(call, &list);
+    return e ? e : call_reply_with_object(call, &list);
 }
 
 /* DELETE /friend-suggestions/{user.id} */
 static enum err remove_friend_suggestion(struct call *call)
 {
-    return suggestion_dismiss(call, call->caller->id, call->target.user->id);
+    return friend_suggestion_dismiss(call, call->caller->id, call->target.user->id);
 }
 
 static const struct route routes[] = {
@@ -44,7 +44,8 @@ const struct domain friend_suggestions_domain = {
     .doc = "Users whom the caller may know.",
     .routes = routes,
     .jobs = suggestion_jobs,
-    .hooks = &(const struct hook_listeners){ .settings_changed = suggestions_on_settings_change },
+    .hooks =
+        &(const struct hook_listeners){ .settings_changed = friend_suggestions_on_settings_change },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_OF(WITH_ACCOUNT, "friend_suggestions", "user_id", "suggested_id") },

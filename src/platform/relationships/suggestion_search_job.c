@@ -38,12 +38,12 @@ static enum err count_friends_of_friend(struct tx *tx, snowflake id, struct map 
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct mutual_friend_count *t = map_get(seen, row_id(&rows, 0));
+        struct mutual_friend_count *t = map_find_value(seen, row_id(&rows, 0));
 
         if (!t) {
             t = arena_alloc(tx_arena(tx), sizeof *t);
             t->id = row_id(&rows, 0);
-            map_put(seen, t->id, t);
+            map_set_value(seen, t->id, t);
         }
         t->count++;
     }
@@ -66,7 +66,7 @@ static struct list create_offers_from_friend_counts(struct arena *arena, const s
     const struct mutual_friend_count *t;
     size_t at = 0;
 
-    while ((t = map_next(seen, &at))) {
+    while ((t = map_next_value(seen, &at))) {
         if (t->count < LEAST_MUTUAL)
             continue;
         *(struct suggested_user *)list_append(arena, &offers, sizeof(struct suggested_user)) =
@@ -91,7 +91,7 @@ static enum err retain_best_allowed_offers(struct tx *tx, snowflake owner, struc
     for (size_t i = 0; !e && i < offers->count && retained < MOST_FOUND; i++) {
         bool admissible;
 
-        e = suggestion_read_is_allowed(tx, owner, all[i].user_id, &admissible);
+        e = friend_suggestion_read_is_allowed(tx, owner, all[i].user_id, &admissible);
         if (!e && admissible)
             all[retained++] = all[i];
     }
@@ -113,7 +113,7 @@ static enum err suggest_mutual_friends(struct call *call, snowflake owner,
     map_clear(&seen);
     if (!e)
         e = retain_best_allowed_offers(call->tx, owner, &offers);
-    return e ? e : suggestions_replace_of_source(call, owner, STR(SOURCE_MUTUAL), &offers);
+    return e ? e : friend_suggestions_replace_of_source(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
 /* --- friends on connected platforms --------------------------------------------------- */
@@ -146,7 +146,7 @@ static enum err suggest_friends_of_one_platform(struct call *call, snowflake own
                                       .score = SCORE_CONNECTION };
     }
     e = rows_end(&rows);
-    return e ? e : suggestions_replace_of_source(call, owner, type, &offers);
+    return e ? e : friend_suggestions_replace_of_source(call, owner, type, &offers);
 }
 
 static enum err read_connected_platforms(struct tx *tx, snowflake owner, struct list *ret)
@@ -172,7 +172,7 @@ static enum err suggest_friends_of_platforms(struct call *call, snowflake owner,
     return e;
 }
 
-enum err suggestions_search_now(struct call *call, snowflake owner)
+enum err friend_suggestions_search_now(struct call *call, snowflake owner)
 {
     struct list platforms;
     enum err e = read_connected_platforms(call->tx, owner, &platforms);
@@ -196,7 +196,7 @@ static enum err run_suggestion_search_job(struct call *call, const struct job *j
         e = suggest_friends_of_platforms(call, job->key, &platforms);
     if (e || !(friends.count || platforms.count))
         return e;
-    return suggestions_schedule_search(call, job->key);
+    return friend_suggestions_schedule_search(call, job->key);
 }
 
 static const struct job_kind suggestion_search_job = {
@@ -207,7 +207,7 @@ static const struct job_kind suggestion_search_job = {
 const struct job_kind *const suggestion_jobs[] = { &suggestion_search_job, NULL };
 
 /* The job of an account runs at a fixed time of day that is derived from the account's id. */
-enum err suggestions_schedule_search(struct call *call, snowflake owner)
+enum err friend_suggestions_schedule_search(struct call *call, snowflake owner)
 {
     int64_t now = clock_us(), phase = (int64_t)(hash_u64(owner) % (uint64_t)DAY_US);
     int64_t due = now / DAY_US * DAY_US + phase;

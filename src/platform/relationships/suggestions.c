@@ -21,12 +21,12 @@ static const char COUNT[] =
     "select count(distinct s.suggested_id) from friend_suggestions s join users u on "
     "u.id = s.suggested_id where s.user_id = $1 and u.disabled = 0 and u.deleting = 0";
 
-enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret)
+enum err friend_suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret)
 {
     return tx_exists(tx, EXISTS, BIND(v_id(owner), v_id(suggested)), ret);
 }
 
-enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
+enum err friend_suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 {
     return tx_read_int(tx, COUNT, BIND(v_id(owner)), ret);
 }
@@ -110,7 +110,7 @@ static const char FIND[] = "select " REASON_COLUMNS ", " USER_COLUMNS
                            "where s.user_id = $1 and s.suggested_id = $2 "
                            "order by s.score desc, s.source";
 
-enum err suggestions_read(struct tx *tx, snowflake owner, struct list *ret)
+enum err friend_suggestions_read(struct tx *tx, snowflake owner, struct list *ret)
 {
     struct list all;
     struct rows rows;
@@ -138,11 +138,11 @@ static void emit_suggestion_delete(struct call *call, snowflake owner, snowflake
 {
     struct friend_suggestion_delete_event gone = { suggested };
 
-    call_emit(call, EVENT_FRIEND_SUGGESTION_DELETE, audience_of_user(owner),
-              &friend_suggestion_delete_schema, &gone);
+    call_emit_event(call, EVENT_FRIEND_SUGGESTION_DELETE, audience_of_user(owner),
+                    &friend_suggestion_delete_schema, &gone);
 }
 
-enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggested)
+enum err friend_suggestion_delete(struct call *call, snowflake owner, snowflake suggested)
 {
     int64_t changed;
     enum err e = tx_exec(call->tx, DROP, BIND(v_id(owner), v_id(suggested)), &changed);
@@ -155,8 +155,8 @@ enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggest
 static const char WITHDRAW[] = "delete from friend_suggestions where user_id = $1 and "
                                "suggested_id = $2 and source = $3";
 
-enum err suggestions_delete_of_source(struct call *call, snowflake owner, snowflake suggested,
-                                      struct str source)
+enum err friend_suggestions_delete_of_source(struct call *call, snowflake owner,
+                                             snowflake suggested, struct str source)
 {
     bool left = false;
     int64_t changed;
@@ -164,7 +164,7 @@ enum err suggestions_delete_of_source(struct call *call, snowflake owner, snowfl
         tx_exec(call->tx, WITHDRAW, BIND(v_id(owner), v_id(suggested), v_text(source)), &changed);
 
     if (!e)
-        e = suggestion_exists(call->tx, owner, suggested, &left);
+        e = friend_suggestion_exists(call->tx, owner, suggested, &left);
     if (!e && changed && !left)
         emit_suggestion_delete(call, owner, suggested);
     return e;
@@ -173,21 +173,21 @@ enum err suggestions_delete_of_source(struct call *call, snowflake owner, snowfl
 static const char OWNERS[] = "select user_id from friend_suggestions where suggested_id = $1 and "
                              "source = $2 order by user_id";
 
-enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
-                                    struct list *ret)
+enum err friend_suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
+                                           struct list *ret)
 {
     return tx_read_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
 
-enum err suggestions_delete_of_source_everywhere(struct call *call, snowflake suggested,
-                                                 struct str source)
+enum err friend_suggestions_delete_of_source_to_all(struct call *call, snowflake suggested,
+                                                    struct str source)
 {
     struct list owners;
-    enum err e = suggestion_read_recipients(call->tx, suggested, source, &owners);
+    enum err e = friend_suggestion_read_recipients(call->tx, suggested, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++)
-        e = suggestions_delete_of_source(call, ((const snowflake *)owners.items)[i], suggested,
-                                         source);
+        e = friend_suggestions_delete_of_source(call, ((const snowflake *)owners.items)[i],
+                                                suggested, source);
     return e;
 }
 
@@ -195,16 +195,16 @@ static const char DISMISS[] =
     "insert into dismissed_suggestions (user_id, suggested_id, until) values ($1, $2, $3) "
     "on conflict (user_id, suggested_id) do update set until = excluded.until";
 
-enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested)
+enum err friend_suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested)
 {
     bool found = false;
-    enum err e = suggestion_exists(call->tx, owner, suggested, &found);
+    enum err e = friend_suggestion_exists(call->tx, owner, suggested, &found);
 
     if (e || !found)
         return e;
     e = tx_exec(call->tx, DISMISS,
                 BIND(v_id(owner), v_id(suggested), v_int(clock_us() + DISMISSED_US)), NULL);
-    return e ? e : suggestion_delete(call, owner, suggested);
+    return e ? e : friend_suggestion_delete(call, owner, suggested);
 }
 
 /* --- addition ------------------------------------------------------------------------- */
@@ -217,7 +217,7 @@ static const char ADMISSIBLE[] =
     "d.suggested_id = $2 and d.until > $3)";
 
 /* Users who accept no friend requests are never suggested. */
-enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
+enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
     enum err e = tx_exists(tx, ADMISSIBLE, BIND(v_id(owner), v_id(id), v_int(clock_us())), ret);
@@ -275,7 +275,7 @@ static enum err add_offered_candidate(struct tx *tx, snowflake owner,
 {
     struct suggestion_candidate *c = find_suggestion_candidate(candidates, o->user_id);
     bool admissible;
-    enum err e = suggestion_read_is_allowed(tx, owner, o->user_id, &admissible);
+    enum err e = friend_suggestion_read_is_allowed(tx, owner, o->user_id, &admissible);
 
     if (e || !admissible)
         return e;
@@ -302,8 +302,8 @@ static int compare_suggestion_candidates(const void *a, const void *b)
 static void emit_suggestion_create(struct call *call, snowflake owner,
                                    const struct friend_suggestion *s)
 {
-    call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, audience_of_user(owner),
-              &friend_suggestion_schema, s);
+    call_emit_event(call, EVENT_FRIEND_SUGGESTION_CREATE, audience_of_user(owner),
+                    &friend_suggestion_schema, s);
     if (!call->exchange)
         emit_notification_center_item(call, NOTIFICATION_SUGGESTION, owner, s->suggested_user);
 }
@@ -350,8 +350,8 @@ static enum err delete_suggestion_of_candidate(struct call *call, snowflake owne
 static const char DELETE_SOURCE[] =
     "delete from friend_suggestions where user_id = $1 and source = $2";
 
-enum err suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
-                                       const struct list *offers)
+enum err friend_suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
+                                              const struct list *offers)
 {
     struct list all = { 0 };
     enum err e = read_current_suggestions(call->tx, owner, source, &all);
@@ -374,13 +374,15 @@ enum err suggestions_replace_of_source(struct call *call, snowflake owner, struc
 }
 
 /* Deletes suggestions by phone number of a user who disabled discovery by phone number. */
-enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c)
+enum err friend_suggestions_on_settings_change(struct call *call,
+                                               const struct user_settings_change *c)
 {
     int64_t lost =
         c->before->friend_discovery_flags.value & ~c->after->friend_discovery_flags.value;
 
     if (!(lost & FOUND_BY_PHONE))
         return OK;
-    enum err e = suggestions_delete_of_source_everywhere(call, c->user_id, STR(SOURCE_CONTACTS));
-    return e ? e : suggestions_delete_of_source_everywhere(call, c->user_id, STR(SOURCE_REVERSE));
+    enum err e = friend_suggestions_delete_of_source_to_all(call, c->user_id, STR(SOURCE_CONTACTS));
+    return e ? e
+             : friend_suggestions_delete_of_source_to_all(call, c->user_id, STR(SOURCE_REVERSE));
 }

@@ -12,7 +12,7 @@ struct world_relationship {
     struct opt_str nickname, target_nickname;
     struct opt_int since;
 };
-static const struct choice relationship_words[] = {
+static const struct enum_choice relationship_words[] = {
     { 1, "friend", "FRIEND", "" },
     { 2, "blocked", "BLOCKED", "" },
     { 4, "request", "REQUEST", "" },
@@ -35,8 +35,9 @@ WORLD_OBJECT(relationship, relationship_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static void set_relationship_side(struct relationship_side *s, const struct world_relationship *r,
-                                  int64_t type, struct opt_str nickname)
+static void set_imported_relationship_row(struct relationship_row *s,
+                                          const struct world_relationship *r, int64_t type,
+                                          struct opt_str nickname)
 {
     if (s->type != type || r->since.given == GIVEN)
         s->since = opt_int_present(r->since.given == GIVEN ? r->since.value : clock_us());
@@ -60,17 +61,17 @@ static enum err save_relationship_pair(struct world_file_importer *im,
     if (e)
         return e;
     count(im, COUNT_RELATIONSHIPS, pair.mine.type != mine);
-    set_relationship_side(&pair.mine, r, mine, r->nickname);
+    set_imported_relationship_row(&pair.mine, r, mine, r->nickname);
     if (!blocked)
-        set_relationship_side(&pair.theirs, r,
-                              friends ? RELATIONSHIP_FRIEND : RELATIONSHIP_INCOMING,
-                              r->target_nickname);
+        set_imported_relationship_row(&pair.theirs, r,
+                                      friends ? RELATIONSHIP_FRIEND : RELATIONSHIP_INCOMING,
+                                      r->target_nickname);
     else if (pair.theirs.type != RELATIONSHIP_BLOCKED)
-        pair.theirs = (struct relationship_side){ .ignored = pair.theirs.ignored,
-                                                  .note = pair.theirs.note,
-                                                  .since = pair.theirs.since };
-    e = relationship_side_save(im->tx, user, target, &pair.mine);
-    return e ? e : relationship_side_save(im->tx, target, user, &pair.theirs);
+        pair.theirs = (struct relationship_row){ .ignored = pair.theirs.ignored,
+                                                 .note = pair.theirs.note,
+                                                 .since = pair.theirs.since };
+    e = relationship_row_save(im->tx, user, target, &pair.mine);
+    return e ? e : relationship_row_save(im->tx, target, user, &pair.theirs);
 }
 
 static enum err import_relationship(struct world_file_importer *im, const void *entry,

@@ -19,7 +19,7 @@ struct report {
 };
 
 /* Reads open reports with ids above `after`, sorted by id. */
-enum err reports_read_open(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
+enum err list_open_reports(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
 /* Reads a report. Returns ERR_NOT_FOUND if it does not exist. */
 enum err report_find(struct tx *tx, snowflake id, struct report *ret);
 /* Closes a report. Changes the resolution if the report is already closed. */

@@ -158,7 +158,7 @@ static enum err create_message_report(struct call *call, struct report *r)
         e = report_insert(call->tx, r);
         call->after = log_new_report;
     }
-    return e ? e : call_reply_object(call, &(struct report_created){ known, known });
+    return e ? e : call_reply_with_object(call, &(struct report_created){ known, known });
 }
 
 /* POST /report */
@@ -202,7 +202,7 @@ static enum err submit_report_menu(struct call *call)
 /* GET /report */
 static enum err get_report_reasons(struct call *call)
 {
-    return call_reply_object(call, &(struct list){ (void *)reasons, COUNT_OF(reasons) });
+    return call_reply_with_object(call, &(struct list){ (void *)reasons, COUNT_OF(reasons) });
 }
 
 /* --- the menu ------------------------------------------------------------------------- */
@@ -338,7 +338,7 @@ static void write_report_menu_json(struct json_writer *j, const char *name)
 
 static enum err get_report_menu(struct call *call)
 {
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     write_report_menu_json(&j, "message");
     return OK;
@@ -346,7 +346,7 @@ static enum err get_report_menu(struct call *call)
 
 static enum err get_first_dm_menu(struct call *call)
 {
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
 
     write_report_menu_json(&j, "first_dm");
     return OK;

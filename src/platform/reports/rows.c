@@ -29,7 +29,7 @@ static void report_from_row(const struct rows *r, void *ret)
 static const char OPEN_AFTER[] = "select " REPORT_COLUMNS " from reports where closed_at is null "
                                  "and id > $1 order by id limit $2";
 
-enum err reports_read_open(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
+enum err list_open_reports(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, OPEN_AFTER, BIND(v_id(after), v_int(limit)), sizeof(struct report),

@@ -179,7 +179,7 @@ static enum err list_saved_messages(struct call *call)
         one->save_data = d;
         e = read_saved_message(call, d, &one->message);
     }
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* --- saving and removing -------------------------------------------------------------- */
@@ -213,14 +213,14 @@ static enum err check_saved_message_limit(struct call *call, snowflake message_i
 static enum err save_message(struct call *call)
 {
     const struct save_body *in = call->body;
-    snowflake channel_id = call_path_id(call, "saved_channel.id");
+    snowflake channel_id = call_get_path_id(call, "saved_channel.id");
     struct message m;
     enum err e = resolve_channel_by_id(call, channel_id);
 
     if (!e)
         e = call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
-        e = message_find(call, channel_id, call_path_id(call, "saved_message.id"), &m);
+        e = message_find(call, channel_id, call_get_path_id(call, "saved_message.id"), &m);
     if (!e)
         e = check_saved_message_limit(call, m.id);
     if (e)
@@ -244,9 +244,9 @@ static enum err save_message(struct call *call)
                 NULL);
     if (e)
         return e;
-    call_emit(call, EVENT_SAVED_MESSAGE_CREATE, audience_of_user(call->caller->id),
-              &saved_message_schema, &out);
-    return call_reply_object(call, &out);
+    call_emit_event(call, EVENT_SAVED_MESSAGE_CREATE, audience_of_user(call->caller->id),
+                    &saved_message_schema, &out);
+    return call_reply_with_object(call, &out);
 }
 
 static const char UNSAVE[] =
@@ -255,16 +255,16 @@ static const char UNSAVE[] =
 /* DELETE /users/@me/saved-messages/{saved_channel.id}/{saved_message.id} */
 static enum err unsave_message(struct call *call)
 {
-    struct saved_message_key key = { call_path_id(call, "saved_channel.id"),
-                                     call_path_id(call, "saved_message.id") };
+    struct saved_message_key key = { call_get_path_id(call, "saved_channel.id"),
+                                     call_get_path_id(call, "saved_message.id") };
     int64_t changed;
     enum err e =
         tx_exec(call->tx, UNSAVE,
                 BIND(v_id(call->caller->id), v_id(key.channel_id), v_id(key.message_id)), &changed);
 
     if (!e && changed)
-        call_emit(call, EVENT_SAVED_MESSAGE_DELETE, audience_of_user(call->caller->id), &key_schema,
-                  &key);
+        call_emit_event(call, EVENT_SAVED_MESSAGE_DELETE, audience_of_user(call->caller->id),
+                        &key_schema, &key);
     return e;
 }
 

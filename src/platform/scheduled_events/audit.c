@@ -14,9 +14,9 @@ struct event_audit_state {
 static void audit_event_field(struct event_audit_state *n, const char *key, const struct type *type,
                               size_t offset)
 {
-    audit_add_value(n->call, &n->changes, key, type,
-                    n->before ? (const char *)n->before + offset : NULL,
-                    n->now ? (const char *)n->now + offset : NULL);
+    audit_add_typed_change(n->call, &n->changes, key, type,
+                           n->before ? (const char *)n->before + offset : NULL,
+                           n->now ? (const char *)n->now + offset : NULL);
 }
 
 #define ADD_FIELD(n, member_, type_) \
@@ -24,9 +24,9 @@ static void audit_event_field(struct event_audit_state *n, const char *key, cons
 /* The value of an optional field, or NULL if it is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
-#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)                                                \
-    audit_add_value((n)->call, &(n)->changes, (key_), &(type_), GIVEN_VALUE((n)->before, member_), \
-                    GIVEN_VALUE((n)->now, member_))
+#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)                    \
+    audit_add_typed_change((n)->call, &(n)->changes, (key_), &(type_), \
+                           GIVEN_VALUE((n)->before, member_), GIVEN_VALUE((n)->now, member_))
 
 static const struct str *event_location(const struct scheduled_event *e)
 {
@@ -51,8 +51,8 @@ enum err audit_record_scheduled_event(struct call *call, enum audit_action actio
     ADD_FIELD(&n, scheduled_start_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "scheduled_end_time", scheduled_end_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "image_hash", image, type_text);
-    audit_add_value(call, &n.changes, "location", &type_text, event_location(before),
-                    event_location(now));
+    audit_add_typed_change(call, &n.changes, "location", &type_text, event_location(before),
+                           event_location(now));
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
@@ -75,7 +75,7 @@ static enum err add_events_to_audit_log(struct call *call, struct audit_log_obje
     return e;
 }
 
-enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects *log)
+enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_objects *log)
 {
     struct list ids =
         audit_log_list_targets(call->arena, log, AUDIT_EVENT_CREATE, AUDIT_EVENT_DELETE);

@@ -10,38 +10,39 @@ struct event_upload {
     struct opt_str image;
 };
 
-static enum err store_event_image(struct call *call)
+static enum err store_image_of_scheduled_event(struct call *call)
 {
-    const struct event_patch *in = call->body;
-    struct event_upload *upload = call_passed_data(call, "event_upload");
+    const struct scheduled_event_patch *in = call->body;
+    struct event_upload *upload = call_get_stage_data(call, "event_upload");
 
-    return picture_store(call, "guild-events", upload->id, &in->image, &upload->image);
+    return store_uploaded_picture(call, "guild-events", upload->id, &in->image, &upload->image);
 }
 
-static enum err prepare_event_image(struct call *call, snowflake id)
+static enum err prepare_image_of_scheduled_event(struct call *call, snowflake id)
 {
-    const struct event_patch *in = call->body;
-    struct event_upload *upload = call_pass_data(call, "event_upload", sizeof *upload);
+    const struct scheduled_event_patch *in = call->body;
+    struct event_upload *upload = call_store_stage_data(call, "event_upload", sizeof *upload);
 
     *upload = (struct event_upload){ .id = id, .image.given = in->image.given };
     if (in->image.given == GIVEN) {
-        call->read = call_read_only_path_objects;
-        call->compute = store_event_image;
+        call->read = call_read_nothing_but_path_objects;
+        call->compute = store_image_of_scheduled_event;
     }
     return OK;
 }
 
 enum err prepare_create_scheduled_event(struct call *call)
 {
-    return prepare_event_image(call, snowflake_new());
+    return prepare_image_of_scheduled_event(call, snowflake_new());
 }
 
 enum err prepare_modify_scheduled_event(struct call *call)
 {
-    return prepare_event_image(call, call_path_id(call, "event.id"));
+    return prepare_image_of_scheduled_event(call, call_get_path_id(call, "event.id"));
 }
 
-static void apply_event_location(struct scheduled_event *e, const struct event_patch *in)
+static void apply_location_of_scheduled_event(struct scheduled_event *e,
+                                              const struct scheduled_event_patch *in)
 {
     if (in->entity_type.given == GIVEN)
         e->entity_type = in->entity_type.value;
@@ -51,10 +52,10 @@ static void apply_event_location(struct scheduled_event *e, const struct event_p
         e->entity_metadata = in->entity_metadata.value;
 }
 
-static void apply_event_patch(struct call *call, struct scheduled_event *e)
+static void apply_scheduled_event_patch(struct call *call, struct scheduled_event *e)
 {
-    const struct event_patch *in = call->body;
-    const struct event_upload *upload = call_passed_data(call, "event_upload");
+    const struct scheduled_event_patch *in = call->body;
+    const struct event_upload *upload = call_get_stage_data(call, "event_upload");
 
     if (in->name.given == GIVEN)
         e->name = in->name.value;
@@ -69,44 +70,45 @@ static void apply_event_patch(struct call *call, struct scheduled_event *e)
         e->scheduled_end_time = in->scheduled_end_time;
     if (in->recurrence_rule.given != ABSENT)
         e->recurrence_rule = in->recurrence_rule.value;
-    apply_event_location(e, in);
+    apply_location_of_scheduled_event(e, in);
 }
 
-static enum err reply_with_event(struct call *call, struct scheduled_event *e, bool count)
+static enum err reply_with_scheduled_event(struct call *call, struct scheduled_event *e, bool count)
 {
     enum err err = scheduled_event_read_creator(call->tx, e);
 
     if (count)
         e->user_count = opt_int_present(e->users);
-    return err ? err : call_reply_object(call, e);
+    return err ? err : call_reply_with_object(call, e);
 }
 
 static enum err check_scheduled_event(struct call *call, const struct scheduled_event *e)
 {
-    event_validate(&call->form, e);
-    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : event_check_channel(call, e);
+    scheduled_event_validate(&call->form, e);
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY
+                                        : scheduled_event_check_channel(call, e);
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-enum err read_event_of_path(struct call *call, struct scheduled_event *ret)
+enum err read_scheduled_event_of_path(struct call *call, struct scheduled_event *ret)
 {
-    enum err e =
-        scheduled_event_find(call->tx, call->target.guild->id, call_path_id(call, "event.id"), ret);
+    enum err e = scheduled_event_find(call->tx, call->target.guild->id,
+                                      call_get_path_id(call, "event.id"), ret);
 
-    return e ? e : check_view_event_permission(call, ret);
+    return e ? e : check_view_scheduled_event_permission(call, ret);
 }
 
 /* GET /guilds/{guild.id}/scheduled-events */
 enum err list_scheduled_events(struct call *call)
 {
-    const struct event_query *q = call->query;
+    const struct scheduled_event_query *q = call->query;
     struct list all, shown = { 0 };
     enum err e = scheduled_events_read(call->tx, call->target.guild->id, true, &all);
     struct scheduled_event *event = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
-        e = check_view_event_permission(call, &event[i]);
+        e = check_view_scheduled_event_permission(call, &event[i]);
         if (e == ERR_UNKNOWN_SCHEDULED_EVENT) {
             e = OK;
             continue;
@@ -117,23 +119,23 @@ enum err list_scheduled_events(struct call *call)
             event[i].user_count = opt_int_present(event[i].users);
         *(struct scheduled_event *)list_append(call->arena, &shown, sizeof *event) = event[i];
     }
-    return e ? e : call_reply_object(call, &shown);
+    return e ? e : call_reply_with_object(call, &shown);
 }
 
 /* GET /guilds/{guild.id}/scheduled-events/{event.id} */
 enum err get_scheduled_event(struct call *call)
 {
-    const struct event_query *q = call->query;
+    const struct scheduled_event_query *q = call->query;
     struct scheduled_event event;
-    enum err e = read_event_of_path(call, &event);
+    enum err e = read_scheduled_event_of_path(call, &event);
 
-    return e ? e : reply_with_event(call, &event, q->with_user_count);
+    return e ? e : reply_with_scheduled_event(call, &event, q->with_user_count);
 }
 
-static enum err check_event_limit(struct call *call)
+static enum err check_scheduled_event_limit(struct call *call)
 {
     int64_t open = 0;
-    enum err e = count_open_events(call->tx, call->target.guild->id, &open);
+    enum err e = count_open_scheduled_events(call->tx, call->target.guild->id, &open);
 
     return e || open < MOST_OPEN_EVENTS ? e : ERR_MAX_SCHEDULED_EVENTS;
 }
@@ -141,30 +143,30 @@ static enum err check_event_limit(struct call *call)
 /* POST /guilds/{guild.id}/scheduled-events */
 enum err create_scheduled_event(struct call *call)
 {
-    const struct event_upload *upload = call_passed_data(call, "event_upload");
+    const struct event_upload *upload = call_get_stage_data(call, "event_upload");
     struct scheduled_event event = { .id = upload->id,
                                      .guild_id = call->target.guild->id,
                                      .creator_id = opt_id_or_null(call->caller->id),
                                      .status = EVENT_SCHEDULED,
                                      .privacy_level = 2 };
 
-    apply_event_patch(call, &event);
+    apply_scheduled_event_patch(call, &event);
     enum err e = check_scheduled_event(call, &event);
     if (!e)
-        e = require_event_permission(call, &event, PERMISSION(CREATE_EVENTS));
+        e = require_scheduled_event_permission(call, &event, PERMISSION(CREATE_EVENTS));
     if (!e)
-        e = check_event_limit(call);
+        e = check_scheduled_event_limit(call);
     if (!e)
         e = scheduled_event_insert(call->tx, &event);
     if (!e)
         e = audit_record_scheduled_event(call, AUDIT_EVENT_CREATE, NULL, &event);
     if (!e)
-        e = event_schedule_status_job(call, &event);
+        e = scheduled_event_schedule_status_job(call, &event);
     if (e)
         return e;
     emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
-    e = event_subscribe_user(call, &event, call->caller->id);
-    return e ? e : reply_with_event(call, &event, false);
+    e = scheduled_event_subscribe_user(call, &event, call->caller->id);
+    return e ? e : reply_with_scheduled_event(call, &event, false);
 }
 
 static bool status_change_is_allowed(int64_t from, int64_t to)
@@ -174,22 +176,22 @@ static bool status_change_is_allowed(int64_t from, int64_t to)
 }
 
 /* Deletes the exceptions of an event, because they refer to dates of the old recurrence rule. */
-static void delete_event_exceptions(struct call *call, struct scheduled_event *e)
+static void delete_scheduled_event_exceptions(struct call *call, struct scheduled_event *e)
 {
-    struct event_exceptions_deleted gone = { e->guild_id, e->id };
+    struct scheduled_event_exceptions_deleted gone = { e->guild_id, e->id };
     bool had = e->guild_scheduled_event_exceptions.count;
 
     e->guild_scheduled_event_exceptions = (struct list){ 0 };
     if (had)
-        call_emit(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE, event_audience(e),
-                  &event_exceptions_gone_schema, &gone);
+        call_emit_event(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE,
+                        audience_of_scheduled_event(e), &event_exceptions_gone_schema, &gone);
 }
 
-static enum err save_event_change(struct call *call, const struct scheduled_event *before,
-                                  struct scheduled_event *now)
+static enum err save_scheduled_event_change(struct call *call, const struct scheduled_event *before,
+                                            struct scheduled_event *now)
 {
-    const struct event_patch *in = call->body;
-    const struct event_upload *upload = call_passed_data(call, "event_upload");
+    const struct scheduled_event_patch *in = call->body;
+    const struct event_upload *upload = call_get_stage_data(call, "event_upload");
     bool moves = in->status.given == GIVEN && in->status.value != before->status;
     struct scheduled_event noted = *now;
     enum err e = OK;
@@ -198,37 +200,37 @@ static enum err save_event_change(struct call *call, const struct scheduled_even
         noted.status = in->status.value;
 
     if (upload->image.given != ABSENT)
-        e = picture_delete_previous(call, "guild-events", now->id, &before->image, &upload->image);
+        e = delete_previous_picture(call, "guild-events", now->id, &before->image, &upload->image);
     if (in->recurrence_rule.given != ABSENT)
-        delete_event_exceptions(call, now);
+        delete_scheduled_event_exceptions(call, now);
     if (!e)
         e = audit_record_scheduled_event(call, AUDIT_EVENT_UPDATE, before, &noted);
     if (!e && moves)
-        return event_set_status(call, now, in->status.value);
+        return scheduled_event_set_status(call, now, in->status.value);
     if (!e)
         e = scheduled_event_update(call->tx, now);
     if (!e)
         emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
-    return e ? e : event_schedule_status_job(call, now);
+    return e ? e : scheduled_event_schedule_status_job(call, now);
 }
 
 /* PATCH /guilds/{guild.id}/scheduled-events/{event.id} */
 enum err modify_scheduled_event(struct call *call)
 {
-    const struct event_patch *in = call->body;
+    const struct scheduled_event_patch *in = call->body;
     struct scheduled_event before, now;
-    enum err e = read_event_of_path(call, &before);
+    enum err e = read_scheduled_event_of_path(call, &before);
 
     if (!e)
-        e = check_change_event_permission(call, &before);
-    if (e || !event_is_open(&before))
+        e = check_change_scheduled_event_permission(call, &before);
+    if (e || !scheduled_event_is_open(&before))
         return e ? e : ERR_EVENT_FINISHED;
     if (in->status.given == GIVEN && in->status.value != before.status &&
         !status_change_is_allowed(before.status, in->status.value))
         return call_add_field_error(call, "status", FORM_CHOICES,
                                     "The event cannot change to this status.");
     now = before;
-    apply_event_patch(call, &now);
+    apply_scheduled_event_patch(call, &now);
     if (now.entity_type != EVENT_EXTERNAL && in->entity_metadata.given == ABSENT)
         now.entity_metadata = NULL;
     /* A start time in the past is an error only if the body sets the start time. */
@@ -237,20 +239,20 @@ enum err modify_scheduled_event(struct call *call)
         checked.status = EVENT_ACTIVE;
     e = check_scheduled_event(call, &checked);
     if (!e)
-        e = check_change_event_permission(call, &now);
+        e = check_change_scheduled_event_permission(call, &now);
     if (!e)
-        e = save_event_change(call, &before, &now);
-    return e ? e : reply_with_event(call, &now, false);
+        e = save_scheduled_event_change(call, &before, &now);
+    return e ? e : reply_with_scheduled_event(call, &now, false);
 }
 
 /* DELETE /guilds/{guild.id}/scheduled-events/{event.id} */
 enum err delete_scheduled_event(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = read_event_of_path(call, &event);
+    enum err e = read_scheduled_event_of_path(call, &event);
 
     if (!e)
-        e = check_change_event_permission(call, &event);
+        e = check_change_scheduled_event_permission(call, &event);
     if (!e)
         e = scheduled_event_delete(call, &event);
     if (!e)

@@ -12,28 +12,28 @@ static enum err audit_exception_change(struct call *call, const struct scheduled
     return audit_record_changes(call, e->guild_id, action, e->id, &options, (struct list){ 0 });
 }
 
-static void emit_event_exception(struct call *call, enum event what,
-                                 const struct scheduled_event *e,
-                                 const struct scheduled_event_exception *x)
+static void emit_scheduled_event_exception(struct call *call, enum event what,
+                                           const struct scheduled_event *e,
+                                           const struct scheduled_event_exception *x)
 {
     struct scheduled_event_exception emitted = *x;
 
     emitted.guild_id = opt_id_or_null(e->guild_id);
-    call_emit(call, what, event_audience(e), &event_exception_schema, &emitted);
+    call_emit_event(call, what, audience_of_scheduled_event(e), &event_exception_schema, &emitted);
 }
 
 /* Reads the event of the path. The caller must be able to change it; it must not have ended. */
-static enum err read_changeable_event(struct call *call, struct scheduled_event *ret)
+static enum err read_scheduled_event_to_change(struct call *call, struct scheduled_event *ret)
 {
-    enum err e = read_event_of_path(call, ret);
+    enum err e = read_scheduled_event_of_path(call, ret);
 
     if (!e)
-        e = check_change_event_permission(call, ret);
-    return e || event_is_open(ret) ? e : ERR_EVENT_FINISHED;
+        e = check_change_scheduled_event_permission(call, ret);
+    return e || scheduled_event_is_open(ret) ? e : ERR_EVENT_FINISHED;
 }
 
-static struct scheduled_event_exception *find_event_exception(const struct scheduled_event *e,
-                                                              snowflake id)
+static struct scheduled_event_exception *find_scheduled_event_exception(
+    const struct scheduled_event *e, snowflake id)
 {
     struct scheduled_event_exception *x = e->guild_scheduled_event_exceptions.items;
 
@@ -44,7 +44,7 @@ static struct scheduled_event_exception *find_event_exception(const struct sched
 }
 
 static void apply_exception_patch(struct scheduled_event_exception *x,
-                                  const struct event_exception_patch *in)
+                                  const struct scheduled_event_exception_patch *in)
 {
     x->scheduled_start_time = in->scheduled_start_time;
     x->scheduled_end_time = in->scheduled_end_time;
@@ -52,9 +52,9 @@ static void apply_exception_patch(struct scheduled_event_exception *x,
 }
 
 /* Saves the exception, writes the audit log entry and emits EXCEPTION_CREATE, also for a change. */
-static enum err save_event_exception(struct call *call, struct scheduled_event *event,
-                                     const struct scheduled_event_exception *x,
-                                     enum audit_action action)
+static enum err save_scheduled_event_exception(struct call *call, struct scheduled_event *event,
+                                               const struct scheduled_event_exception *x,
+                                               enum audit_action action)
 {
     enum err e = scheduled_event_update(call->tx, event);
 
@@ -62,31 +62,31 @@ static enum err save_event_exception(struct call *call, struct scheduled_event *
         e = audit_exception_change(call, event, action, x->event_exception_id);
     if (e)
         return e;
-    emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
-    return call_reply_object(call, x);
+    emit_scheduled_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
+    return call_reply_with_object(call, x);
 }
 
 /* POST …/{event.id}/exceptions */
 enum err create_event_exception(struct call *call)
 {
-    const struct event_exception_patch *in = call->body;
+    const struct scheduled_event_exception_patch *in = call->body;
     snowflake id = snowflake_from_ms(in->original_scheduled_start_time / 1000);
     struct scheduled_event event;
-    enum err e = read_changeable_event(call, &event);
+    enum err e = read_scheduled_event_to_change(call, &event);
 
     if (e)
         return e;
     if (!event.recurrence_rule)
         return call_add_field_error(call, "original_scheduled_start_time", FORM_CHOICES,
                                     "The event is not recurring.");
-    if (!event_has_occurrence(&event, id))
+    if (!scheduled_event_has_occurrence(&event, id))
         return call_add_field_error(
             call, "original_scheduled_start_time", FORM_CHOICES,
             "Value must be a time at which the event starts, within a year.");
     if (in->is_canceled.given != GIVEN && in->scheduled_start_time.given != GIVEN &&
         in->scheduled_end_time.given != GIVEN)
         return ERR_EVENT_EXCEPTION_EMPTY;
-    struct scheduled_event_exception *x = find_event_exception(&event, id);
+    struct scheduled_event_exception *x = find_scheduled_event_exception(&event, id);
     if (!x && event.guild_scheduled_event_exceptions.count >= MOST_EXCEPTIONS)
         return call_add_field_error(call, "original_scheduled_start_time", FORM_CHOICES,
                                     "An event can have at most 100 exceptions. Delete a past one.");
@@ -94,30 +94,30 @@ enum err create_event_exception(struct call *call)
         x = list_append(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
     *x = (struct scheduled_event_exception){ .event_id = event.id, .event_exception_id = id };
     apply_exception_patch(x, in);
-    return save_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_CREATE);
+    return save_scheduled_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_CREATE);
 }
 
 /* PATCH …/{event.id}/exceptions/{exception.id} */
 enum err modify_event_exception(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = read_changeable_event(call, &event);
+    enum err e = read_scheduled_event_to_change(call, &event);
     struct scheduled_event_exception *x =
-        e ? NULL : find_event_exception(&event, call_path_id(call, "exception.id"));
+        e ? NULL : find_scheduled_event_exception(&event, call_get_path_id(call, "exception.id"));
 
     if (e || !x)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
     apply_exception_patch(x, call->body);
-    return save_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_UPDATE);
+    return save_scheduled_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_UPDATE);
 }
 
 /* DELETE …/{event.id}/exceptions/{exception.id} */
 enum err delete_event_exception(struct call *call)
 {
     struct scheduled_event event;
-    snowflake id = call_path_id(call, "exception.id");
-    enum err e = read_changeable_event(call, &event);
-    struct scheduled_event_exception *x = e ? NULL : find_event_exception(&event, id);
+    snowflake id = call_get_path_id(call, "exception.id");
+    enum err e = read_scheduled_event_to_change(call, &event);
+    struct scheduled_event_exception *x = e ? NULL : find_scheduled_event_exception(&event, id);
 
     if (e || !x)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
@@ -127,6 +127,7 @@ enum err delete_event_exception(struct call *call)
     if (!e)
         e = audit_exception_change(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
     if (!e)
-        emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE, &event, &gone);
+        emit_scheduled_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE, &event,
+                                       &gone);
     return e;
 }

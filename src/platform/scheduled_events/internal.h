@@ -12,51 +12,51 @@ enum { MOST_OPEN_EVENTS = 100 };
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct event_patch {
+struct scheduled_event_patch {
     struct opt_str name, description;
     struct opt_image image;
     struct opt_id channel_id;
     struct opt_int scheduled_start_time, scheduled_end_time, privacy_level, entity_type, status;
     struct opt_object entity_metadata, recurrence_rule;
 };
-struct event_query {
+struct scheduled_event_query {
     bool with_user_count;
 };
-struct event_exception_patch {
+struct scheduled_event_exception_patch {
     int64_t original_scheduled_start_time;
     struct opt_int scheduled_start_time, scheduled_end_time;
     struct opt_bool is_canceled;
 };
-struct event_users_query {
+struct scheduled_event_users_query {
     struct opt_id before, after;
     int64_t limit;
     bool with_member, upgrade_response_type;
 };
-struct event_counts_query {
+struct scheduled_event_counts_query {
     struct list guild_scheduled_event_exception_ids;
 };
-struct event_response_body {
+struct scheduled_event_response_body {
     struct opt_int response;
 };
 /* An item in the list of an event's subscribers. */
-struct event_subscriber {
+struct scheduled_event_subscriber {
     snowflake guild_scheduled_event_id, user_id;
     int64_t response;
     const struct user *user;
     const struct member *member;
     struct opt_id guild_scheduled_event_exception_id;
 };
-struct event_exceptions_deleted {
+struct scheduled_event_exceptions_deleted {
     snowflake guild_id, event_id;
 };
 extern const struct schema event_exceptions_gone_schema;
-struct event_exception_count {
+struct scheduled_event_exception_count {
     struct str key;
     int64_t value;
 };
-struct event_subscriber_counts {
+struct scheduled_event_subscriber_counts {
     int64_t guild_scheduled_event_count;
-    struct list guild_scheduled_event_exception_counts; /* struct event_exception_count */
+    struct list guild_scheduled_event_exception_counts; /* struct scheduled_event_exception_count */
 };
 
 extern const struct type event_draft_body, event_patch_body, exception_draft_body,
@@ -70,29 +70,31 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, int64_t after);
 /* Returns whether exception_id belongs to an occurrence between one day before the next start and a
  * year later. This range limits the number of responses per user. */
-bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id);
+bool scheduled_event_has_occurrence(const struct scheduled_event *e, snowflake exception_id);
 /* Validates the combination of times, channel and location, and records form errors. */
-void event_validate(struct form *form, const struct scheduled_event *e);
-bool event_is_open(const struct scheduled_event *e);
+void scheduled_event_validate(struct form *form, const struct scheduled_event *e);
+bool scheduled_event_is_open(const struct scheduled_event *e);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err scheduled_event_update(struct tx *tx, const struct scheduled_event *e);
 enum err scheduled_event_delete(struct call *call, const struct scheduled_event *e);
-enum err event_delete_subscribers(struct call *call, snowflake id);
+enum err scheduled_event_delete_subscribers(struct call *call, snowflake id);
 enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
 enum err scheduled_event_read_creator(struct tx *tx, struct scheduled_event *e);
-enum err count_open_events(struct tx *tx, snowflake guild_id, int64_t *ret);
+enum err count_open_scheduled_events(struct tx *tx, snowflake guild_id, int64_t *ret);
 /* Saves a user's response. *ret_changed is true if the row is new or the response has changed. */
-enum err event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
-                               snowflake user_id, int64_t response, bool *ret_changed);
-enum err event_subscriber_delete(struct tx *tx, snowflake event_id, snowflake exception_id,
-                                 snowflake user_id, bool *ret_found);
-enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
-                                const struct event_users_query *q, struct list *ret);
-enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake exception_id,
-                                 int64_t *ret);
+enum err scheduled_event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                         snowflake user_id, int64_t response, bool *ret_changed);
+enum err scheduled_event_subscriber_delete(struct tx *tx, snowflake event_id,
+                                           snowflake exception_id, snowflake user_id,
+                                           bool *ret_found);
+enum err scheduled_event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                          const struct scheduled_event_users_query *q,
+                                          struct list *ret);
+enum err scheduled_event_subscribers_count(struct tx *tx, snowflake event_id,
+                                           snowflake exception_id, int64_t *ret);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
@@ -102,35 +104,36 @@ enum err audit_record_scheduled_event(struct call *call, enum audit_action actio
                                       const struct scheduled_event *now);
 
 /* Adds the scheduled events that the audit log entries refer to. */
-enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects *log);
+enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_objects *log);
 
 /* --- status.c ------------------------------------------------------------------------- */
 
-struct audience event_audience(const struct scheduled_event *e);
+struct audience audience_of_scheduled_event(const struct scheduled_event *e);
 void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
 /* Schedules the event's start or end job; call after a change of its times or status. */
-enum err event_schedule_status_job(struct call *call, const struct scheduled_event *e);
+enum err scheduled_event_schedule_status_job(struct call *call, const struct scheduled_event *e);
 /* Changes the event's status and opens or closes its stage. Writes the event, emits the gateway
  * event and schedules the job. A completed recurring event is scheduled again. */
-enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t status);
+enum err scheduled_event_set_status(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
-enum err events_cancel_of_channel(struct call *call, const struct channel *c);
+enum err scheduled_events_cancel_of_channel(struct call *call, const struct channel *c);
 
 /* --- permission_checks.c -------------------------------------------------------------- */
 
 /* Check whether the caller may view or change the event. May return ERR_UNKNOWN_SCHEDULED_EVENT or
  * ERR_MISSING_PERMISSIONS. */
-enum err check_view_event_permission(struct call *call, const struct scheduled_event *e);
-enum err check_change_event_permission(struct call *call, const struct scheduled_event *e);
+enum err check_view_scheduled_event_permission(struct call *call, const struct scheduled_event *e);
+enum err check_change_scheduled_event_permission(struct call *call,
+                                                 const struct scheduled_event *e);
 /* Requires one of the permissions any_of, and all permissions that the event's type needs. */
-enum err require_event_permission(struct call *call, const struct scheduled_event *e,
-                                  uint64_t any_of);
+enum err require_scheduled_event_permission(struct call *call, const struct scheduled_event *e,
+                                            uint64_t any_of);
 /* Checks that the event's channel belongs to the guild and fits the event's type. */
-enum err event_check_channel(struct call *call, const struct scheduled_event *e);
+enum err scheduled_event_check_channel(struct call *call, const struct scheduled_event *e);
 
 /* --- events.c, users.c, exceptions.c: handlers ---------------------------------------- */
 
-enum err read_event_of_path(struct call *call, struct scheduled_event *ret);
+enum err read_scheduled_event_of_path(struct call *call, struct scheduled_event *ret);
 enum err list_scheduled_events(struct call *call);
 enum err get_scheduled_event(struct call *call);
 enum err prepare_create_scheduled_event(struct call *call);
@@ -143,11 +146,12 @@ enum err list_exception_users(struct call *call);
 enum err count_scheduled_event_users(struct call *call);
 enum err join_scheduled_event(struct call *call);
 enum err leave_scheduled_event(struct call *call);
-enum err respond_to_event_exception(struct call *call);
-enum err delete_event_exception_response(struct call *call);
+enum err respond_to_scheduled_event_exception(struct call *call);
+enum err delete_scheduled_event_exception_response(struct call *call);
 enum err create_event_exception(struct call *call);
 enum err modify_event_exception(struct call *call);
 enum err delete_event_exception(struct call *call);
-enum err event_subscribe_user(struct call *call, struct scheduled_event *e, snowflake user_id);
+enum err scheduled_event_subscribe_user(struct call *call, struct scheduled_event *e,
+                                        snowflake user_id);
 
 #endif

@@ -4,8 +4,8 @@
 #include "platform/scheduled_events/internal.h"
 
 /* Reads the caller's permissions in the event's channel, or in the guild if there is no channel. */
-static enum err read_event_permissions(struct call *call, const struct scheduled_event *e,
-                                       uint64_t *ret)
+static enum err read_permissions_for_scheduled_event(struct call *call,
+                                                     const struct scheduled_event *e, uint64_t *ret)
 {
     struct channel c;
     enum err err = OK;
@@ -19,10 +19,10 @@ static enum err read_event_permissions(struct call *call, const struct scheduled
     return member_permissions_in_channel(call->tx, call->target.member_access, &c, ret);
 }
 
-enum err check_view_event_permission(struct call *call, const struct scheduled_event *e)
+enum err check_view_scheduled_event_permission(struct call *call, const struct scheduled_event *e)
 {
     uint64_t perms;
-    enum err err = read_event_permissions(call, e, &perms);
+    enum err err = read_permissions_for_scheduled_event(call, e, &perms);
 
     if (err || e->channel_id.given != GIVEN)
         return err;
@@ -54,11 +54,11 @@ static enum err get_missing_manage_channels_error(struct call *call,
                                        PERMISSION(MANAGE_CHANNELS));
 }
 
-enum err require_event_permission(struct call *call, const struct scheduled_event *e,
-                                  uint64_t any_of)
+enum err require_scheduled_event_permission(struct call *call, const struct scheduled_event *e,
+                                            uint64_t any_of)
 {
     uint64_t perms, needs = permissions_needed_for_event_type(e);
-    enum err err = read_event_permissions(call, e, &perms);
+    enum err err = read_permissions_for_scheduled_event(call, e, &perms);
 
     if (err)
         return err;
@@ -70,15 +70,15 @@ enum err require_event_permission(struct call *call, const struct scheduled_even
                             : call_missing_any_permission_error(call, any_of);
 }
 
-enum err check_change_event_permission(struct call *call, const struct scheduled_event *e)
+enum err check_change_scheduled_event_permission(struct call *call, const struct scheduled_event *e)
 {
     bool own = e->creator_id.given == GIVEN && e->creator_id.value == call->caller->id;
 
-    return require_event_permission(
+    return require_scheduled_event_permission(
         call, e, PERMISSION(MANAGE_EVENTS) | (own ? PERMISSION(CREATE_EVENTS) : 0));
 }
 
-enum err event_check_channel(struct call *call, const struct scheduled_event *e)
+enum err scheduled_event_check_channel(struct call *call, const struct scheduled_event *e)
 {
     struct channel c;
     enum err err;

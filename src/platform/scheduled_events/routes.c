@@ -177,7 +177,7 @@ static const struct route routes[] = {
         .body = &event_response_body,
         .reply = &event_person_reply,
         .fires = PEOPLE_EVENTS,
-        .handle = respond_to_event_exception,
+        .handle = respond_to_scheduled_event_exception,
     },
     {
         .method = DELETE,
@@ -187,7 +187,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = PEOPLE_EVENTS,
         .allowed_when_restricted = true,
-        .handle = delete_event_exception_response,
+        .handle = delete_scheduled_event_exception_response,
     },
     { 0 },
 };
@@ -201,8 +201,8 @@ const struct domain scheduled_events_domain = {
     .world = &scheduled_events_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
-    .hooks = &(const struct hook_listeners){ .channel_deleting = events_cancel_of_channel,
-                                             .audit_log_fill = audit_add_scheduled_events },
+    .hooks = &(const struct hook_listeners){ .channel_deleting = scheduled_events_cancel_of_channel,
+                                             .audit_log_fill = audit_log_add_scheduled_events },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "scheduled_event_users", "event_id, exception_id, user_id",

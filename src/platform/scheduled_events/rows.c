@@ -10,7 +10,7 @@
     "e.users, e.empty_since, e.ended_at, (select s.id from stage_instances s where "          \
     "s.channel_id = e.channel_id and s.scheduled_event_id = e.id) from scheduled_events e "
 
-static void event_from_row(const struct rows *r, void *ret)
+static void scheduled_event_from_row(const struct rows *r, void *ret)
 {
     struct scheduled_event *e = ret;
     struct arena *arena = tx_arena(r->tx);
@@ -45,12 +45,13 @@ static void event_from_row(const struct rows *r, void *ret)
             json_column_decode_list(arena, &type_event_exceptions, row_text(r, 13));
 }
 
-static enum err read_events_with_sql(struct tx *tx, struct sql sql, const struct value *values,
-                                     size_t count, struct list *ret)
+static enum err read_scheduled_events_with_sql(struct tx *tx, struct sql sql,
+                                               const struct value *values, size_t count,
+                                               struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_read_list(tx, sql, values, count, sizeof(struct scheduled_event), event_from_row,
-                        ret);
+    return tx_read_list(tx, sql, values, count, sizeof(struct scheduled_event),
+                        scheduled_event_from_row, ret);
 }
 
 static enum err get_first_event_or_error(enum err e, const struct list *found,
@@ -66,8 +67,9 @@ enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_events_with_sql(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
-                                      BIND(v_id(guild_id), v_id(id)), &found);
+    enum err e =
+        read_scheduled_events_with_sql(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
+                                       BIND(v_id(guild_id), v_id(id)), &found);
 
     return get_first_event_or_error(e, &found, ret);
 }
@@ -75,23 +77,25 @@ enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
 enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_events_with_sql(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
+    enum err e =
+        read_scheduled_events_with_sql(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
 
     return get_first_event_or_error(e, &found, ret);
 }
 
 enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, struct list *ret)
 {
-    return open ? read_events_with_sql(
+    return open ? read_scheduled_events_with_sql(
                       tx, SQL(EVENTS "where e.guild_id = $1 and e.status <= 2 order by e.id"),
                       BIND(v_id(guild_id)), ret)
-                : read_events_with_sql(tx, SQL(EVENTS "where e.guild_id = $1 order by e.id"),
-                                       BIND(v_id(guild_id)), ret);
+                : read_scheduled_events_with_sql(tx,
+                                                 SQL(EVENTS "where e.guild_id = $1 order by e.id"),
+                                                 BIND(v_id(guild_id)), ret);
 }
 
 enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_events_with_sql(
+    return read_scheduled_events_with_sql(
         tx, SQL(EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id"),
         BIND(v_id(channel_id)), ret);
 }
@@ -113,7 +117,7 @@ enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
     return e;
 }
 
-enum err count_open_events(struct tx *tx, snowflake guild_id, int64_t *ret)
+enum err count_open_scheduled_events(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
     return tx_read_int(tx,
                        "select count(*) from scheduled_events where guild_id = $1 and status <= 2",
@@ -172,7 +176,7 @@ static const char DELETE_SUBSCRIBERS[] =
     "exception_id, user_id from scheduled_event_users where event_id = $1 limit 200)";
 
 /* Deletes a limited number of subscribers; the event's job deletes the rest. */
-enum err event_delete_subscribers(struct call *call, snowflake id)
+enum err scheduled_event_delete_subscribers(struct call *call, snowflake id)
 {
     int64_t gone = 0;
     enum err e = tx_exec(call->tx, DELETE_SUBSCRIBERS, BIND(v_id(id)), &gone);
@@ -185,12 +189,12 @@ enum err event_delete_subscribers(struct call *call, snowflake id)
 
 enum err scheduled_event_delete(struct call *call, const struct scheduled_event *e)
 {
-    enum err err = picture_delete(call, "guild-events", e->id, &e->image);
+    enum err err = delete_stored_picture(call, "guild-events", e->id, &e->image);
 
     if (!err)
         err = tx_exec(call->tx, "delete from scheduled_events where id = $1", BIND(v_id(e->id)),
                       NULL);
-    return err ? err : event_delete_subscribers(call, e->id);
+    return err ? err : scheduled_event_delete_subscribers(call, e->id);
 }
 
 /* --- subscribers ---------------------------------------------------------------------- */
@@ -208,8 +212,8 @@ static enum err update_subscriber_count(struct tx *tx, snowflake event_id, int64
                    BIND(v_id(event_id), v_int(by)), NULL);
 }
 
-enum err event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
-                               snowflake user_id, int64_t response, bool *ret_changed)
+enum err scheduled_event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                         snowflake user_id, int64_t response, bool *ret_changed)
 {
     struct rows row;
     bool found;
@@ -224,8 +228,9 @@ enum err event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exce
     return e || found || exception_id ? e : update_subscriber_count(tx, event_id, 1);
 }
 
-enum err event_subscriber_delete(struct tx *tx, snowflake event_id, snowflake exception_id,
-                                 snowflake user_id, bool *ret_found)
+enum err scheduled_event_subscriber_delete(struct tx *tx, snowflake event_id,
+                                           snowflake exception_id, snowflake user_id,
+                                           bool *ret_found)
 {
     int64_t gone = 0;
     enum err e = tx_exec(tx,
@@ -239,11 +244,11 @@ enum err event_subscriber_delete(struct tx *tx, snowflake event_id, snowflake ex
 
 static void subscriber_from_row(const struct rows *r, void *ret)
 {
-    struct event_subscriber *p = ret;
+    struct scheduled_event_subscriber *p = ret;
 
-    *p = (struct event_subscriber){ .guild_scheduled_event_id = row_id(r, 0),
-                                    .user_id = row_id(r, 2),
-                                    .response = row_int(r, 3) };
+    *p = (struct scheduled_event_subscriber){ .guild_scheduled_event_id = row_id(r, 0),
+                                              .user_id = row_id(r, 2),
+                                              .response = row_int(r, 3) };
     if (row_id(r, 1))
         p->guild_scheduled_event_exception_id = opt_id_or_null(row_id(r, 1));
 }
@@ -254,18 +259,19 @@ static void subscriber_from_row(const struct rows *r, void *ret)
 
 static void reverse_subscriber_order(struct list *people)
 {
-    struct event_subscriber *p = people->items;
+    struct scheduled_event_subscriber *p = people->items;
 
     for (size_t i = 0; i < people->count / 2; i++) {
-        struct event_subscriber swapped = p[i];
+        struct scheduled_event_subscriber swapped = p[i];
 
         p[i] = p[people->count - 1 - i];
         p[people->count - 1 - i] = swapped;
     }
 }
 
-enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
-                                const struct event_users_query *q, struct list *ret)
+enum err scheduled_event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                          const struct scheduled_event_users_query *q,
+                                          struct list *ret)
 {
     bool back = q->before.given == GIVEN && q->after.given != GIVEN;
     snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
@@ -273,15 +279,16 @@ enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exc
                               v_id(before), v_int(q->limit) };
 
     *ret = (struct list){ 0 };
-    enum err e = tx_read_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"),
-                              values, 5, sizeof(struct event_subscriber), subscriber_from_row, ret);
+    enum err e =
+        tx_read_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"), values, 5,
+                     sizeof(struct scheduled_event_subscriber), subscriber_from_row, ret);
     if (back)
         reverse_subscriber_order(ret);
     return e;
 }
 
-enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake exception_id,
-                                 int64_t *ret)
+enum err scheduled_event_subscribers_count(struct tx *tx, snowflake event_id,
+                                           snowflake exception_id, int64_t *ret)
 {
     return tx_read_int(tx,
                        "select count(*) from scheduled_event_users where event_id = $1 and "

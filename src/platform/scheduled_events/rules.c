@@ -8,7 +8,7 @@
 #define FARTHEST_US (5 * 366 * DAY_US)
 enum { DAYS_AHEAD = 367 };
 
-bool event_is_open(const struct scheduled_event *e)
+bool scheduled_event_is_open(const struct scheduled_event *e)
 {
     return e->status == EVENT_SCHEDULED || e->status == EVENT_ACTIVE;
 }
@@ -101,8 +101,8 @@ static void check_recurrence_days(struct form *form, const struct json_path *at,
         refuse_recurrence_field(form, at, "by_month", "Events of this frequency do not have it.");
 }
 
-void recurrence_validate(struct form *form, const struct json_path *at,
-                         const struct scheduled_event_recurrence *r)
+void validate_recurrence_rule(struct form *form, const struct json_path *at,
+                              const struct scheduled_event_recurrence *r)
 {
     if (r->end.given == GIVEN)
         refuse_recurrence_field(form, at, "end", "It cannot be set.");
@@ -151,7 +151,7 @@ int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, i
     return after + DAY_US;
 }
 
-bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id)
+bool scheduled_event_has_occurrence(const struct scheduled_event *e, snowflake exception_id)
 {
     const struct scheduled_event_recurrence *r = e->recurrence_rule;
     int64_t ms = snowflake_to_ms(exception_id), day = ms / (DAY_US / 1000);
@@ -164,50 +164,53 @@ bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_i
 
 /* --- fields that depend on each other ------------------------------------------------- */
 
-static void refuse_event_field(struct form *form, const char *key, const char *code,
-                               const char *message)
+static void refuse_field_of_scheduled_event(struct form *form, const char *key, const char *code,
+                                            const char *message)
 {
     struct json_path at = json_path_key(NULL, str_of(key));
 
     form_add_error(form, &at, code, "%s", message);
 }
 
-static void check_event_location(struct form *form, const struct scheduled_event *e)
+static void check_location_of_scheduled_event(struct form *form, const struct scheduled_event *e)
 {
     struct json_path metadata = json_path_key(NULL, STR("entity_metadata"));
     struct json_path location = json_path_key(&metadata, STR("location"));
     bool elsewhere = e->entity_type == EVENT_EXTERNAL;
 
     if (elsewhere && e->channel_id.given == GIVEN)
-        refuse_event_field(form, "channel_id", FORM_CHOICES,
-                           "An external event cannot have a channel.");
+        refuse_field_of_scheduled_event(form, "channel_id", FORM_CHOICES,
+                                        "An external event cannot have a channel.");
     if (!elsewhere && e->channel_id.given != GIVEN)
-        refuse_event_field(form, "channel_id", FORM_REQUIRED);
+        refuse_field_of_scheduled_event(form, "channel_id", FORM_REQUIRED);
     if (elsewhere && !(e->entity_metadata && e->entity_metadata->location.given == GIVEN))
         form_add_error(form, &location, FORM_REQUIRED);
     if (!elsewhere && e->entity_metadata && e->entity_metadata->location.given == GIVEN)
         form_add_error(form, &location, FORM_CHOICES,
                        "Only an external event can have a location.");
     if (elsewhere && e->scheduled_end_time.given != GIVEN)
-        refuse_event_field(form, "scheduled_end_time", FORM_REQUIRED);
+        refuse_field_of_scheduled_event(form, "scheduled_end_time", FORM_REQUIRED);
 }
 
-void event_validate(struct form *form, const struct scheduled_event *e)
+void scheduled_event_validate(struct form *form, const struct scheduled_event *e)
 {
     struct json_path rule_at = json_path_key(NULL, STR("recurrence_rule"));
     int64_t now = clock_us();
 
-    check_event_location(form, e);
+    check_location_of_scheduled_event(form, e);
     if (e->status == EVENT_SCHEDULED && e->scheduled_start_time < now)
-        refuse_event_field(form, "scheduled_start_time", "GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
-                           "Cannot schedule event in the past.");
+        refuse_field_of_scheduled_event(form, "scheduled_start_time",
+                                        "GUILD_SCHEDULED_EVENT_SCHEDULE_PAST",
+                                        "Cannot schedule event in the past.");
     if (e->scheduled_start_time > now + FARTHEST_US)
-        refuse_event_field(form, "scheduled_start_time", "GUILD_SCHEDULED_EVENT_SCHEDULE_TOO_FAR",
-                           "Cannot schedule event more than five years ahead.");
+        refuse_field_of_scheduled_event(form, "scheduled_start_time",
+                                        "GUILD_SCHEDULED_EVENT_SCHEDULE_TOO_FAR",
+                                        "Cannot schedule event more than five years ahead.");
     if (e->scheduled_end_time.given == GIVEN &&
         e->scheduled_end_time.value <= e->scheduled_start_time)
-        refuse_event_field(form, "scheduled_end_time", "GUILD_SCHEDULED_EVENT_END_BEFORE_START",
-                           "Cannot end event before it starts.");
+        refuse_field_of_scheduled_event(form, "scheduled_end_time",
+                                        "GUILD_SCHEDULED_EVENT_END_BEFORE_START",
+                                        "Cannot end event before it starts.");
     if (e->recurrence_rule)
-        recurrence_validate(form, &rule_at, e->recurrence_rule);
+        validate_recurrence_rule(form, &rule_at, e->recurrence_rule);
 }

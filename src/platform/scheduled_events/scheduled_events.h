@@ -19,8 +19,8 @@ enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e);
 enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
 
 /* Validates a recurrence rule and records form errors at the JSON path `at`. */
-void recurrence_validate(struct form *form, const struct json_path *at,
-                         const struct scheduled_event_recurrence *r);
+void validate_recurrence_rule(struct form *form, const struct json_path *at,
+                              const struct scheduled_event_recurrence *r);
 
 extern const struct world_file_name_lookup
     event_naming; /* lookup of events by name in world files */

@@ -10,7 +10,7 @@
 #define EMPTY_CHANNEL_US (3 * MINUTE_US) /* an event ends after its channel was empty this long */
 #define RETENTION_US     (30 * 24 * 60 * MINUTE_US)
 
-struct audience event_audience(const struct scheduled_event *e)
+struct audience audience_of_scheduled_event(const struct scheduled_event *e)
 {
     return e->channel_id.given == GIVEN
                ? audience_of_channel_viewers(e->guild_id, e->channel_id.value)
@@ -24,7 +24,7 @@ void emit_scheduled_event(struct call *call, enum event what, const struct sched
     shown.creator = NULL;
     shown.user_count.given = ABSENT;
     shown.auto_start = opt_true_or_absent(e->entity_type == EVENT_EXTERNAL);
-    call_emit(call, what, event_audience(e), &scheduled_event_schema, &shown);
+    call_emit_event(call, what, audience_of_scheduled_event(e), &scheduled_event_schema, &shown);
 }
 
 /* --- due times ------------------------------------------------------------------------ */
@@ -43,12 +43,12 @@ static int64_t next_job_time_of_event(const struct scheduled_event *e)
     }
 }
 
-enum err event_schedule_status_job(struct call *call, const struct scheduled_event *e)
+enum err scheduled_event_schedule_status_job(struct call *call, const struct scheduled_event *e)
 {
     return job_schedule(call, &scheduled_event_job, e->id, next_job_time_of_event(e), STR(""));
 }
 
-static enum err update_and_emit_event(struct call *call, const struct scheduled_event *e)
+static enum err update_and_emit_scheduled_event(struct call *call, const struct scheduled_event *e)
 {
     enum err err = scheduled_event_update(call->tx, e);
 
@@ -95,9 +95,9 @@ static void advance_to_next_occurrence(struct scheduled_event *e)
 
 /* --- status changes ------------------------------------------------------------------- */
 
-static enum err start_event(struct call *call, struct scheduled_event *e)
+static enum err start_scheduled_event(struct call *call, struct scheduled_event *e)
 {
-    struct scheduled_event_stage stage = { .event = e };
+    struct scheduled_event_stage_change stage = { .event = e };
     enum err err =
         e->entity_type == EVENT_IN_STAGE ? hook_scheduled_event_started(call, &stage) : OK;
 
@@ -107,13 +107,13 @@ static enum err start_event(struct call *call, struct scheduled_event *e)
         e->entity_id = opt_id_or_null(stage.stage_id);
     e->status = EVENT_ACTIVE;
     e->empty_since = 0;
-    return update_and_emit_event(call, e);
+    return update_and_emit_scheduled_event(call, e);
 }
 
-static enum err end_event(struct call *call, struct scheduled_event *e, int64_t status)
+static enum err end_scheduled_event(struct call *call, struct scheduled_event *e, int64_t status)
 {
     bool again = e->recurrence_rule && status == EVENT_COMPLETED;
-    struct scheduled_event_stage stage = { .event = e };
+    struct scheduled_event_stage_change stage = { .event = e };
     enum err err = e->entity_type == EVENT_IN_STAGE && e->status == EVENT_ACTIVE
                        ? hook_scheduled_event_ended(call, &stage)
                        : OK;
@@ -122,20 +122,21 @@ static enum err end_event(struct call *call, struct scheduled_event *e, int64_t 
     e->status = status;
     e->ended_at = clock_us();
     if (!err)
-        err = update_and_emit_event(call, e);
+        err = update_and_emit_scheduled_event(call, e);
     if (err || !again)
         return err;
     e->status = EVENT_SCHEDULED;
     e->ended_at = 0;
     advance_to_next_occurrence(e);
-    return update_and_emit_event(call, e);
+    return update_and_emit_scheduled_event(call, e);
 }
 
-enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t status)
+enum err scheduled_event_set_status(struct call *call, struct scheduled_event *e, int64_t status)
 {
-    enum err err = status == EVENT_ACTIVE ? start_event(call, e) : end_event(call, e, status);
+    enum err err = status == EVENT_ACTIVE ? start_scheduled_event(call, e)
+                                          : end_scheduled_event(call, e, status);
 
-    return err ? err : event_schedule_status_job(call, e);
+    return err ? err : scheduled_event_schedule_status_job(call, e);
 }
 
 /* --- the job -------------------------------------------------------------------------- */
@@ -150,7 +151,8 @@ static enum err voice_channel_is_empty(struct call *call, snowflake channel_id, 
     return e;
 }
 
-static enum err end_event_if_channel_empty(struct call *call, struct scheduled_event *e)
+static enum err end_scheduled_event_if_channel_is_empty(struct call *call,
+                                                        struct scheduled_event *e)
 {
     bool empty;
     enum err err = voice_channel_is_empty(call, e->channel_id.value, &empty);
@@ -158,10 +160,10 @@ static enum err end_event_if_channel_empty(struct call *call, struct scheduled_e
     if (err)
         return err;
     if (empty && e->empty_since && clock_us() >= e->empty_since + EMPTY_CHANNEL_US)
-        return event_set_status(call, e, EVENT_COMPLETED);
+        return scheduled_event_set_status(call, e, EVENT_COMPLETED);
     e->empty_since = !empty ? 0 : e->empty_since ? e->empty_since : clock_us();
     err = scheduled_event_update(call->tx, e);
-    return err ? err : event_schedule_status_job(call, e);
+    return err ? err : scheduled_event_schedule_status_job(call, e);
 }
 
 static enum err run_scheduled_event_job(struct call *call, const struct job *job)
@@ -170,20 +172,20 @@ static enum err run_scheduled_event_job(struct call *call, const struct job *job
     enum err err = scheduled_event_find_by_id(call->tx, job->key, &e);
 
     if (err == ERR_UNKNOWN_SCHEDULED_EVENT)
-        return event_delete_subscribers(call, job->key);
+        return scheduled_event_delete_subscribers(call, job->key);
     if (err)
         return err;
     if (clock_us() < next_job_time_of_event(&e) && e.status != EVENT_ACTIVE)
-        return event_schedule_status_job(call, &e);
-    if (!event_is_open(&e))
+        return scheduled_event_schedule_status_job(call, &e);
+    if (!scheduled_event_is_open(&e))
         return scheduled_event_delete(call, &e);
     if (e.status == EVENT_ACTIVE && e.entity_type != EVENT_EXTERNAL)
-        return end_event_if_channel_empty(call, &e);
+        return end_scheduled_event_if_channel_is_empty(call, &e);
     if (e.status == EVENT_ACTIVE && clock_us() < e.scheduled_end_time.value)
-        return event_schedule_status_job(call, &e);
+        return scheduled_event_schedule_status_job(call, &e);
     if (e.status == EVENT_SCHEDULED && e.entity_type == EVENT_EXTERNAL)
-        return event_set_status(call, &e, EVENT_ACTIVE);
-    return event_set_status(
+        return scheduled_event_set_status(call, &e, EVENT_ACTIVE);
+    return scheduled_event_set_status(
         call, &e, e.status == EVENT_ACTIVE || e.recurrence_rule ? EVENT_COMPLETED : EVENT_CANCELED);
 }
 
@@ -195,7 +197,7 @@ const struct job_kind scheduled_event_job = {
 
 /* --- channels ------------------------------------------------------------------------- */
 
-enum err events_cancel_of_channel(struct call *call, const struct channel *c)
+enum err scheduled_events_cancel_of_channel(struct call *call, const struct channel *c)
 {
     struct list events = { 0 };
     enum err e = c->type == CHANNEL_VOICE || c->type == CHANNEL_STAGE
@@ -203,6 +205,7 @@ enum err events_cancel_of_channel(struct call *call, const struct channel *c)
                      : OK;
 
     for (size_t i = 0; !e && i < events.count; i++)
-        e = event_set_status(call, &((struct scheduled_event *)events.items)[i], EVENT_CANCELED);
+        e = scheduled_event_set_status(call, &((struct scheduled_event *)events.items)[i],
+                                       EVENT_CANCELED);
     return e;
 }

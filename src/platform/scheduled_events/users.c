@@ -6,7 +6,7 @@
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-static enum err read_subscriber_user(struct call *call, struct event_subscriber *p,
+static enum err read_subscriber_user(struct call *call, struct scheduled_event_subscriber *p,
                                      bool with_member)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -26,7 +26,7 @@ static enum err read_subscriber_user(struct call *call, struct event_subscriber 
     return OK;
 }
 
-static bool accept_every_json_field(const void *arg, struct str name)
+static bool include_every_json_field(const void *arg, struct str name)
 {
     (void)arg;
     (void)name;
@@ -36,7 +36,7 @@ static bool accept_every_json_field(const void *arg, struct str name)
 /* Writes the older format (users with a nested guild_member), the default for user accounts. */
 static void write_subscribers_json(struct json_writer *j, const struct list *people)
 {
-    const struct event_subscriber *p = people->items;
+    const struct scheduled_event_subscriber *p = people->items;
 
     json_begin_object(j);
     json_write_name(j, "users");
@@ -45,7 +45,8 @@ static void write_subscribers_json(struct json_writer *j, const struct list *peo
         if (!p[i].user)
             continue;
         json_begin_object(j);
-        schema_encode_fields(j, type_partial_user.schema, p[i].user, accept_every_json_field, NULL);
+        schema_encode_fields(j, type_partial_user.schema, p[i].user, include_every_json_field,
+                             NULL);
         if (p[i].member) {
             json_write_name(j, "guild_member");
             schema_encode_object(j, &member_schema, p[i].member);
@@ -59,19 +60,19 @@ static void write_subscribers_json(struct json_writer *j, const struct list *peo
 static enum err reply_with_subscribers(struct call *call, snowflake event_id,
                                        snowflake exception_id)
 {
-    const struct event_users_query *q = call->query;
+    const struct scheduled_event_users_query *q = call->query;
     struct list people;
     struct json_writer j;
-    enum err e = event_subscribers_read(call->tx, event_id, exception_id, q, &people);
+    enum err e = scheduled_event_subscribers_read(call->tx, event_id, exception_id, q, &people);
 
     for (size_t i = 0; !e && i < people.count; i++)
-        e = read_subscriber_user(call, &((struct event_subscriber *)people.items)[i],
+        e = read_subscriber_user(call, &((struct scheduled_event_subscriber *)people.items)[i],
                                  q->with_member);
     if (e)
         return e;
     if (call->caller->kind == CALLER_BOT || q->upgrade_response_type)
-        return call_reply_as_type(call, &event_people_reply, &people);
-    j = call_reply_json_writer(call);
+        return call_reply_with_object_of_type(call, &event_people_reply, &people);
+    j = call_get_reply_json_writer(call);
     write_subscribers_json(&j, &people);
     return OK;
 }
@@ -80,7 +81,7 @@ static enum err reply_with_subscribers(struct call *call, snowflake event_id,
 enum err list_scheduled_event_users(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = read_event_of_path(call, &event);
+    enum err e = read_scheduled_event_of_path(call, &event);
 
     return e ? e : reply_with_subscribers(call, event.id, 0);
 }
@@ -89,36 +90,37 @@ enum err list_scheduled_event_users(struct call *call)
 enum err list_exception_users(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = read_event_of_path(call, &event);
+    enum err e = read_scheduled_event_of_path(call, &event);
 
-    return e ? e : reply_with_subscribers(call, event.id, call_path_id(call, "exception.id"));
+    return e ? e : reply_with_subscribers(call, event.id, call_get_path_id(call, "exception.id"));
 }
 
 /* GET …/{event.id}/users/counts */
 enum err count_scheduled_event_users(struct call *call)
 {
-    const struct event_counts_query *q = call->query;
+    const struct scheduled_event_counts_query *q = call->query;
     const snowflake *ids = q->guild_scheduled_event_exception_ids.items;
     struct scheduled_event event;
-    struct event_subscriber_counts counts = { 0 };
-    enum err e = read_event_of_path(call, &event);
+    struct scheduled_event_subscriber_counts counts = { 0 };
+    enum err e = read_scheduled_event_of_path(call, &event);
 
     counts.guild_scheduled_event_count = event.users;
     for (size_t i = 0; !e && i < q->guild_scheduled_event_exception_ids.count; i++) {
-        struct event_exception_count *c =
+        struct scheduled_event_exception_count *c =
             list_append(call->arena, &counts.guild_scheduled_event_exception_counts, sizeof *c);
 
         c->key = str_printf(call->arena, "%llu", (unsigned long long)ids[i]);
-        e = event_subscribers_count(call->tx, event.id, ids[i], &c->value);
+        e = scheduled_event_subscribers_count(call->tx, event.id, ids[i], &c->value);
     }
-    return e ? e : call_reply_object(call, &counts);
+    return e ? e : call_reply_with_object(call, &counts);
 }
 
 /* --- subscribing ---------------------------------------------------------------------- */
 
-static void emit_subscriber_event(struct call *call, enum event what,
-                                  const struct scheduled_event *e, snowflake exception_id,
-                                  snowflake user_id, int64_t response)
+static void emit_scheduled_event_subscriber_event(struct call *call, enum event what,
+                                                  const struct scheduled_event *e,
+                                                  snowflake exception_id, snowflake user_id,
+                                                  int64_t response)
 {
     struct scheduled_event_user emitted = { .guild_scheduled_event_id = e->id,
                                             .user_id = user_id,
@@ -127,48 +129,51 @@ static void emit_subscriber_event(struct call *call, enum event what,
 
     if (exception_id)
         emitted.guild_scheduled_event_exception_id = opt_id_or_null(exception_id);
-    call_emit(call, what, event_audience(e), &scheduled_event_user_schema, &emitted);
+    call_emit_event(call, what, audience_of_scheduled_event(e), &scheduled_event_user_schema,
+                    &emitted);
 }
 
-enum err event_subscribe_user(struct call *call, struct scheduled_event *e, snowflake user_id)
+enum err scheduled_event_subscribe_user(struct call *call, struct scheduled_event *e,
+                                        snowflake user_id)
 {
     bool changed = false;
-    enum err err = event_subscriber_save(call->tx, e->id, 0, user_id, 1, &changed);
+    enum err err = scheduled_event_subscriber_save(call->tx, e->id, 0, user_id, 1, &changed);
 
     if (!err && changed) {
         e->users++;
-        emit_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, e, 0, user_id, 1);
+        emit_scheduled_event_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, e, 0,
+                                              user_id, 1);
     }
     return err;
 }
 
-static enum err read_open_event_of_path(struct call *call, struct scheduled_event *ret)
+static enum err read_open_scheduled_event_of_path(struct call *call, struct scheduled_event *ret)
 {
-    enum err e = read_event_of_path(call, ret);
+    enum err e = read_scheduled_event_of_path(call, ret);
 
-    return e || event_is_open(ret) ? e : ERR_EVENT_FINISHED;
+    return e || scheduled_event_is_open(ret) ? e : ERR_EVENT_FINISHED;
 }
 
 static enum err reply_with_subscription(struct call *call, const struct scheduled_event *e,
                                         snowflake exception_id, int64_t response)
 {
-    struct event_subscriber me = { .guild_scheduled_event_id = e->id,
-                                   .user_id = call->caller->id,
-                                   .response = response };
+    struct scheduled_event_subscriber me = { .guild_scheduled_event_id = e->id,
+                                             .user_id = call->caller->id,
+                                             .response = response };
 
     if (exception_id)
         me.guild_scheduled_event_exception_id = opt_id_or_null(exception_id);
-    return call_reply_object(call, &me);
+    return call_reply_with_object(call, &me);
 }
 
 /* PUT …/{event.id}/users/@me */
 enum err join_scheduled_event(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = read_open_event_of_path(call, &event);
+    enum err e = read_open_scheduled_event_of_path(call, &event);
 
     if (!e)
-        e = event_subscribe_user(call, &event, call->caller->id);
+        e = scheduled_event_subscribe_user(call, &event, call->caller->id);
     return e ? e : reply_with_subscription(call, &event, 0, 1);
 }
 
@@ -176,15 +181,16 @@ static enum err unsubscribe_from_occurrence(struct call *call, snowflake excepti
 {
     struct scheduled_event event;
     bool found = false;
-    enum err e = read_open_event_of_path(call, &event);
+    enum err e = read_open_scheduled_event_of_path(call, &event);
 
     if (!e)
-        e = event_subscriber_delete(call->tx, event.id, exception_id, call->caller->id, &found);
+        e = scheduled_event_subscriber_delete(call->tx, event.id, exception_id, call->caller->id,
+                                              &found);
     if (!e && !found)
         e = ERR_UNKNOWN_EVENT_USER;
     if (!e)
-        emit_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, &event, exception_id,
-                              call->caller->id, 1);
+        emit_scheduled_event_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, &event,
+                                              exception_id, call->caller->id, 1);
     return e;
 }
 
@@ -195,28 +201,28 @@ enum err leave_scheduled_event(struct call *call)
 }
 
 /* PUT …/{event.id}/{exception.id}/users/@me */
-enum err respond_to_event_exception(struct call *call)
+enum err respond_to_scheduled_event_exception(struct call *call)
 {
-    const struct event_response_body *in = call->body;
+    const struct scheduled_event_response_body *in = call->body;
     int64_t response = in->response.given == GIVEN ? in->response.value : 1;
-    snowflake exception_id = call_path_id(call, "exception.id");
+    snowflake exception_id = call_get_path_id(call, "exception.id");
     struct scheduled_event event;
     bool changed = false;
-    enum err e = read_open_event_of_path(call, &event);
+    enum err e = read_open_scheduled_event_of_path(call, &event);
 
-    if (!e && !event_has_occurrence(&event, exception_id))
+    if (!e && !scheduled_event_has_occurrence(&event, exception_id))
         e = ERR_UNKNOWN_SCHEDULED_EVENT;
     if (!e)
-        e = event_subscriber_save(call->tx, event.id, exception_id, call->caller->id, response,
-                                  &changed);
+        e = scheduled_event_subscriber_save(call->tx, event.id, exception_id, call->caller->id,
+                                            response, &changed);
     if (!e && changed)
-        emit_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, &event, exception_id,
-                              call->caller->id, response);
+        emit_scheduled_event_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, &event,
+                                              exception_id, call->caller->id, response);
     return e ? e : reply_with_subscription(call, &event, exception_id, response);
 }
 
 /* DELETE …/{event.id}/{exception.id}/users/@me */
-enum err delete_event_exception_response(struct call *call)
+enum err delete_scheduled_event_exception_response(struct call *call)
 {
-    return unsubscribe_from_occurrence(call, call_path_id(call, "exception.id"));
+    return unsubscribe_from_occurrence(call, call_get_path_id(call, "exception.id"));
 }

@@ -27,7 +27,7 @@ struct world_event {
 };
 
 static const struct type type_location = { .kind = KIND_STRING, .min = 1, .max = 100 };
-static const struct choice status_choices[] = {
+static const struct enum_choice status_choices[] = {
     { EVENT_SCHEDULED, "scheduled", "SCHEDULED", "It is planned" },
     { EVENT_ACTIVE, "active", "ACTIVE", "It is going on" },
     { EVENT_COMPLETED, "completed", "COMPLETED", "It is over" },
@@ -45,8 +45,8 @@ static const struct field event_exception_fields[] = {
 };
 
 /* Checks that the original start time can be a snowflake, which is the id of the occurrence. */
-static void check_event_exception(struct form *form, const struct json_path *here,
-                                  const void *object)
+static void check_scheduled_event_exception_entry(struct form *form, const struct json_path *here,
+                                                  const void *object)
 {
     const struct world_event_exception *x = object;
     struct json_path at = json_path_key(here, STR("original_start"));
@@ -55,7 +55,7 @@ static void check_event_exception(struct form *form, const struct json_path *her
         form_add_error(form, &at, "WORLD_NO_ID", "The time is outside the range of ids.");
 }
 
-WORLD_OBJECT(event_exception, event_exception_fields, check_event_exception);
+WORLD_OBJECT(event_exception, event_exception_fields, check_scheduled_event_exception_entry);
 
 static const struct field event_fields[] = {
     MAYBE(struct world_event, id, type_id),
@@ -73,7 +73,8 @@ static const struct field event_fields[] = {
     MAYBE(struct world_event, image, type_world_name),
     { 0 },
 };
-static void check_event_entry(struct form *form, const struct json_path *here, const void *object)
+static void check_scheduled_event_entry(struct form *form, const struct json_path *here,
+                                        const void *object)
 {
     const struct world_event *e = object;
     struct json_path end_at = json_path_key(here, STR("scheduled_end_time")),
@@ -88,10 +89,10 @@ static void check_event_entry(struct form *form, const struct json_path *here, c
     if (ends && e->scheduled_end_time.value <= e->scheduled_start_time)
         form_add_error(form, &end_at, "WORLD_ENDS_FIRST", "The event must end after it starts.");
     if (e->recurrence_rule.value)
-        recurrence_validate(form, &rule_at, e->recurrence_rule.value);
+        validate_recurrence_rule(form, &rule_at, e->recurrence_rule.value);
 }
 
-WORLD_OBJECT(event, event_fields, check_event_entry);
+WORLD_OBJECT(event, event_fields, check_scheduled_event_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
@@ -100,9 +101,10 @@ const struct world_file_name_lookup event_naming =
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
 
 /* Sets the entity type by the type of the channel, or by the location. */
-static enum err set_event_location(struct world_file_importer *im, const struct world_event *in,
-                                   snowflake channel, const struct json_path *at,
-                                   struct scheduled_event *ret)
+static enum err set_location_of_imported_event(struct world_file_importer *im,
+                                               const struct world_event *in, snowflake channel,
+                                               const struct json_path *at,
+                                               struct scheduled_event *ret)
 {
     struct scheduled_event_metadata *metadata = arena_alloc(im->arena, sizeof *metadata);
     int64_t n = 0;
@@ -126,7 +128,7 @@ static enum err set_event_location(struct world_file_importer *im, const struct 
 
 static int64_t parse_event_status(const struct world_event *in)
 {
-    for (const struct choice *c = status_choices; c->text; c++)
+    for (const struct enum_choice *c = status_choices; c->text; c++)
         if (in->status.given == GIVEN && str_is(in->status.value, c->text))
             return c->value;
     return EVENT_SCHEDULED;
@@ -164,12 +166,14 @@ static enum err import_event_subscribers(struct world_file_importer *im, const s
     bool changed;
 
     for (size_t i = 0; !e && i < users->count; i++)
-        e = event_subscriber_save(im->tx, id, 0, who[i], 1, &changed);
+        e = scheduled_event_subscriber_save(im->tx, id, 0, who[i], 1, &changed);
     return e;
 }
 
-static enum err save_imported_event(struct world_file_importer *im, const struct world_event *in,
-                                    struct scheduled_event *event, const struct list *users)
+static enum err save_imported_scheduled_event(struct world_file_importer *im,
+                                              const struct world_event *in,
+                                              struct scheduled_event *event,
+                                              const struct list *users)
 {
     bool open = event->status == EVENT_SCHEDULED || event->status == EVENT_ACTIVE;
     struct scheduled_event before;
@@ -195,8 +199,8 @@ static enum err save_imported_event(struct world_file_importer *im, const struct
                               open ? event->scheduled_start_time : clock_us(), STR(""));
 }
 
-static enum err import_event(struct world_file_importer *im, const void *entry,
-                             const struct json_path *at, snowflake guild)
+static enum err import_scheduled_event(struct world_file_importer *im, const void *entry,
+                                       const struct json_path *at, snowflake guild)
 {
     const struct world_event *in = entry;
     struct json_path channel_at = json_path_key(at, STR("channel"));
@@ -221,14 +225,14 @@ static enum err import_event(struct world_file_importer *im, const void *entry,
         e = world_file_resolve_optional_reference(im, &channel_naming, guild, &in->channel, at,
                                                   "channel", &channel);
     if (!e && im->form->problems == before)
-        e = set_event_location(im, in, channel, &channel_at, &event);
+        e = set_location_of_imported_event(im, in, channel, &channel_at, &event);
     if (!e)
         e = world_file_resolve_references(im, &user_naming, 0, &in->users, at, "users", &users);
     if (e || im->form->problems != before)
         return e;
     if (by)
         event.creator_id = opt_id_or_null(by);
-    return save_imported_event(im, in, &event, &users);
+    return save_imported_scheduled_event(im, in, &event, &users);
 }
 
 /* --- export --------------------------------------------------------------------------- */
@@ -267,8 +271,8 @@ static enum err read_username(struct tx *tx, struct opt_id id, struct opt_str *r
     return e;
 }
 
-static enum err event_to_entry(struct world_file_exporter *ex, const struct scheduled_event *e,
-                               struct world_event *ret)
+static enum err scheduled_event_to_entry(struct world_file_exporter *ex,
+                                         const struct scheduled_event *e, struct world_event *ret)
 {
     *ret = (struct world_event){
         .id = opt_id_or_null(e->id),
@@ -279,7 +283,7 @@ static enum err event_to_entry(struct world_file_exporter *ex, const struct sche
         .recurrence_rule = { e->recurrence_rule ? GIVEN : ABSENT, e->recurrence_rule },
         .exceptions = exceptions_to_entries(ex->tx, &e->guild_scheduled_event_exceptions),
     };
-    for (const struct choice *c = status_choices; c->text; c++)
+    for (const struct enum_choice *c = status_choices; c->text; c++)
         if (c->value == e->status && e->status != EVENT_SCHEDULED)
             ret->status = opt_str_or_null(str_of(c->text));
     if (e->channel_id.given == GIVEN)
@@ -308,7 +312,7 @@ static enum err export_event_subscribers(struct world_file_exporter *ex, struct 
 }
 
 /* Skips events whose channel was deleted. */
-static enum err export_events(struct world_file_exporter *ex, struct opt_list *ret)
+static enum err export_scheduled_events(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct list all;
     enum err e = scheduled_events_read(ex->tx, ex->guild, false, &all);
@@ -317,7 +321,7 @@ static enum err export_events(struct world_file_exporter *ex, struct opt_list *r
     for (size_t i = 0; !e && i < all.count; i++) {
         struct world_event out;
 
-        e = event_to_entry(ex, &event[i], &out);
+        e = scheduled_event_to_entry(ex, &event[i], &out);
         if (!e && (out.channel.given == GIVEN || out.location.given == GIVEN))
             *(struct world_event *)export_add_list_item(ex->tx, ret, sizeof out) = out;
     }
@@ -325,7 +329,7 @@ static enum err export_events(struct world_file_exporter *ex, struct opt_list *r
 }
 
 const struct world_file_fields scheduled_events_world = { (const struct world_file_field[]){
-    { "guild", "scheduled_events", &world_event_list, .order = 150, .import = import_event,
-      .export = export_events },
+    { "guild", "scheduled_events", &world_event_list, .order = 150,
+      .import = import_scheduled_event, .export = export_scheduled_events },
     { 0 },
 } };

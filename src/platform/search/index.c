@@ -6,7 +6,7 @@
 
 static bool message_index_is_sqlite(const struct call *call)
 {
-    return str_is(str_of(store_engine_name(api_options(call->api)->store)), "sqlite");
+    return str_is(str_of(store_engine_name(api_get_options(call->api)->store)), "sqlite");
 }
 
 /* --- searching ------------------------------------------------------------------------ */

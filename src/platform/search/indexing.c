@@ -22,12 +22,12 @@ static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
  * scheduled it. The job schedules itself again while it finds messages. */
 static _Atomic int64_t claimed_until;
 
-void search_reset_indexing_schedule(void)
+void reset_message_indexing_schedule(void)
 {
     claimed_until = 0;
 }
 
-static bool claim_indexing_period(void)
+static bool claim_message_indexing_period(void)
 {
     int64_t now = clock_us(), until = claimed_until;
 
@@ -37,23 +37,23 @@ static bool claim_indexing_period(void)
            atomic_compare_exchange_strong(&claimed_until, &until, now + EVERY / 2);
 }
 
-static enum err schedule_indexing_job(struct call *call)
+static enum err schedule_message_indexing_job(struct call *call)
 {
     return job_schedule(call, &message_indexing, snowflake_get_node(), clock_us(), STR(""));
 }
 
 void schedule_message_indexing(struct call *call)
 {
-    if (claim_indexing_period())
+    if (claim_message_indexing_period())
         internal_call_start(call->api, call->loop,
                             &(struct internal_call){ .name = "message-indexing",
                                                      .store = ROUTE_STORE_APPEND,
-                                                     .run = schedule_indexing_job });
+                                                     .run = schedule_message_indexing_job });
 }
 
 /* Schedules the job after the message's transaction, because both would write the same job row. If
  * the server stops before that, the next message or search schedules the job. */
-enum err indexing_on_message_create(struct call *call, const struct message_creation *made)
+enum err message_indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)
         call->after = schedule_message_indexing;
@@ -64,7 +64,7 @@ static const char DONE[] = "delete from message_unindexed where message_id = $1"
 
 /* Indexes the oldest messages within the time limit. The limit starts after the read, so that each
  * run makes progress. */
-static enum err run_indexing_job(struct call *call, const struct job *job)
+static enum err run_message_indexing_job(struct call *call, const struct job *job)
 {
     struct list documents;
     size_t i = 0;
@@ -96,5 +96,5 @@ const struct job_kind message_indexing = {
     .name = "message-indexing",
     .doc = "Adds new and changed messages to the search index.",
     .per_node = true,
-    .run = run_indexing_job,
+    .run = run_message_indexing_job,
 };

@@ -113,6 +113,6 @@ enum err message_index_save(struct call *call, const struct search_document *d);
 extern const struct job_kind message_indexing;
 /* Schedules indexing of new messages; runs after the commit as the call's .after. */
 void schedule_message_indexing(struct call *call);
-enum err indexing_on_message_create(struct call *call, const struct message_creation *made);
+enum err message_indexing_on_message_create(struct call *call, const struct message_creation *made);
 
 #endif

@@ -10,13 +10,13 @@
         0, "-" word, "-" word, "Not: " doc_ \
     }
 
-static const struct choice author_kinds[] = {
+static const struct enum_choice author_kinds[] = {
     KIND_OF("user", "People"),
     KIND_OF("bot", "Bots"),
     KIND_OF("webhook", "Webhooks"),
     { 0 },
 };
-static const struct choice parts[] = {
+static const struct enum_choice parts[] = {
     KIND_OF("link", "A link"),
     KIND_OF("embed", "An embed"),
     KIND_OF("file", "A file"),
@@ -28,7 +28,7 @@ static const struct choice parts[] = {
     KIND_OF("snapshot", "A forwarded message"),
     { 0 },
 };
-static const struct choice embed_kinds[] = {
+static const struct enum_choice embed_kinds[] = {
     { 0, "image", "image", "A picture" },
     { 0, "video", "video", "A video" },
     { 0, "gif", "gif", "A GIF" },
@@ -36,12 +36,12 @@ static const struct choice embed_kinds[] = {
     { 0, "article", "article", "Any other" },
     { 0 },
 };
-static const struct choice sort_keys[] = {
+static const struct enum_choice sort_keys[] = {
     { 0, "timestamp", "timestamp", "By time" },
     { 0, "relevance", "relevance", "Messages with the largest share of matching words first" },
     { 0 },
 };
-static const struct choice sort_orders[] = {
+static const struct enum_choice sort_orders[] = {
     { 0, "desc", "desc", "The newest first" },
     { 0, "asc", "asc", "The oldest first" },
     { 0 },

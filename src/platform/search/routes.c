@@ -94,7 +94,7 @@ static void append_hits_of_ids(struct call *call, struct list *hits, const struc
     }
 }
 
-static void sort_hits(struct list *hits, int (*order)(const void *, const void *))
+static void sort_search_hits(struct list *hits, int (*order)(const void *, const void *))
 {
     if (hits->count)
         qsort(hits->items, hits->count, sizeof(struct search_hit), order);
@@ -113,8 +113,9 @@ static bool needs_message_contents(const struct search_terms *t, const struct se
 }
 
 /* Appends the hits whose message content matches to the list `matching`. */
-static enum err filter_hits_by_content(struct call *call, const struct search_terms *t,
-                                       struct search_hit *hits, size_t count, struct list *matching)
+static enum err filter_search_hits_by_content(struct call *call, const struct search_terms *t,
+                                              struct search_hit *hits, size_t count,
+                                              struct list *matching)
 {
     struct arena *before, *scratch = arena_new();
     snowflake ids[CONTENTS_AT_ONCE];
@@ -147,8 +148,8 @@ static enum err filter_all_hits_by_content(struct call *call, const struct searc
     for (size_t at = 0; !e && at < hits->count; at += CONTENTS_AT_ONCE) {
         size_t left = hits->count - at;
 
-        e = filter_hits_by_content(call, t, h + at,
-                                   left < CONTENTS_AT_ONCE ? left : CONTENTS_AT_ONCE, &matching);
+        e = filter_search_hits_by_content(
+            call, t, h + at, left < CONTENTS_AT_ONCE ? left : CONTENTS_AT_ONCE, &matching);
     }
     *hits = matching;
     return e;
@@ -189,9 +190,9 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     append_hits_of_ids(call, ret, &noted.found, NULL);
     if (needs_message_contents(t, q))
         e = filter_all_hits_by_content(call, t, ret);
-    sort_hits(ret, relevant       ? compare_hits_by_score
-                   : range.oldest ? compare_hits_oldest_first
-                                  : compare_hits_newest_first);
+    sort_search_hits(ret, relevant       ? compare_hits_by_score
+                          : range.oldest ? compare_hits_oldest_first
+                                         : compare_hits_newest_first);
     if (ret->count > SEARCH_MAX_RESULTS)
         ret->count = SEARCH_MAX_RESULTS;
     return e;
@@ -260,7 +261,7 @@ static enum err reply_index_not_ready(struct call *call)
         return e;
     out.documents_indexed = n;
     call_set_status(call, 202);
-    return call_reply_as_type(call, &type_unready, &out);
+    return call_reply_with_object_of_type(call, &type_unready, &out);
 }
 
 static enum err add_thread_to_reply(struct call *call, struct search_reply *out,
@@ -275,7 +276,7 @@ static enum err add_thread_to_reply(struct call *call, struct search_reply *out,
     enum err e = channel_find(call->tx, channel_id, &c);
     if (e || !channel_is_thread(c.type))
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    e = thread_read_viewer_membership(call->tx, call->caller->id, &c);
+    e = thread_read_membership_of_user(call->tx, call->caller->id, &c);
     if (e)
         return e;
     out->threads.given = out->members.given = GIVEN;
@@ -311,7 +312,7 @@ static enum err reply_with_hits(struct call *call, const struct search_query *q,
 
     for (int64_t i = q->offset; !e && i < (int64_t)hits->count && i < q->offset + q->limit; i++)
         e = add_message_to_reply(call, &out, h[i].id);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err search_and_reply(struct call *call, struct search_terms *t)
@@ -407,5 +408,6 @@ const struct domain search_domain = {
     .doc = "Search for messages by words and other properties.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &message_indexing, NULL },
-    .hooks = &(const struct hook_listeners){ .message_created = indexing_on_message_create },
+    .hooks =
+        &(const struct hook_listeners){ .message_created = message_indexing_on_message_create },
 };

@@ -11,6 +11,6 @@
 extern const struct domain search_domain;
 
 /* Resets the schedule of the indexing job; call at server start. */
-void search_reset_indexing_schedule(void);
+void reset_message_indexing_schedule(void);
 
 #endif

@@ -89,7 +89,7 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
     snowflake guild_id = call->target.guild->id;
     struct searchable_channels p = { 0 };
     struct list channels, threads;
-    enum err e = guild_channels(call->tx, guild_id, &channels, &threads);
+    enum err e = guild_channels_list(call->tx, guild_id, &channels, &threads);
 
     if (e)
         return e;

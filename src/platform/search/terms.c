@@ -273,7 +273,7 @@ struct str search_terms_to_index_query(struct arena *a, const struct search_term
 
 /* --- evaluation on one message -------------------------------------------------------- */
 
-static int compare_terms(const void *a, const void *b)
+static int compare_search_terms(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
@@ -317,7 +317,7 @@ bool search_terms_match_message(const struct search_terms *t, struct search_docu
     const struct search_term_filter *g = t->groups.items;
 
     if (d->marks.count)
-        qsort(d->marks.items, d->marks.count, sizeof(struct str), compare_terms);
+        qsort(d->marks.items, d->marks.count, sizeof(struct str), compare_search_terms);
     for (size_t i = 0; i < t->groups.count; i++)
         if (!filter_matches_document(d, &g[i]))
             return false;

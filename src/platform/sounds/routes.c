@@ -84,12 +84,12 @@ static enum err reply_with_sound(struct call *call, struct soundboard_sound *s)
 {
     enum err e = add_uploader_if_allowed(call, s);
 
-    return e ? e : call_reply_object(call, s);
+    return e ? e : call_reply_with_object(call, s);
 }
 
 static enum err read_sound_of_path(struct call *call, struct soundboard_sound *ret)
 {
-    enum err e = sound_find(call->tx, call_path_id(call, "sound.id"), ret);
+    enum err e = sound_find(call->tx, call_get_path_id(call, "sound.id"), ret);
 
     return e || ret->guild_id.value == call->target.guild->id ? e : ERR_UNKNOWN_SOUND;
 }
@@ -101,7 +101,7 @@ static enum err emit_sound_event(struct call *call, enum event event,
     enum err e = sound_read_uploader(call->tx, &emitted);
 
     if (!e)
-        call_emit(call, event, audience_of_guild(s->guild_id.value), &sound_schema, &emitted);
+        call_emit_event(call, event, audience_of_guild(s->guild_id.value), &sound_schema, &emitted);
     return e;
 }
 
@@ -125,11 +125,13 @@ static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *
             s;
     }
     if (!e && changed.soundboard_sounds.count == 1)
-        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, audience_of_guild(emoji->guild_id),
-                  &sound_schema, changed.soundboard_sounds.items);
+        call_emit_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE,
+                        audience_of_guild(emoji->guild_id), &sound_schema,
+                        changed.soundboard_sounds.items);
     else if (!e && changed.soundboard_sounds.count)
-        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE, audience_of_guild(emoji->guild_id),
-                  &soundboard_sounds_event_schema, &changed);
+        call_emit_event(call, EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE,
+                        audience_of_guild(emoji->guild_id), &soundboard_sounds_event_schema,
+                        &changed);
     return e;
 }
 
@@ -178,7 +180,7 @@ static enum err list_guild_sounds(struct call *call)
 
     for (size_t i = 0; !e && i < all.items.count; i++)
         e = add_uploader_if_allowed(call, &((struct soundboard_sound *)all.items.items)[i]);
-    return e ? e : call_reply_object(call, &all);
+    return e ? e : call_reply_with_object(call, &all);
 }
 
 /* GET /guilds/{guild.id}/soundboard-sounds/{sound.id} */
@@ -196,7 +198,7 @@ static enum err list_default_sounds(struct call *call)
     const struct soundboard_sound *first;
     size_t count = default_sounds_list(&first);
 
-    return call_reply_object(call, &(struct list){ (void *)first, count });
+    return call_reply_with_object(call, &(struct list){ (void *)first, count });
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -208,7 +210,7 @@ struct sound_upload {
 
 static enum err store_sound_file(struct call *call)
 {
-    struct sound_upload *u = call_passed_data(call, "sound_upload");
+    struct sound_upload *u = call_get_stage_data(call, "sound_upload");
     snowflake id = snowflake_new();
     char name[96];
 
@@ -232,7 +234,7 @@ static enum err check_sound_limit(struct call *call)
 static enum err prepare_create_sound(struct call *call)
 {
     const struct sound_draft *in = call->body;
-    struct sound_upload *u = call_pass_data(call, "sound_upload", sizeof *u);
+    struct sound_upload *u = call_store_stage_data(call, "sound_upload", sizeof *u);
     enum err e = sound_decode_data_uri(call->arena, in->sound.value, &u->bytes);
 
     u->id = snowflake_new();
@@ -260,14 +262,14 @@ static enum err audit_sound_change(struct call *call, enum audit_action action,
 {
     const struct soundboard_sound *any = now ? now : before;
 
-    return audit_record_object(call, any->guild_id.value, action, any->sound_id, audited_sound,
-                               before, now);
+    return audit_record_object_change(call, any->guild_id.value, action, any->sound_id,
+                                      audited_sound, before, now);
 }
 
 /* POST /guilds/{guild.id}/soundboard-sounds */
 static enum err create_guild_sound(struct call *call)
 {
-    const struct sound_upload *u = call_passed_data(call, "sound_upload");
+    const struct sound_upload *u = call_get_stage_data(call, "sound_upload");
     struct soundboard_sound s = { .sound_id = u->id,
                                   .guild_id = opt_id_or_null(call->target.guild->id),
                                   .volume = 1,
@@ -325,8 +327,8 @@ static enum err delete_guild_sound(struct call *call)
         e = audit_sound_change(call, AUDIT_SOUND_DELETE, &s, NULL);
     struct sound_delete_event gone = { s.guild_id.value, s.sound_id };
     if (!e)
-        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, audience_of_guild(gone.guild_id),
-                  &sound_delete_event_schema, &gone);
+        call_emit_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, audience_of_guild(gone.guild_id),
+                        &sound_delete_event_schema, &gone);
     return e;
 }
 
@@ -445,12 +447,12 @@ static enum err reply_with_generated_tone(struct call *call, snowflake id)
         buf_add_char(&out,
                      (char)(unsigned char)(128 + 90 * sin(i * 6.2831853 *
                                                           (400.0 + 80.0 * (double)id) / TONE_HZ)));
-    return call_reply_buf(call, STR("audio/wav"), &out);
+    return call_reply_with_buf(call, STR("audio/wav"), &out);
 }
 
 static enum err get_sound_file(struct call *call)
 {
-    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
+    struct str file = call_get_path_text(call, "file"), number = str_cut(&file, '.');
     struct soundboard_sound s;
     snowflake id;
     int64_t size;
@@ -472,7 +474,7 @@ static enum err get_sound_file(struct call *call)
     ssize_t n = pread(fd, head, sizeof head, 0);
     bool ogg = n == 4 && sound_is_ogg(str_slice(head, 4));
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
-    return call_reply_file(call, ogg ? STR("audio/ogg") : STR("audio/mpeg"), fd, size);
+    return call_reply_with_file(call, ogg ? STR("audio/ogg") : STR("audio/mpeg"), fd, size);
 }
 
 static const struct route file_routes[] = {

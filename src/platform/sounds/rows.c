@@ -83,7 +83,7 @@ enum err sound_update(struct tx *tx, const struct soundboard_sound *s)
 
 enum err sound_delete(struct call *call, const struct soundboard_sound *s)
 {
-    enum err e = picture_delete(call, "sounds", s->sound_id, &s->file);
+    enum err e = delete_stored_picture(call, "sounds", s->sound_id, &s->file);
 
     return e ? e
              : tx_exec(call->tx, "delete from sounds where id = $1", BIND(v_id(s->sound_id)), NULL);

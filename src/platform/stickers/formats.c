@@ -1,7 +1,7 @@
 /* formats.c - detects the format of a sticker file; checks its dimensions and duration. */
 #include "platform/stickers/internal.h"
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 #include "json/read.h"
 
 enum { MOST_PIXELS = 320, MOST_MS = 5000 };

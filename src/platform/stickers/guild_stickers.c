@@ -14,8 +14,8 @@ static enum err emit_guild_stickers_update(struct call *call, snowflake guild_id
     enum err e = guild_stickers_read(call->tx, guild_id, &event.stickers);
 
     if (!e)
-        call_emit(call, EVENT_GUILD_STICKERS_UPDATE, audience_of_guild(guild_id),
-                  &guild_stickers_event_schema, &event);
+        call_emit_event(call, EVENT_GUILD_STICKERS_UPDATE, audience_of_guild(guild_id),
+                        &guild_stickers_event_schema, &event);
     return e;
 }
 
@@ -35,7 +35,7 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 {
     enum err e = fill_sticker_uploaders(call, &(struct list){ sticker, 1 });
 
-    return e ? e : call_reply_object(call, sticker);
+    return e ? e : call_reply_with_object(call, sticker);
 }
 
 /* --- the audit log -------------------------------------------------------------------- */
@@ -48,9 +48,9 @@ static void audit_description_change(struct call *call, struct list *changes,
          is = now && now->description.given == GIVEN;
 
     if (was || is)
-        audit_add_value(call, changes, "description", &type_text,
-                        was ? &before->description.value : NULL,
-                        is ? &now->description.value : NULL);
+        audit_add_typed_change(call, changes, "description", &type_text,
+                               was ? &before->description.value : NULL,
+                               is ? &now->description.value : NULL);
 }
 
 /* Writes an audit log entry. before is NULL for a new sticker, now is NULL for a deleted one. */
@@ -60,9 +60,9 @@ static enum err audit_sticker_change(struct call *call, enum audit_action action
     const struct sticker *any = now ? now : before;
     struct list changes = { 0 };
 
-#define ADD(key, type, member)                                                  \
-    audit_add_value(call, &changes, key, type, before ? &before->member : NULL, \
-                    now ? &now->member : NULL)
+#define ADD(key, type, member)                                                         \
+    audit_add_typed_change(call, &changes, key, type, before ? &before->member : NULL, \
+                           now ? &now->member : NULL)
     ADD("name", &type_text, name);
     audit_description_change(call, &changes, before, now);
     ADD("tags", &type_text, tags);
@@ -135,7 +135,7 @@ static int64_t max_stickers_of_guild(const struct guild *g)
 static enum err check_sticker_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
-    const struct sticker_upload *upload = call_passed_data(call, "sticker_upload");
+    const struct sticker_upload *upload = call_get_stage_data(call, "sticker_upload");
     int64_t n = 0;
     enum err e = tx_read_int(call->tx, "select count(*) from stickers where guild_id = $1",
                              BIND(v_id(g->id)), &n);
@@ -153,20 +153,20 @@ static struct str uploaded_sticker_bytes(const struct call *call)
     const struct multipart_part *p =
         call->parts ? multipart_find_part(call->parts, STR("file")) : NULL;
 
-    return p && p->filename ? buf_str(&p->data) : (struct str){ 0 };
+    return p && p->filename ? buf_as_str(&p->data) : (struct str){ 0 };
 }
 
 static enum err store_sticker_file(struct call *call)
 {
-    struct sticker_upload *upload = call_passed_data(call, "sticker_upload");
+    struct sticker_upload *upload = call_get_stage_data(call, "sticker_upload");
     struct opt_image image = { GIVEN, { uploaded_sticker_bytes(call), upload->file.extension } };
 
-    return picture_store(call, "stickers", upload->id, &image, &upload->image);
+    return store_uploaded_picture(call, "stickers", upload->id, &image, &upload->image);
 }
 
 enum err prepare_create_guild_sticker(struct call *call)
 {
-    struct sticker_upload *upload = call_pass_data(call, "sticker_upload", sizeof *upload);
+    struct sticker_upload *upload = call_store_stage_data(call, "sticker_upload", sizeof *upload);
     struct str bytes = uploaded_sticker_bytes(call);
 
     upload->id = snowflake_new();
@@ -188,7 +188,7 @@ static struct opt_str description_or_null(struct opt_str in)
 enum err create_guild_sticker(struct call *call)
 {
     const struct sticker_draft *in = call->body;
-    const struct sticker_upload *upload = call_passed_data(call, "sticker_upload");
+    const struct sticker_upload *upload = call_get_stage_data(call, "sticker_upload");
     struct sticker s = { .id = upload->id,
                          .guild_id = call->target.guild->id,
                          .name = in->name,

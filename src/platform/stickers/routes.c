@@ -14,12 +14,12 @@ static enum err list_guild_stickers(struct call *call)
 
     if (!e)
         e = fill_sticker_uploaders(call, &stickers);
-    return e ? e : call_reply_object(call, &stickers);
+    return e ? e : call_reply_with_object(call, &stickers);
 }
 
 enum err read_sticker_of_path(struct call *call, struct sticker *ret)
 {
-    enum err e = sticker_find(call->tx, call_path_id(call, "sticker.id"), ret);
+    enum err e = sticker_find(call->tx, call_get_path_id(call, "sticker.id"), ret);
 
     if (!e && call->target.guild && ret->guild_id != call->target.guild->id)
         e = ERR_UNKNOWN_STICKER;
@@ -41,7 +41,7 @@ static enum err get_sticker(struct call *call)
     struct sticker s;
     enum err e = read_sticker_of_path(call, &s);
 
-    return e ? e : call_reply_object(call, &s);
+    return e ? e : call_reply_with_object(call, &s);
 }
 
 struct sticker_packs {
@@ -62,7 +62,7 @@ static const struct type type_packs = { .kind = KIND_OBJECT, .schema = &packs_sc
 /* GET /sticker-packs */
 static enum err list_sticker_packs(struct call *call)
 {
-    return call_reply_object(call, &(struct sticker_packs){ 0 });
+    return call_reply_with_object(call, &(struct sticker_packs){ 0 });
 }
 
 /* GET /sticker-packs/{pack.id} */
@@ -196,7 +196,7 @@ const struct domain stickers_domain = {
 /* GET /stickers/{file}: any extension returns the original file. */
 static enum err get_sticker_file(struct call *call)
 {
-    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
+    struct str file = call_get_path_text(call, "file"), number = str_cut(&file, '.');
     struct sticker s;
     snowflake id;
 
@@ -207,7 +207,7 @@ static enum err get_sticker_file(struct call *call)
         return e == ERR_UNKNOWN_STICKER ? ERR_NOT_FOUND : e;
     if (s.image.given != GIVEN)
         return reply_with_default_picture(call, id);
-    return reply_with_picture(call, "stickers", id, s.image.value);
+    return reply_with_stored_picture(call, "stickers", id, s.image.value);
 }
 
 static const struct route file_routes[] = {

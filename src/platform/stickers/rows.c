@@ -65,7 +65,7 @@ enum err sticker_update(struct tx *tx, const struct sticker *s)
 
 enum err sticker_delete(struct call *call, const struct sticker *s)
 {
-    enum err e = picture_delete(call, "stickers", s->id, &s->image);
+    enum err e = delete_stored_picture(call, "stickers", s->id, &s->image);
 
     return e ? e : tx_exec(call->tx, "delete from stickers where id = $1", BIND(v_id(s->id)), NULL);
 }

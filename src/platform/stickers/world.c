@@ -13,7 +13,7 @@ struct world_sticker {
     struct opt_image image;
 };
 
-static const struct choice sticker_formats[] = {
+static const struct enum_choice sticker_formats[] = {
     { 0, "png", "PNG", "A picture" },
     { 0, "apng", "APNG", "A picture that moves" },
     { 0, "lottie", "LOTTIE", "A drawing that moves" },

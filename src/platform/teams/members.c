@@ -12,7 +12,7 @@ static struct str invitation_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
 
-    auth_derive_key(api_options(call->api)->auth, "team-invite", 0, token, digest,
+    auth_derive_key(api_get_options(call->api)->auth, "team-invite", 0, token, digest,
                     TEAM_DIGEST_BYTES);
     return str_slice((const char *)digest, TEAM_DIGEST_BYTES);
 }
@@ -20,7 +20,7 @@ static struct str invitation_digest(const struct call *call, struct str token)
 /* Resolves {team_member.id}: a member of the team, or an invited user. */
 enum err resolve_team_member(struct call *call)
 {
-    return team_find_member(call->target.team, call_path_id(call, "team_member.id"))
+    return team_find_member(call->target.team, call_get_path_id(call, "team_member.id"))
                ? OK
                : ERR_UNKNOWN_TEAM_MEMBER;
 }
@@ -28,7 +28,7 @@ enum err resolve_team_member(struct call *call)
 /* GET /teams/{team.id}/members */
 enum err list_team_members(struct call *call)
 {
-    return call_reply_object(call, &call->target.team->members);
+    return call_reply_with_object(call, &call->target.team->members);
 }
 
 static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
@@ -70,7 +70,7 @@ enum err invite_team_member(struct call *call)
         .invite_token = str_base64url_encode(call->arena, secret, sizeof secret),
     };
     e = team_member_insert(call->tx, &out.member, invitation_digest(call, out.invite_token));
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* PATCH /teams/{team.id}/members/{team_member.id}: changes the role of a member. */
@@ -78,7 +78,7 @@ enum err modify_team_member(struct call *call)
 {
     const struct team_member_patch *in = call->body;
     const struct team *team = call->target.team;
-    snowflake id = call_path_id(call, "team_member.id");
+    snowflake id = call_get_path_id(call, "team_member.id");
 
     if (id == team->owner_user_id)
         return ERR_TEAM_OWNER;
@@ -87,14 +87,14 @@ enum err modify_team_member(struct call *call)
         return e;
     struct team_member m = *team_find_member(team, id);
     m.role = in->role;
-    return call_reply_object(call, &m);
+    return call_reply_with_object(call, &m);
 }
 
 /* DELETE /teams/{team.id}/members/{team_member.id}: removes a member or an invitation. */
 enum err remove_team_member(struct call *call)
 {
     const struct team *team = call->target.team;
-    snowflake id = call_path_id(call, "team_member.id");
+    snowflake id = call_get_path_id(call, "team_member.id");
 
     if (id != call->caller->id) {
         enum err e = require_team_admin(call);
@@ -129,5 +129,5 @@ enum err accept_team_invite(struct call *call)
     e = team_member_accept(call->tx, id, me);
     if (!e)
         e = team_find(call->tx, id, &team);
-    return e ? e : call_reply_object(call, &team);
+    return e ? e : call_reply_with_object(call, &team);
 }

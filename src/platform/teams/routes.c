@@ -5,7 +5,7 @@
 static enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
-    enum err e = team_find(call->tx, call_path_id(call, "team.id"), team);
+    enum err e = team_find(call->tx, call_get_path_id(call, "team.id"), team);
 
     if (e)
         return e;
@@ -42,13 +42,13 @@ static enum err list_teams(struct call *call)
     struct list teams;
     enum err e = teams_read_of_user(call->tx, call->caller->id, &teams);
 
-    return e ? e : call_reply_object(call, &teams);
+    return e ? e : call_reply_with_object(call, &teams);
 }
 
 /* GET /teams/{team.id} */
 static enum err get_team(struct call *call)
 {
-    return call_reply_object(call, call->target.team);
+    return call_reply_with_object(call, call->target.team);
 }
 
 /* --- creating and modifying ----------------------------------------------------------- */
@@ -62,9 +62,9 @@ struct team_icon_upload {
 static enum err store_team_icon(struct call *call)
 {
     const struct team_request_body *in = call->body;
-    struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
+    struct team_icon_upload *change = call_get_stage_data(call, "team_icon_upload");
 
-    return picture_store(call, "team-icons", change->id, &in->icon, &change->icon);
+    return store_uploaded_picture(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
 /* Checks permissions before the picture is stored. */
@@ -78,7 +78,8 @@ static enum err check_team_before_upload(struct call *call)
 static enum err prepare_create_team(struct call *call)
 {
     const struct team_request_body *in = call->body;
-    struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
+    struct team_icon_upload *change =
+        call_store_stage_data(call, "team_icon_upload", sizeof *change);
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
@@ -89,9 +90,10 @@ static enum err prepare_create_team(struct call *call)
 static enum err prepare_modify_team(struct call *call)
 {
     const struct team_request_body *in = call->body;
-    struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
+    struct team_icon_upload *change =
+        call_store_stage_data(call, "team_icon_upload", sizeof *change);
 
-    change->id = call_path_id(call, "team.id");
+    change->id = call_get_path_id(call, "team.id");
     if (in->icon.given != ABSENT) {
         call->read = check_team_before_upload;
         call->compute = store_team_icon;
@@ -103,7 +105,7 @@ static enum err prepare_modify_team(struct call *call)
 static enum err create_team(struct call *call)
 {
     const struct team_request_body *in = call->body;
-    const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
+    const struct team_icon_upload *change = call_get_stage_data(call, "team_icon_upload");
     struct team team = { .id = change->id,
                          .name = in->name.value,
                          .icon = change->icon,
@@ -116,7 +118,7 @@ static enum err create_team(struct call *call)
     e = team_insert(call->tx, &team);
     if (!e)
         e = team_find(call->tx, team.id, &team);
-    return e ? e : call_reply_object(call, &team);
+    return e ? e : call_reply_with_object(call, &team);
 }
 
 /* Makes another member the owner of the team. */
@@ -136,7 +138,7 @@ static enum err transfer_team(struct call *call, struct team *team, snowflake id
 static enum err modify_team(struct call *call)
 {
     const struct team_request_body *in = call->body;
-    const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
+    const struct team_icon_upload *change = call_get_stage_data(call, "team_icon_upload");
     struct team *team = call->target.team;
     enum err e = OK;
 
@@ -147,14 +149,14 @@ static enum err modify_team(struct call *call)
     if (in->name.given == GIVEN)
         team->name = in->name.value;
     if (in->icon.given != ABSENT) {
-        e = picture_delete_previous(call, "team-icons", team->id, &team->icon, &change->icon);
+        e = delete_previous_picture(call, "team-icons", team->id, &team->icon, &change->icon);
         team->icon = change->icon;
     }
     if (!e)
         e = team_update(call->tx, team);
     if (!e)
         e = team_find(call->tx, team->id, team);
-    return e ? e : call_reply_object(call, team);
+    return e ? e : call_reply_with_object(call, team);
 }
 
 /* POST /teams/{team.id}/delete: fails while the team owns applications. */
@@ -168,7 +170,7 @@ static enum err delete_team(struct call *call)
     if (used)
         return call_add_field_error(call, NULL, "TEAM_HAS_APPLICATIONS",
                                     "A team that owns applications cannot be deleted.");
-    e = picture_delete(call, "team-icons", call->target.team->id, &call->target.team->icon);
+    e = delete_stored_picture(call, "team-icons", call->target.team->id, &call->target.team->icon);
     return e ? e : team_delete(call->tx, call->target.team->id);
 }
 

@@ -94,14 +94,14 @@ enum err template_find(struct tx *tx, struct str code, struct guild_template *re
 enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                                 bool *ret_found);
 /* Reads the template's creator and decompresses its serialized guild. */
-enum err template_read_details(struct tx *tx, struct guild_template *t);
+enum err template_read_creator_and_serialized_guild(struct tx *tx, struct guild_template *t);
 /* Inserts a template with a new code. Returns ERR_HAS_TEMPLATE if the guild has a template. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
 /* Reads all fields of a template again, except the serialized guild. May return
  * ERR_UNKNOWN_TEMPLATE. */
-enum err template_read_changed_fields(struct tx *tx, struct guild_template *t);
-enum err template_save(struct tx *tx, const struct guild_template *t);
-enum err template_save_source(struct tx *tx, const struct guild_template *t);
+enum err template_reread_fields_except_guild(struct tx *tx, struct guild_template *t);
+enum err template_save_fields(struct tx *tx, const struct guild_template *t);
+enum err template_save_serialized_guild(struct tx *tx, const struct guild_template *t);
 enum err template_delete(struct tx *tx, struct str code);
 enum err template_increment_usage(struct tx *tx, struct str code);
 

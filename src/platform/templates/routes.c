@@ -57,7 +57,7 @@ struct template_state {
 static enum err read_template_state(struct call *call, struct template_state *w)
 {
     struct guild_template *t = &w->template;
-    enum err e = template_read_details(call->tx, t);
+    enum err e = template_read_creator_and_serialized_guild(call->tx, t);
 
     if (!e)
         e = template_source_read(call->tx, t->source_guild_id, &w->source);
@@ -72,7 +72,7 @@ static enum err read_template_state(struct call *call, struct template_state *w)
 
 static enum err read_template_of_path(struct call *call, struct guild_template *ret)
 {
-    enum err e = template_find(call->tx, call_path_text(call, "template.code"), ret);
+    enum err e = template_find(call->tx, call_get_path_text(call, "template.code"), ret);
 
     return e || ret->source_guild_id == call->target.guild->id ? e : ERR_UNKNOWN_TEMPLATE;
 }
@@ -92,11 +92,11 @@ static void apply_template_draft(const struct template_draft *in, struct guild_t
 static enum err get_guild_template(struct call *call)
 {
     struct template_state w;
-    enum err e = template_find(call->tx, call_path_text(call, "template.code"), &w.template);
+    enum err e = template_find(call->tx, call_get_path_text(call, "template.code"), &w.template);
 
     if (!e)
         e = read_template_state(call, &w);
-    return e ? e : call_reply_as_type(call, &type_stored_template, &w.template);
+    return e ? e : call_reply_with_object_of_type(call, &type_stored_template, &w.template);
 }
 
 /* GET /guilds/{guild.id}/templates */
@@ -109,8 +109,8 @@ static enum err list_guild_templates(struct call *call)
     if (!e && found)
         e = read_template_state(call, &w);
     return e ? e
-             : call_reply_as_type(call, &type_stored_templates,
-                                  &(struct list){ &w.template, found });
+             : call_reply_with_object_of_type(call, &type_stored_templates,
+                                              &(struct list){ &w.template, found });
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static enum err list_guild_templates(struct call *call)
 /* Encodes and compresses the guild on the thread pool, between the read and write transactions. */
 static enum err compress_source_guild(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
+    struct template_state *w = call_get_stage_data(call, "template_state");
     struct guild_template *t = &w->template;
 
     template_source_encode(call->arena, &w->source, &w->text);
@@ -131,7 +131,7 @@ static enum err compress_source_guild(struct call *call)
 
 static enum err read_guild_for_new_template(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
+    struct template_state *w = call_get_stage_data(call, "template_state");
     snowflake guild_id = call->target.guild->id;
     bool found;
     enum err e = template_find_of_guild(call->tx, guild_id, &w->template, &found);
@@ -143,7 +143,7 @@ static enum err read_guild_for_new_template(struct call *call)
 
 static enum err prepare_create_template(struct call *call)
 {
-    call_pass_data(call, "template_state", sizeof(struct template_state));
+    call_store_stage_data(call, "template_state", sizeof(struct template_state));
     call->read = read_guild_for_new_template;
     call->compute = compress_source_guild;
     return OK;
@@ -160,7 +160,7 @@ static enum err read_template_creator(struct call *call, struct guild_template *
 /* POST /guilds/{guild.id}/templates */
 static enum err create_guild_template(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
+    struct template_state *w = call_get_stage_data(call, "template_state");
     struct guild_template *t = &w->template;
 
     apply_template_draft(call->body, t);
@@ -171,12 +171,12 @@ static enum err create_guild_template(struct call *call)
     enum err e = read_template_creator(call, t);
     if (!e)
         e = template_insert(call->tx, t);
-    return e ? e : call_reply_as_type(call, &type_stored_template, t);
+    return e ? e : call_reply_with_object_of_type(call, &type_stored_template, t);
 }
 
 static enum err read_template_for_sync(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
+    struct template_state *w = call_get_stage_data(call, "template_state");
     enum err e = read_template_of_path(call, &w->template);
 
     return e ? e : template_source_read(call->tx, call->target.guild->id, &w->source);
@@ -184,7 +184,7 @@ static enum err read_template_for_sync(struct call *call)
 
 static enum err prepare_sync_template(struct call *call)
 {
-    call_pass_data(call, "template_state", sizeof(struct template_state));
+    call_store_stage_data(call, "template_state", sizeof(struct template_state));
     call->read = read_template_for_sync;
     call->compute = compress_source_guild;
     return OK;
@@ -193,26 +193,26 @@ static enum err prepare_sync_template(struct call *call)
 /* PUT /guilds/{guild.id}/templates/{template.code} */
 static enum err sync_guild_template(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
+    struct template_state *w = call_get_stage_data(call, "template_state");
     struct guild_template *t = &w->template;
-    enum err e = template_read_changed_fields(call->tx, t);
+    enum err e = template_reread_fields_except_guild(call->tx, t);
 
     t->updated_at = clock_us();
     t->is_dirty.given = GIVEN_NULL;
     if (!e)
-        e = template_save_source(call->tx, t);
+        e = template_save_serialized_guild(call->tx, t);
     if (!e)
         e = read_template_creator(call, t);
     if (e == ERR_UNKNOWN_USER) {
         t->creator = NULL;
         e = OK;
     }
-    return e ? e : call_reply_as_type(call, &type_stored_template, t);
+    return e ? e : call_reply_with_object_of_type(call, &type_stored_template, t);
 }
 
 static enum err read_template_and_source(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
+    struct template_state *w = call_get_stage_data(call, "template_state");
     enum err e = read_template_of_path(call, &w->template);
 
     return e ? e : read_template_state(call, w);
@@ -220,7 +220,7 @@ static enum err read_template_and_source(struct call *call)
 
 static enum err prepare_change_template(struct call *call)
 {
-    call_pass_data(call, "template_state", sizeof(struct template_state));
+    call_store_stage_data(call, "template_state", sizeof(struct template_state));
     call->read = read_template_and_source;
     return OK;
 }
@@ -228,25 +228,25 @@ static enum err prepare_change_template(struct call *call)
 /* PATCH /guilds/{guild.id}/templates/{template.code} */
 static enum err modify_guild_template(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
-    enum err e = template_read_changed_fields(call->tx, &w->template);
+    struct template_state *w = call_get_stage_data(call, "template_state");
+    enum err e = template_reread_fields_except_guild(call->tx, &w->template);
 
     if (e)
         return e;
     apply_template_draft(call->body, &w->template);
-    e = template_save(call->tx, &w->template);
-    return e ? e : call_reply_as_type(call, &type_stored_template, &w->template);
+    e = template_save_fields(call->tx, &w->template);
+    return e ? e : call_reply_with_object_of_type(call, &type_stored_template, &w->template);
 }
 
 /* DELETE /guilds/{guild.id}/templates/{template.code} */
 static enum err delete_guild_template(struct call *call)
 {
-    struct template_state *w = call_passed_data(call, "template_state");
-    enum err e = template_read_changed_fields(call->tx, &w->template);
+    struct template_state *w = call_get_stage_data(call, "template_state");
+    enum err e = template_reread_fields_except_guild(call->tx, &w->template);
 
     if (!e)
         e = template_delete(call->tx, w->template.code);
-    return e ? e : call_reply_as_type(call, &type_stored_template, &w->template);
+    return e ? e : call_reply_with_object_of_type(call, &type_stored_template, &w->template);
 }
 
 /* --- route table ---------------------------------------------------------------------- */

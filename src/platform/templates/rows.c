@@ -93,7 +93,7 @@ enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_
                                   ret_found);
 }
 
-enum err template_read_details(struct tx *tx, struct guild_template *t)
+enum err template_read_creator_and_serialized_guild(struct tx *tx, struct guild_template *t)
 {
     struct user *creator = arena_alloc(tx_arena(tx), sizeof *creator);
     enum err e = user_find(tx, t->creator_id, creator);
@@ -141,7 +141,7 @@ static const char READ_CHANGEABLE_FIELDS[] =
     "select name, description, usage_count, updated_at from guild_templates where code = $1 and "
     "exists (select 1 from guilds g where g.id = guild_id and g.removed = 0)";
 
-enum err template_read_changed_fields(struct tx *tx, struct guild_template *t)
+enum err template_reread_fields_except_guild(struct tx *tx, struct guild_template *t)
 {
     struct rows r;
     enum err e =
@@ -156,7 +156,7 @@ enum err template_read_changed_fields(struct tx *tx, struct guild_template *t)
     return OK;
 }
 
-enum err template_save(struct tx *tx, const struct guild_template *t)
+enum err template_save_fields(struct tx *tx, const struct guild_template *t)
 {
     return tx_exec(tx,
                    "update guild_templates set name = $2, description = $3, updated_at = $4 "
@@ -166,7 +166,7 @@ enum err template_save(struct tx *tx, const struct guild_template *t)
                    NULL);
 }
 
-enum err template_save_source(struct tx *tx, const struct guild_template *t)
+enum err template_save_serialized_guild(struct tx *tx, const struct guild_template *t)
 {
     return tx_exec(tx,
                    "update guild_templates set source = $2, source_size = $3, digest = $4, "

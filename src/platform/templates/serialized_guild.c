@@ -305,7 +305,7 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
     if (!e)
         e = guild_read_roles(tx, &g);
     if (!e)
-        e = guild_channels(tx, guild_id, &channels, &threads);
+        e = guild_channels_list(tx, guild_id, &channels, &threads);
     if (e)
         return e;
     *ret = (struct template_source){

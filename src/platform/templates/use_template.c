@@ -72,7 +72,7 @@ static struct opt_id planned_channel_id_of_number(const struct template_guild_pl
     return opt_id_or_null(c ? c->id : 0);
 }
 
-static void plan_roles(struct template_guild_plan *p)
+static void plan_roles_of_template(struct template_guild_plan *p)
 {
     const struct template_role *t = p->source->roles.items;
 
@@ -120,8 +120,8 @@ static void plan_forum_tags(struct template_guild_plan *p, const struct template
         c->default_reaction_emoji = t->default_reaction_emoji;
 }
 
-static void plan_channel(struct template_guild_plan *p, const struct template_channel *t,
-                         struct channel *c)
+static void plan_channel_of_template(struct template_guild_plan *p,
+                                     const struct template_channel *t, struct channel *c)
 {
     const struct template_overwrite *o = t->permission_overwrites.items;
     struct list *overwrites = &c->permission_overwrites.value;
@@ -149,7 +149,7 @@ static void plan_channel(struct template_guild_plan *p, const struct template_ch
                                 o[i].deny };
 }
 
-static void plan_channels(struct template_guild_plan *p)
+static void plan_channels_of_template(struct template_guild_plan *p)
 {
     const struct template_channel *t = p->source->channels.items;
 
@@ -158,10 +158,10 @@ static void plan_channels(struct template_guild_plan *p)
     for (size_t i = 0; i < p->channel_count; i++)
         p->channels[i].id = snowflake_new();
     for (size_t i = 0; i < p->channel_count; i++)
-        plan_channel(p, &t[i], &p->channels[i]);
+        plan_channel_of_template(p, &t[i], &p->channels[i]);
 }
 
-static void plan_guild(struct template_guild_plan *p)
+static void plan_guild_of_template(struct template_guild_plan *p)
 {
     const struct template_use_body *in = p->call->body;
     const struct template_source *s = p->source;
@@ -176,8 +176,8 @@ static void plan_guild(struct template_guild_plan *p)
         .default_message_notifications = s->default_message_notifications,
         .preferred_locale = s->preferred_locale,
     };
-    plan_roles(p);
-    plan_channels(p);
+    plan_roles_of_template(p);
+    plan_channels_of_template(p);
     p->guild.afk_channel_id = planned_channel_id_of_number(p, s->afk_channel_id);
     p->guild.system_channel_id = planned_channel_id_of_number(p, s->system_channel_id);
 }
@@ -185,7 +185,7 @@ static void plan_guild(struct template_guild_plan *p)
 /* Decodes the template on the thread pool, because it can have megabytes. */
 static enum err decode_template(struct call *step)
 {
-    struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");
+    struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
     struct arena *arena = p->call->arena;
     struct template_source *source;
     struct str json;
@@ -196,7 +196,7 @@ static enum err decode_template(struct call *step)
     if (e)
         return e;
     p->source = source;
-    plan_guild(p);
+    plan_guild_of_template(p);
     return OK;
 }
 
@@ -204,14 +204,14 @@ static enum err decode_template(struct call *step)
 
 static enum err insert_hidden_guild(struct call *step)
 {
-    struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");
+    struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
 
-    return guild_insert_hidden(step, &p->guild, p->roles, p->role_count);
+    return guild_insert_without_showing_it(step, &p->guild, p->roles, p->role_count);
 }
 
 static enum err insert_channel_batch(struct call *step)
 {
-    struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");
+    struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
     int64_t until = clock_thread_cpu_ns() + STEP_NS;
     size_t rows = 0;
     struct guild held;
@@ -231,7 +231,7 @@ static enum err insert_channel_batch(struct call *step)
 /* Reads the data for GUILD_CREATE, as the owner sees the guild. */
 static enum err read_created_guild(struct call *step)
 {
-    struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");
+    struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
     struct arena *arena = p->call->arena, *before = tx_switch_arena(step->tx, arena);
     struct member *owner = arena_alloc(arena, sizeof *owner);
     struct user *user = arena_alloc(arena, sizeof *user);
@@ -245,7 +245,7 @@ static enum err read_created_guild(struct call *step)
     p->shown.members = (struct list){ owner, 1 };
     enum err e = guild_find_being_created(step->tx, p->guild.id, &p->shown.guild);
     if (!e)
-        e = guild_channels(step->tx, p->guild.id, &p->shown.channels, &threads);
+        e = guild_channels_list(step->tx, p->guild.id, &p->shown.channels, &threads);
     if (!e)
         e = user_find(step->tx, owner->user_id, user);
     p->shown.guild.member_count = 1;
@@ -261,9 +261,9 @@ static void on_created_guild_read(struct call *step, enum err e, void *arg)
     call_resume_after_await(p->call, e);
 }
 
-static void start_next_plan_step(struct template_guild_plan *p);
+static void start_next_step_of_guild_creation(struct template_guild_plan *p);
 
-static void on_plan_step_done(struct call *step, enum err e, void *arg)
+static void on_step_of_guild_creation_done(struct call *step, enum err e, void *arg)
 {
     struct template_guild_plan *p = arg;
 
@@ -273,48 +273,50 @@ static void on_plan_step_done(struct call *step, enum err e, void *arg)
         return;
     }
     p->written = p->step_position;
-    start_next_plan_step(p);
+    start_next_step_of_guild_creation(p);
 }
 
-static void start_plan_call(struct template_guild_plan *p, struct internal_call step)
+static void start_call_of_guild_creation(struct template_guild_plan *p, struct internal_call step)
 {
     step.type = "template_guild_plan";
     step.data = step.arg = p;
     internal_call_start(p->call->api, p->call->loop, &step);
 }
 
-static void start_next_plan_step(struct template_guild_plan *p)
+static void start_next_step_of_guild_creation(struct template_guild_plan *p)
 {
     if (p->written < p->channel_count)
-        start_plan_call(p, (struct internal_call){ .name = "template_step",
-                                                   .store = ROUTE_STORE_WRITE,
-                                                   .run = insert_channel_batch,
-                                                   .done = on_plan_step_done });
+        start_call_of_guild_creation(
+            p, (struct internal_call){ .name = "template_step",
+                                       .store = ROUTE_STORE_WRITE,
+                                       .run = insert_channel_batch,
+                                       .done = on_step_of_guild_creation_done });
     else
-        start_plan_call(p, (struct internal_call){ .name = "template_look",
-                                                   .store = ROUTE_STORE_READ,
-                                                   .run = read_created_guild,
-                                                   .done = on_created_guild_read });
+        start_call_of_guild_creation(p, (struct internal_call){ .name = "template_look",
+                                                                .store = ROUTE_STORE_READ,
+                                                                .run = read_created_guild,
+                                                                .done = on_created_guild_read });
 }
 
 static void await_guild_creation(struct call *call)
 {
-    struct template_guild_plan *p = call_passed_data(call, "template_guild_plan");
+    struct template_guild_plan *p = call_get_stage_data(call, "template_guild_plan");
 
-    start_plan_call(p, (struct internal_call){ .name = "template_begin",
-                                               .store = ROUTE_STORE_WRITE,
-                                               .decode = decode_template,
-                                               .long_input = true,
-                                               .run = insert_hidden_guild,
-                                               .done = on_plan_step_done });
+    start_call_of_guild_creation(p,
+                                 (struct internal_call){ .name = "template_begin",
+                                                         .store = ROUTE_STORE_WRITE,
+                                                         .decode = decode_template,
+                                                         .long_input = true,
+                                                         .run = insert_hidden_guild,
+                                                         .done = on_step_of_guild_creation_done });
 }
 
 /* --- the call ------------------------------------------------------------------------- */
 
 static enum err read_template_to_use(struct call *call)
 {
-    struct template_guild_plan *p = call_passed_data(call, "template_guild_plan");
-    enum err e = template_find(call->tx, call_path_text(call, "template.code"), &p->template);
+    struct template_guild_plan *p = call_get_stage_data(call, "template_guild_plan");
+    enum err e = template_find(call->tx, call_get_path_text(call, "template.code"), &p->template);
 
     return e ? e : check_guild_limit_of_user(call->tx, call->caller->id);
 }
@@ -322,10 +324,11 @@ static enum err read_template_to_use(struct call *call)
 static enum err encode_guild_create(struct call *call)
 {
     const struct template_use_body *in = call->body;
-    struct template_guild_plan *p = call_passed_data(call, "template_guild_plan");
+    struct template_guild_plan *p = call_get_stage_data(call, "template_guild_plan");
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
-    enum err e = picture_store(call, "icons", p->guild.id, &in->icon, &p->shown.guild.icon);
+    enum err e =
+        store_uploaded_picture(call, "icons", p->guild.id, &in->icon, &p->shown.guild.icon);
 
     if (e)
         return e;
@@ -339,7 +342,7 @@ static enum err encode_guild_create(struct call *call)
 
 enum err prepare_use_template(struct call *call)
 {
-    struct template_guild_plan *p = call_pass_data(call, "template_guild_plan", sizeof *p);
+    struct template_guild_plan *p = call_store_stage_data(call, "template_guild_plan", sizeof *p);
 
     p->call = call;
     p->guild.id = snowflake_new_guild();
@@ -352,9 +355,9 @@ enum err prepare_use_template(struct call *call)
 /* POST /guilds/templates/{template.code} */
 enum err use_template(struct call *call)
 {
-    const struct template_guild_plan *p = call_passed_data(call, "template_guild_plan");
+    const struct template_guild_plan *p = call_get_stage_data(call, "template_guild_plan");
     struct guild made;
-    enum err e = guild_make_visible(call, &p->shown.guild);
+    enum err e = guild_show_created_guild(call, &p->shown.guild);
 
     if (!e)
         e = template_increment_usage(call->tx, p->template.code);
@@ -366,5 +369,5 @@ enum err use_template(struct call *call)
         return e;
     call_emit_encoded_event(call, EVENT_GUILD_CREATE, audience_of_user(call->caller->id),
                             &gateway_guild_schema, &p->shown, p->shown_json);
-    return call_reply_object(call, &made);
+    return call_reply_with_object(call, &made);
 }

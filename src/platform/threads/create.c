@@ -47,14 +47,14 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
         e = thread_schedule_archiving(call, ret);
     if (!e)
         e = audit_record_changes(call, parent->guild_id.value, AUDIT_THREAD_CREATE, ret->id, NULL,
-                                 audit_thread_changes(call, NULL, ret));
+                                 list_thread_changes_for_audit_log(call, NULL, ret));
     if (e)
         return e;
     /* The creator becomes a thread member only after this event, so starter_id adds the creator. */
     struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
     ret->newly_created = opt_bool_present(true);
-    call_emit(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
+    call_emit_event(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
     ret->newly_created.given = ABSENT;
     return OK;
 }
@@ -97,7 +97,7 @@ enum err add_thread_creator(struct call *call, struct channel *thread)
 
     if (!e)
         e = channel_find(call->tx, thread->id, thread);
-    return e ? e : thread_read_viewer_membership(call->tx, me, thread);
+    return e ? e : thread_read_membership_of_user(call->tx, me, thread);
 }
 
 /* Creates the system message about a new public thread in its parent, with the thread's id. */
@@ -151,7 +151,7 @@ static enum err create_channel_thread(struct call *call)
         e = add_thread_creator(call, &c);
     if (!e && plan.type != CHANNEL_PRIVATE_THREAD)
         e = create_thread_created_message(call, parent, &c);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 /* Only forum posts have a message in the body. The channel's type is checked later, in a
@@ -243,5 +243,5 @@ enum err create_message_thread(struct call *call)
         e = add_thread_creator(call, &c);
     if (!e)
         e = create_starter_message(call, &c);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }

@@ -63,8 +63,8 @@ enum err thread_add_members(struct call *call, const struct channel *thread, con
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
                               bool *ret_found);
-enum err read_can_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
-                              bool *ret);
+enum err read_whether_user_can_view_parent(struct call *call, const struct channel *thread,
+                                           snowflake user_id, bool *ret);
 /* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of the unarchived thread. */
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
 enum err thread_add_users_of_message(struct call *call,
@@ -85,7 +85,8 @@ enum err check_tag_change_permission(struct call *call, const struct channel *fo
                                      uint64_t perms);
 /* Checks that a post has a tag if the forum requires one. May return ERR_TAG_REQUIRED or
  * ERR_NO_FREE_TAGS. */
-enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms);
+enum err check_post_has_required_tag(const struct channel *forum, const struct list *tags,
+                                     uint64_t perms);
 /* Adds the caller as the first member of the thread and reads the thread again. */
 enum err add_thread_creator(struct call *call, struct channel *thread);
 
@@ -109,8 +110,8 @@ enum err check_modify_thread_permission(struct call *call, const struct channel 
 enum err modify_thread(struct call *call, const struct channel *thread);
 enum err delete_thread(struct call *call, const struct channel *c);
 /* Returns the audit log changes of a new thread (before is NULL) or of a changed thread. */
-struct list audit_thread_changes(struct call *call, const struct channel *before,
-                                 const struct channel *now);
+struct list list_thread_changes_for_audit_log(struct call *call, const struct channel *before,
+                                              const struct channel *now);
 
 /* --- search.c ------------------------------------------------------------------------- */
 
@@ -125,6 +126,6 @@ enum err get_post_data(struct call *call);
 
 /* --- lists.c: threads that audit log entries refer to --------------------------------- */
 
-enum err audit_add_threads(struct call *call, struct audit_log_objects *log);
+enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log);
 
 #endif

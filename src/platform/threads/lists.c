@@ -18,7 +18,7 @@ static enum err reply_with_threads(struct call *call, struct list *threads, int6
                                                  sizeof(struct thread_member)) = *c[i].member;
         c[i].member = NULL;
     }
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* --- active threads ------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ enum err list_active_threads(struct call *call)
     enum err e = threads_list(call->tx, &page, &threads);
 
     if (!e && threads.count)
-        e = guild_channels(call->tx, call->target.guild->id, &channels, &unused);
+        e = guild_channels_list(call->tx, call->target.guild->id, &channels, &unused);
     if (e)
         return e;
     if (threads.count)
@@ -163,7 +163,7 @@ enum err list_joined_archived_threads(struct call *call)
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-enum err audit_add_threads(struct call *call, struct audit_log_objects *log)
+enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log)
 {
     struct list ids =
         audit_log_list_targets(call->arena, log, AUDIT_THREAD_CREATE, AUDIT_THREAD_DELETE);

@@ -10,7 +10,7 @@ static const int64_t NOTIFICATIONS =
 /* --- reading -------------------------------------------------------------------------- */
 
 /* Sets .member of the thread member, if the user is still in the guild. */
-static enum err add_guild_member_if_any(struct call *call, struct thread_member *m)
+static enum err thread_member_add_guild_member_if_any(struct call *call, struct thread_member *m)
 {
     enum err e = thread_member_add_guild_member(call, call->target.channel->guild_id.value, m);
 
@@ -53,8 +53,8 @@ enum err list_thread_members(struct call *call)
                            q->with_member ? q->limit : MAX_THREAD_MEMBERS, &members);
     struct thread_member *m = e ? NULL : members.items;
     for (size_t i = 0; !e && q->with_member && i < members.count; i++)
-        e = add_guild_member_if_any(call, &m[i]);
-    return e ? e : call_reply_object(call, &members);
+        e = thread_member_add_guild_member_if_any(call, &m[i]);
+    return e ? e : call_reply_with_object(call, &members);
 }
 
 /* GET /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -62,7 +62,7 @@ enum err get_thread_member(struct call *call)
 {
     const struct thread_members_query *q = call->query;
     struct thread_member m;
-    snowflake id = call_path_id(call, "thread.member.id");
+    snowflake id = call_get_path_id(call, "thread.member.id");
     bool found = false;
     enum err e = check_channel_is_thread(call);
 
@@ -71,8 +71,8 @@ enum err get_thread_member(struct call *call)
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     if (!e && q->with_member)
-        e = add_guild_member_if_any(call, &m);
-    return e ? e : call_reply_object(call, &m);
+        e = thread_member_add_guild_member_if_any(call, &m);
+    return e ? e : call_reply_with_object(call, &m);
 }
 
 /* --- joining -------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ enum err add_thread_member(struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct thread_member there;
-    snowflake id = call_path_id(call, "thread.member.id");
+    snowflake id = call_get_path_id(call, "thread.member.id");
     bool found, views;
 
     if (id == call->caller->id)
@@ -124,7 +124,7 @@ enum err add_thread_member(struct call *call)
     if (!e)
         e = check_thread_not_archived(call);
     if (!e)
-        e = read_can_view_parent(call, c, id, &views);
+        e = read_whether_user_can_view_parent(call, c, id, &views);
     if (!e && !views)
         e = ERR_MISSING_PERMISSIONS;
     if (!e)
@@ -133,7 +133,8 @@ enum err add_thread_member(struct call *call)
         return e;
     e = thread_add_members(call, c, &(struct list){ &id, 1 }, 0, false);
     return e ? e
-             : message_create_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
+             : message_create_system_message(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id,
+                                             STR(""));
 }
 
 /* --- leaving -------------------------------------------------------------------------- */
@@ -152,7 +153,7 @@ enum err remove_thread_member(struct call *call)
     const struct channel *c = call->target.channel;
     bool own = c->type == CHANNEL_PRIVATE_THREAD && c->owner_id.value == call->caller->id &&
                !member_is_restricted(&call->target.member_access->input);
-    snowflake id = call_path_id(call, "thread.member.id");
+    snowflake id = call_get_path_id(call, "thread.member.id");
     bool found;
 
     if (id == call->caller->id)
@@ -167,8 +168,8 @@ enum err remove_thread_member(struct call *call)
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     return e ? e
-             : message_create_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, id,
-                                     STR(""));
+             : message_create_system_message(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id,
+                                             id, STR(""));
 }
 
 /* --- settings ------------------------------------------------------------------------- */
@@ -228,8 +229,8 @@ enum err modify_thread_settings(struct call *call)
     if (e)
         return e;
     m.guild_id = c->guild_id;
-    call_emit_to_user_in_guild(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id,
-                               c->guild_id.value, &thread_member_schema, &m);
+    call_emit_guild_event_to_user(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id,
+                                  c->guild_id.value, &thread_member_schema, &m);
     m.guild_id.given = ABSENT;
-    return call_reply_object(call, &m);
+    return call_reply_with_object(call, &m);
 }

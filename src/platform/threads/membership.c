@@ -39,8 +39,8 @@ static void emit_thread_members_update(struct call *call, const struct channel *
     const struct thread_member *added = all->added_members.value.items;
     snowflake *removed = all->removed_member_ids.value.items;
 
-    call_emit(call, EVENT_THREAD_MEMBERS_UPDATE, audience_of_channel(thread),
-              &thread_members_update_schema, all);
+    call_emit_event(call, EVENT_THREAD_MEMBERS_UPDATE, audience_of_channel(thread),
+                    &thread_members_update_schema, all);
     for (size_t i = 0; i < all->affected_user_ids.count; i++) {
         struct thread_members_update own = *all;
         snowflake *id = (snowflake *)all->affected_user_ids.items + i;
@@ -50,8 +50,8 @@ static void emit_thread_members_update(struct call *call, const struct channel *
             own.added_members.value = (struct list){ (void *)&added[i], 1 };
         if (removed)
             own.removed_member_ids.value = (struct list){ id, 1 };
-        call_emit_to_user_in_guild(call, EVENT_THREAD_MEMBERS_UPDATE, *id, all->guild_id,
-                                   &thread_members_update_schema, &own);
+        call_emit_guild_event_to_user(call, EVENT_THREAD_MEMBERS_UPDATE, *id, all->guild_id,
+                                      &thread_members_update_schema, &own);
     }
 }
 
@@ -74,8 +74,8 @@ static void emit_thread_create(struct call *call, const struct channel *thread,
     own.presence.given = ABSENT;
     c.member = &own;
     c.member_count = opt_int_present(count);
-    call_emit_to_user_in_guild(call, EVENT_THREAD_CREATE, m->user_id.value, thread->guild_id.value,
-                               &channel_schema, &c);
+    call_emit_guild_event_to_user(call, EVENT_THREAD_CREATE, m->user_id.value,
+                                  thread->guild_id.value, &channel_schema, &c);
 }
 
 /* --- adding and removing -------------------------------------------------------------- */
@@ -147,14 +147,14 @@ enum err emit_thread_member_updates(struct call *call, const struct channel *thr
 
     for (size_t i = 0; !e && i < members.count; i++) {
         m[i].guild_id = thread->guild_id;
-        call_emit_to_user_in_guild(call, EVENT_THREAD_MEMBER_UPDATE, m[i].user_id.value,
-                                   thread->guild_id.value, &thread_member_schema, &m[i]);
+        call_emit_guild_event_to_user(call, EVENT_THREAD_MEMBER_UPDATE, m[i].user_id.value,
+                                      thread->guild_id.value, &thread_member_schema, &m[i]);
     }
     return e;
 }
 
-enum err read_can_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
-                              bool *ret)
+enum err read_whether_user_can_view_parent(struct call *call, const struct channel *thread,
+                                           snowflake user_id, bool *ret)
 {
     struct member_access s;
     struct channel parent;
@@ -183,7 +183,7 @@ static enum err collect_mentioned_user(struct call *call, const struct channel *
 
     if (e || found || id_list_contains(ids, id))
         return e;
-    e = read_can_view_parent(call, thread, id, &views);
+    e = read_whether_user_can_view_parent(call, thread, id, &views);
     if (!e && views)
         id_list_add(call->arena, ids, id);
     return e == ERR_UNKNOWN_MEMBER ? OK : e;

@@ -18,8 +18,8 @@ static struct str format_bool(bool v)
     return v ? STR("true") : STR("false");
 }
 
-struct list audit_thread_changes(struct call *call, const struct channel *before,
-                                 const struct channel *now)
+struct list list_thread_changes_for_audit_log(struct call *call, const struct channel *before,
+                                              const struct channel *now)
 {
     const struct thread_metadata *t = now->thread_metadata,
                                  *o = before ? before->thread_metadata : NULL;
@@ -147,7 +147,7 @@ static enum err apply_thread_tags(struct call *call, const struct channel_edit *
     enum err e = check_tag_change_permission(call, parent, &in->applied_tags.value,
                                              &c->applied_tags.value, call->target.permissions);
     if (!e)
-        e = check_required_tag(parent, &in->applied_tags.value, call->target.permissions);
+        e = check_post_has_required_tag(parent, &in->applied_tags.value, call->target.permissions);
     c->applied_tags = (struct opt_list){ GIVEN, in->applied_tags.value };
     return e;
 }
@@ -200,12 +200,12 @@ static enum err emit_thread_edit(struct call *call, const struct channel *before
     bool woken = before->thread_metadata->archived && !c->thread_metadata->archived;
     enum err e = OK;
 
-    call_emit(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, c);
+    call_emit_event(call, EVENT_THREAD_UPDATE, audience_of_channel(c), &channel_schema, c);
     if (woken)
         e = emit_thread_member_updates(call, c);
     if (!e && !str_eq(before->name.value, c->name.value))
-        e = message_create_system(call, c, MESSAGE_CHANNEL_NAME_CHANGE, call->caller->id, 0,
-                                  c->name.value);
+        e = message_create_system_message(call, c, MESSAGE_CHANNEL_NAME_CHANGE, call->caller->id, 0,
+                                          c->name.value);
     return e;
 }
 
@@ -231,12 +231,12 @@ enum err modify_thread(struct call *call, const struct channel *thread)
         e = thread_schedule_archiving(call, &c);
     if (!e)
         e = audit_record_changes(call, c.guild_id.value, AUDIT_THREAD_UPDATE, c.id, NULL,
-                                 audit_thread_changes(call, thread, &c));
+                                 list_thread_changes_for_audit_log(call, thread, &c));
     if (!e)
         e = emit_thread_edit(call, thread, &c);
     if (!e)
-        e = thread_read_viewer_membership(call->tx, call->caller->id, &c);
-    return e ? e : call_reply_object(call, &c);
+        e = thread_read_membership_of_user(call->tx, call->caller->id, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 /* Clears the thread flag of the message that the thread was started from. */
@@ -253,10 +253,8 @@ static enum err clear_thread_flag_of_message(struct call *call, const struct cha
     return e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL ? OK : e;
 }
 
-enum err delete_thread(struct call *call, const struct channel *c)
+enum err thread_delete(struct call *call, const struct channel *c)
 {
-    if (!can_manage_threads(call))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     /* The event is emitted before the deletion, which deletes the thread members who receive it. */
     emit_thread_delete(call, c);
     enum err e = channel_delete(call, c->id);
@@ -264,6 +262,14 @@ enum err delete_thread(struct call *call, const struct channel *c)
         e = clear_thread_flag_of_message(call, c);
     if (!e)
         e = audit_record_changes(call, c->guild_id.value, AUDIT_THREAD_DELETE, c->id, NULL,
-                                 audit_thread_changes(call, NULL, c));
-    return e ? e : call_reply_object(call, c);
+                                 list_thread_changes_for_audit_log(call, NULL, c));
+    return e;
+}
+
+enum err delete_thread(struct call *call, const struct channel *c)
+{
+    if (!can_manage_threads(call))
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+    enum err e = thread_delete(call, c);
+    return e ? e : call_reply_with_object(call, c);
 }

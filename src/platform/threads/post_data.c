@@ -82,7 +82,7 @@ static enum err read_first_message_of_post(struct call *call, const struct chann
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-static bool is_duplicate_id(const snowflake *ids, size_t at)
+static bool id_occurs_earlier_in_list(const snowflake *ids, size_t at)
 {
     for (size_t i = 0; i < at; i++)
         if (ids[i] == ids[at])
@@ -119,6 +119,6 @@ enum err get_post_data(struct call *call)
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
-        e = is_duplicate_id(ids, i) ? OK : add_post_data(call, ids[i], &out);
-    return e ? e : call_reply_object(call, &out);
+        e = id_occurs_earlier_in_list(ids, i) ? OK : add_post_data(call, ids[i], &out);
+    return e ? e : call_reply_with_object(call, &out);
 }

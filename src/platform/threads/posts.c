@@ -54,7 +54,8 @@ static bool has_unmoderated_tag(const struct channel *forum)
     return false;
 }
 
-enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms)
+enum err check_post_has_required_tag(const struct channel *forum, const struct list *tags,
+                                     uint64_t perms)
 {
     if (tags->count || !(forum->flags & CHANNEL_REQUIRE_TAG) || !forum->available_tags.value.count)
         return OK;
@@ -68,7 +69,7 @@ enum err forum_post_check_tags(struct call *call, const struct channel *forum,
     static const struct list none;
     enum err e = check_tag_change_permission(call, forum, &tags->value, &none, perms);
 
-    return e ? e : check_required_tag(forum, &tags->value, perms);
+    return e ? e : check_post_has_required_tag(forum, &tags->value, perms);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ enum err create_post_in_forum(struct call *call)
     if (e)
         return e;
     struct automod_text judged = { .channel = forum, .title = in->name, .text = draft.content };
-    e = message_check_automod(call, &judged);
+    e = message_check_text_with_automod(call, &judged);
     if (e || judged.refused)
         return e;
     e = slow_mode_record_message(call, forum, SLOW_THREAD);
@@ -151,9 +152,9 @@ enum err create_post_in_forum(struct call *call)
         e = forum_post_create_and_emit(call, &plan, &draft, &c, &m);
     judged.channel = &c;
     if (!e)
-        e = message_apply_automod(call, &judged, m.id);
+        e = message_run_automod_actions(call, &judged, m.id);
     if (!e)
         e = add_thread_creator(call, &c);
     c.message = &m;
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of thread bodies, queries and responses. */
 #include "platform/threads/internal.h"
 
-static const struct choice thread_types[] = {
+static const struct enum_choice thread_types[] = {
     { CHANNEL_ANNOUNCEMENT_THREAD, NULL, "ANNOUNCEMENT_THREAD",
       "Thread of an announcement channel" },
     { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "For everyone who can view the channel" },

@@ -27,19 +27,19 @@ struct thread_search_reply {
     struct opt_list first_messages; /* only in forums */
 };
 
-static const struct choice thread_sort_keys[] = {
+static const struct enum_choice thread_sort_keys[] = {
     { 0, "last_message_time", "last_message_time", "By their last message" },
     { 0, "creation_time", "creation_time", "By time of creation" },
     { 0, "archive_time", "archive_time", "By time of archiving or unarchiving" },
     { 0, "relevance", "relevance", "Same as last_message_time" },
     { 0 },
 };
-static const struct choice thread_sort_orders[] = {
+static const struct enum_choice thread_sort_orders[] = {
     { 0, "desc", "desc", "The newest first" },
     { 0, "asc", "asc", "The oldest first" },
     { 0 },
 };
-static const struct choice tag_settings[] = {
+static const struct enum_choice tag_settings[] = {
     { 0, "match_some", "match_some", "One of the tags is enough" },
     { 0, "match_all", "match_all", "All of the tags" },
     { 0 },
@@ -222,7 +222,7 @@ static enum err add_found_thread(struct call *call, snowflake id, struct thread_
     enum err e = channel_find(call->tx, id, c);
 
     if (!e)
-        e = thread_read_viewer_membership(call->tx, call->caller->id, c);
+        e = thread_read_membership_of_user(call->tx, call->caller->id, c);
     if (e)
         return e;
     if (c->member)
@@ -254,7 +254,7 @@ static enum err reply_with_found_threads(struct call *call, const struct list *f
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
         e = add_found_thread(call, all[oldest ? i : found->count - 1 - i].id, &out);
     if (!e)
-        e = call_reply_object(call, &out);
+        e = call_reply_with_object(call, &out);
     return e ? e : messages_hide_content_from_bot(call);
 }
 

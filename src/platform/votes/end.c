@@ -115,7 +115,8 @@ static enum err create_result_message(struct call *call, const struct channel *c
 
 /* --- ending --------------------------------------------------------------------------- */
 
-static enum err finalize_poll(struct call *call, const struct channel *c, struct message *m)
+static enum err store_final_poll_results(struct call *call, const struct channel *c,
+                                         struct message *m)
 {
     struct poll_results *results = arena_alloc(call->arena, sizeof *results);
     struct poll *poll = arena_alloc(call->arena, sizeof *poll);
@@ -128,9 +129,9 @@ static enum err finalize_poll(struct call *call, const struct channel *c, struct
     if (poll->expiry > now)
         poll->expiry = now;
     m->poll = poll;
-    enum err e = poll_finish(call->tx, m->id, poll);
+    enum err e = poll_store_final_results(call->tx, m->id, poll);
     if (!e)
-        e = message_save_and_emit(call, c, m);
+        e = message_update_row_and_emit(call, c, m);
     return e ? e : create_result_message(call, c, m);
 }
 
@@ -145,10 +146,10 @@ enum err end_poll(struct call *call)
         return ERR_MISSING_PERMISSIONS;
     if (poll_has_ended(m->poll))
         return ERR_POLL_EXPIRED;
-    enum err e = finalize_poll(call, call->target.channel, m);
+    enum err e = store_final_poll_results(call, call->target.channel, m);
     if (!e)
         e = job_cancel(call, &poll_end_job, m->id);
-    return e ? e : call_reply_object(call, m);
+    return e ? e : call_reply_with_object(call, m);
 }
 
 static enum err run_poll_end_job(struct call *call, const struct job *job)
@@ -166,7 +167,7 @@ static enum err run_poll_end_job(struct call *call, const struct job *job)
         return OK; /* the channel or message is deleted or being deleted */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
-    return finalize_poll(call, &c, &m);
+    return store_final_poll_results(call, &c, &m);
 }
 
 const struct job_kind poll_end_job = {

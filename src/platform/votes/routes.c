@@ -63,7 +63,7 @@ static enum err list_poll_voters(struct call *call)
 {
     const struct voters_query *q = call->query;
     const struct message *m = call->target.message;
-    snowflake answer = call_path_id(call, "answer.id");
+    snowflake answer = call_get_path_id(call, "answer.id");
     struct voters_reply voters = { 0 };
     struct list ids;
 
@@ -77,7 +77,7 @@ static enum err list_poll_voters(struct call *call)
         BIND(v_id(m->id), v_int((int64_t)answer), v_id(q->after.value), v_int(q->limit)), &ids);
     if (!e)
         e = read_voters(call, &ids, &voters.users);
-    return e ? e : call_reply_object(call, &voters);
+    return e ? e : call_reply_with_object(call, &voters);
 }
 
 /* --- route table ---------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ enum err poll_vote_change(struct tx *tx, snowflake message_id, int64_t answer_id
     if (e || !changed)
         return e;
     return tx_exec(tx, COUNT_VOTE,
-                   BIND(v_id(message_id), v_int(answer_id), v_int(tx_counter_shard(tx)),
+                   BIND(v_id(message_id), v_int(answer_id), v_int(tx_get_counter_shard(tx)),
                         v_int(chosen ? 1 : -1)),
                    NULL);
 }
@@ -97,8 +97,8 @@ static enum err change_vote_for_answer(struct call *call, int64_t answer_id, boo
     if (!channel_is_private(c->type))
         event.guild_id = opt_id_or_null(c->guild_id.value);
     if (!e)
-        call_emit(call, chosen ? EVENT_MESSAGE_POLL_VOTE_ADD : EVENT_MESSAGE_POLL_VOTE_REMOVE,
-                  audience_of_channel(c), &poll_vote_schema, &event);
+        call_emit_event(call, chosen ? EVENT_MESSAGE_POLL_VOTE_ADD : EVENT_MESSAGE_POLL_VOTE_REMOVE,
+                        audience_of_channel(c), &poll_vote_schema, &event);
     return e;
 }
 

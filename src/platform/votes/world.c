@@ -46,8 +46,8 @@ static const char MARK_POLLED[] = "update messages set polled = 1, shown = null 
 static const char FIND_ANSWERS[] =
     "select answers from poll_voters where message_id = $1 and user_id = $2";
 
-static enum err import_vote(struct world_file_importer *im, snowflake message, int64_t answer,
-                            snowflake user, int64_t *count)
+static enum err import_poll_vote(struct world_file_importer *im, snowflake message, int64_t answer,
+                                 snowflake user, int64_t *count)
 {
     int64_t bit = INT64_C(1) << (answer - 1);
     struct rows row;
@@ -78,9 +78,9 @@ static enum err resolve_answer_emoji(struct world_file_importer *im,
     return e;
 }
 
-static enum err import_votes(struct world_file_importer *im, const struct world_poll_answer *in,
-                             snowflake message, int64_t answer, const struct json_path *up,
-                             int64_t *ret_count)
+static enum err import_poll_votes(struct world_file_importer *im,
+                                  const struct world_poll_answer *in, snowflake message,
+                                  int64_t answer, const struct json_path *up, int64_t *ret_count)
 {
     struct json_path all = json_path_key(up, STR("users"));
     const struct str *names = in->users.value.items;
@@ -93,14 +93,15 @@ static enum err import_votes(struct world_file_importer *im, const struct world_
 
         e = world_file_resolve_reference(im, &user_naming, 0, names[i], &at, &user);
         if (!e && user)
-            e = import_vote(im, message, answer, user, ret_count);
+            e = import_poll_vote(im, message, answer, user, ret_count);
     }
     return e;
 }
 
-static enum err import_answers(struct world_file_importer *im, const struct world_poll *in,
-                               snowflake channel, snowflake message, const struct json_path *up,
-                               struct poll *poll, struct poll_results *results)
+static enum err import_poll_answers(struct world_file_importer *im, const struct world_poll *in,
+                                    snowflake channel, snowflake message,
+                                    const struct json_path *up, struct poll *poll,
+                                    struct poll_results *results)
 {
     struct json_path all = json_path_key(up, STR("answers"));
     const struct world_poll_answer *answers = in->answers.items;
@@ -117,7 +118,7 @@ static enum err import_answers(struct world_file_importer *im, const struct worl
         *c = (struct poll_answer_count){ .id = a->answer_id };
         e = resolve_answer_emoji(im, &answers[i], channel, &at, &media->emoji);
         if (!e)
-            e = import_votes(im, &answers[i], message, a->answer_id, &at, &c->count);
+            e = import_poll_votes(im, &answers[i], message, a->answer_id, &at, &c->count);
     }
     return e;
 }
@@ -136,13 +137,13 @@ static enum err import_poll(struct world_file_importer *im, const void *entry,
                       ? in->ends_at.value
                       : clock_us() + (in->hours.given == GIVEN ? in->hours.value : USUAL_HOURS) *
                                          INT64_C(3600000000);
-    enum err e = import_answers(im, in, im->channel, message, at, &poll, &results);
+    enum err e = import_poll_answers(im, in, im->channel, message, at, &poll, &results);
     if (!e)
         e = poll_insert(im->tx, message, &poll);
     if (!e)
         e = tx_exec(im->tx, MARK_POLLED, BIND(v_id(message)), NULL);
     if (!e && poll.expiry <= clock_us())
-        return poll_finish(im->tx, message, &poll);
+        return poll_store_final_results(im->tx, message, &poll);
     return e ? e
              : insert_job_row(im->tx, "poll-end", message, poll.expiry,
                               str_printf(im->arena, "%" PRIu64, im->channel));
@@ -165,7 +166,7 @@ static struct opt_str emoji_reference(struct tx *tx, const struct reaction_emoji
         str_printf(tx_arena(tx), "%.*s:%" PRIu64, STR_ARGS(emoji->name), emoji->id.value));
 }
 
-static enum err export_voters(struct tx *tx, snowflake message, struct world_poll *ret)
+static enum err export_poll_voters(struct tx *tx, snowflake message, struct world_poll *ret)
 {
     struct world_poll_answer *answers = ret->answers.items;
     struct rows r;
@@ -200,7 +201,7 @@ static enum err export_poll(struct tx *tx, snowflake message, struct opt_object 
                                         .emoji = emoji_reference(tx, a->poll_media->emoji) };
     }
     *ret = (struct opt_object){ GIVEN, out };
-    return export_voters(tx, message, out);
+    return export_poll_voters(tx, message, out);
 }
 
 static enum err export_polls(struct world_file_exporter *ex, struct world_file_entries *to)

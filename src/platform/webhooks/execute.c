@@ -248,7 +248,7 @@ enum err execute_webhook(struct call *call)
     if (e)
         return e;
     if (q->wait)
-        return call_reply_object(call, &m);
+        return call_reply_with_object(call, &m);
     call_set_status(call, 204);
     return OK;
 }
@@ -274,7 +274,7 @@ enum err send_converted_webhook_message(struct call *call)
 /* GET …/messages/{webhook.message.id} */
 enum err get_webhook_message(struct call *call)
 {
-    return call_reply_object(call, call->target.message);
+    return call_reply_with_object(call, call->target.message);
 }
 
 static enum err check_edited_message_uploads(struct call *call)
@@ -297,7 +297,7 @@ enum err edit_webhook_message(struct call *call)
     if (!e)
         e = message_edit(call, &from, call->target.message);
 
-    return e ? e : call_reply_object(call, call->target.message);
+    return e ? e : call_reply_with_object(call, call->target.message);
 }
 
 /* DELETE …/messages/{webhook.message.id} */

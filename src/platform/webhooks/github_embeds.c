@@ -114,9 +114,9 @@ static struct str format_commit_lines(struct arena *arena, const struct list *co
     buf_init(&out, LONGEST_LIST);
     for (size_t i = 0; i < commits->count && i < SHOWN_COMMITS; i++) {
         add_commit_line(arena, &out, &c[i]);
-        if (utf8_length(buf_str(&out)) > MAX_DESCRIPTION)
+        if (utf8_length(buf_as_str(&out)) > MAX_DESCRIPTION)
             break;
-        whole = buf_str(&out).n;
+        whole = buf_as_str(&out).n;
     }
     struct str all = buf_move_to_arena(&out, arena);
     return str_slice(all.p, whole ? whole - 1 : 0);

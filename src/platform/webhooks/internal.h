@@ -77,6 +77,6 @@ extern const struct type github_body;
 enum err prepare_execute_github_webhook(struct call *call);
 enum err execute_github_webhook(struct call *call);
 
-enum err audit_add_webhooks(struct call *call, struct audit_log_objects *log);
+enum err audit_log_add_webhooks(struct call *call, struct audit_log_objects *log);
 
 #endif

@@ -18,7 +18,8 @@ static struct str webhook_derive_token(struct call *call, const struct webhook *
 {
     unsigned char bytes[TOKEN_BYTES];
 
-    auth_derive_key(api_options(call->api)->auth, "webhook", h->id, h->salt, bytes, sizeof bytes);
+    auth_derive_key(api_get_options(call->api)->auth, "webhook", h->id, h->salt, bytes,
+                    sizeof bytes);
     return str_base64url_encode(call->arena, bytes, sizeof bytes);
 }
 
@@ -27,12 +28,12 @@ enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
 
-    return webhook_find(call->tx, call_path_id(call, "webhook.id"), h);
+    return webhook_find(call->tx, call_get_path_id(call, "webhook.id"), h);
 }
 
 enum err resolve_webhook_token(struct call *call)
 {
-    struct str given = call_path_text(call, "webhook.token"),
+    struct str given = call_get_path_text(call, "webhook.token"),
                good = webhook_derive_token(call, call->target.webhook);
 
     /* The token alone authorizes the call, so other credentials of the request are ignored. */
@@ -41,7 +42,7 @@ enum err resolve_webhook_token(struct call *call)
     if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
         sodium_memcmp(given.p, good.p, good.n) != 0)
         return ERR_INVALID_WEBHOOK_TOKEN;
-    call_record_application(call, call->target.webhook->application_id.value);
+    call_set_traffic_application(call, call->target.webhook->application_id.value);
     return OK;
 }
 
@@ -69,7 +70,7 @@ enum err check_manage_webhook_permission(struct call *call)
 
 /* --- replies -------------------------------------------------------------------------- */
 
-static bool call_uses_webhook_token(const struct call *call)
+static bool call_authenticates_by_webhook_token(const struct call *call)
 {
     return call->route->auth & AUTH_OPEN;
 }
@@ -99,7 +100,7 @@ static bool caller_may_see_webhook_token(const struct call *call, const struct w
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
 
-    return h->application_id.given != GIVEN || own || call_uses_webhook_token(call);
+    return h->application_id.given != GIVEN || own || call_authenticates_by_webhook_token(call);
 }
 
 /* Sets token, URL, source and creator. Callers who have only the token get no creator. */
@@ -111,18 +112,18 @@ static enum err fill_computed_webhook_fields(struct call *call, struct webhook *
     if (h->type == WEBHOOK_INCOMING && caller_may_see_webhook_token(call, h)) {
         h->token = opt_str_or_null(webhook_derive_token(call, h));
         h->url = opt_str_or_null(str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
-                                            STR_ARGS(api_base_url(call, "http")), h->id,
+                                            STR_ARGS(api_get_base_url(call, "http")), h->id,
                                             STR_ARGS(h->token.value)));
     } else if (h->type == WEBHOOK_FOLLOWER) {
         e = read_followed_channel_and_guild(call, h);
     }
     if (e)
         return e;
-    if (h->user_id && !call_uses_webhook_token(call))
+    if (h->user_id && !call_authenticates_by_webhook_token(call))
         e = user_find(call->tx, h->user_id, user);
     if (e == ERR_UNKNOWN_USER)
         return OK;
-    h->user = h->user_id && !call_uses_webhook_token(call) ? user : NULL;
+    h->user = h->user_id && !call_authenticates_by_webhook_token(call) ? user : NULL;
     return e;
 }
 
@@ -130,7 +131,7 @@ static enum err reply_with_webhook(struct call *call, struct webhook *h)
 {
     enum err e = fill_computed_webhook_fields(call, h);
 
-    return e ? e : call_reply_object(call, h);
+    return e ? e : call_reply_with_object(call, h);
 }
 
 static enum err reply_with_webhooks(struct call *call, struct list *list)
@@ -139,7 +140,7 @@ static enum err reply_with_webhooks(struct call *call, struct list *list)
 
     for (size_t i = 0; !e && i < list->count; i++)
         e = fill_computed_webhook_fields(call, &((struct webhook *)list->items)[i]);
-    return e ? e : call_reply_object(call, list);
+    return e ? e : call_reply_with_object(call, list);
 }
 
 /* GET /channels/{channel.id}/webhooks */
@@ -175,7 +176,7 @@ static enum err remove_unmanageable_webhooks(struct call *call, struct list *lis
     struct webhook *all = list->items;
     struct list channels, threads;
     size_t manageable = 0;
-    enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
+    enum err e = guild_channels_list(call->tx, call->target.guild->id, &channels, &threads);
 
     for (size_t i = 0; !e && i < list->count; i++) {
         const struct channel *c = find_channel_by_id(&channels, all[i].channel_id);
@@ -229,9 +230,9 @@ void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake chann
 {
     struct webhooks_update_event changed = { guild_id, channel_id };
 
-    call_emit(call, EVENT_WEBHOOKS_UPDATE,
-              audience_with_permission(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)),
-              &changed_schema, &changed);
+    call_emit_event(call, EVENT_WEBHOOKS_UPDATE,
+                    audience_with_permission(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)),
+                    &changed_schema, &changed);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -245,20 +246,21 @@ struct webhook_avatar_upload {
 static enum err store_avatar_of_new_webhook(struct call *call)
 {
     const struct webhook_create_request *in = call->body;
-    struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
+    struct webhook_avatar_upload *p = call_get_stage_data(call, "webhook_avatar_upload");
 
-    return picture_store(call, "avatars", p->id, &in->avatar, &p->avatar);
+    return store_uploaded_picture(call, "avatars", p->id, &in->avatar, &p->avatar);
 }
 
 enum err prepare_create_webhook(struct call *call)
 {
     const struct webhook_create_request *in = call->body;
-    struct webhook_avatar_upload *p = call_pass_data(call, "webhook_avatar_upload", sizeof *p);
+    struct webhook_avatar_upload *p =
+        call_store_stage_data(call, "webhook_avatar_upload", sizeof *p);
 
     p->id = snowflake_new();
     p->avatar.given = GIVEN_NULL;
     if (in->avatar.given == GIVEN) {
-        call->read = call_read_only_path_objects;
+        call->read = call_read_nothing_but_path_objects;
         call->compute = store_avatar_of_new_webhook;
     }
     return OK;
@@ -298,7 +300,8 @@ enum err audit_record_webhook(struct call *call, const struct webhook *before,
                                : now   ? AUDIT_WEBHOOK_UPDATE
                                        : AUDIT_WEBHOOK_DELETE;
 
-    return audit_record_object(call, any->guild_id, action, any->id, audited_webhook, before, now);
+    return audit_record_object_change(call, any->guild_id, action, any->id, audited_webhook, before,
+                                      now);
 }
 
 static enum err insert_and_emit_webhook(struct call *call, struct webhook *h)
@@ -345,7 +348,7 @@ enum err create_webhook(struct call *call)
 {
     const struct webhook_create_request *in = call->body;
     const struct channel *c = call->target.channel;
-    const struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
+    const struct webhook_avatar_upload *p = call_get_stage_data(call, "webhook_avatar_upload");
     struct webhook h = {
         .id = p->id,
         .type = WEBHOOK_INCOMING,
@@ -360,7 +363,7 @@ enum err create_webhook(struct call *call)
     if (!channel_type_allows_webhooks(c->type))
         return ERR_CHANNEL_TYPE;
     enum err e = insert_and_emit_webhook(call, &h);
-    return e ? e : call_reply_object(call, &h);
+    return e ? e : call_reply_with_object(call, &h);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -368,19 +371,21 @@ enum err create_webhook(struct call *call)
 static enum err store_avatar_of_changed_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
+    struct webhook_avatar_upload *p = call_get_stage_data(call, "webhook_avatar_upload");
 
-    return picture_store(call, "avatars", call->target.webhook->id, &in->avatar, &p->avatar);
+    return store_uploaded_picture(call, "avatars", call->target.webhook->id, &in->avatar,
+                                  &p->avatar);
 }
 
 enum err prepare_modify_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    struct webhook_avatar_upload *p = call_pass_data(call, "webhook_avatar_upload", sizeof *p);
+    struct webhook_avatar_upload *p =
+        call_store_stage_data(call, "webhook_avatar_upload", sizeof *p);
 
     p->avatar.given = in->avatar.given;
     if (in->avatar.given == GIVEN) {
-        call->read = call_read_only_path_objects;
+        call->read = call_read_nothing_but_path_objects;
         call->compute = store_avatar_of_changed_webhook;
     }
     return OK;
@@ -392,7 +397,7 @@ static enum err move_webhook(struct call *call, struct webhook *h, snowflake cha
     struct webhook there = *h;
     struct channel c;
 
-    if (channel_id == h->channel_id || call_uses_webhook_token(call))
+    if (channel_id == h->channel_id || call_authenticates_by_webhook_token(call))
         return OK;
     enum err e = channel_find(call->tx, channel_id, &c);
     if (!e && c.guild_id.value != h->guild_id)
@@ -416,7 +421,7 @@ static enum err move_webhook(struct call *call, struct webhook *h, snowflake cha
 enum err modify_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    const struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
+    const struct webhook_avatar_upload *p = call_get_stage_data(call, "webhook_avatar_upload");
     struct webhook *h = call->target.webhook;
     const struct webhook before = *h;
     enum err e = OK;
@@ -426,7 +431,7 @@ enum err modify_webhook(struct call *call)
     if (in->name.given == GIVEN)
         h->name = in->name;
     if (!e && p->avatar.given != ABSENT)
-        e = picture_delete_previous(call, "avatars", h->id, &h->avatar, &p->avatar);
+        e = delete_previous_picture(call, "avatars", h->id, &h->avatar, &p->avatar);
     if (p->avatar.given != ABSENT)
         h->avatar = p->avatar;
     if (!e)
@@ -446,7 +451,7 @@ enum err webhook_delete_for_caller(struct call *call, const struct webhook *h)
     enum err e = webhook_row_delete(call->tx, h->id);
 
     if (!e)
-        e = picture_delete(call, "avatars", h->id, &h->avatar);
+        e = delete_stored_picture(call, "avatars", h->id, &h->avatar);
     if (!e)
         e = audit_record_webhook(call, h, NULL);
     if (!e)
@@ -463,7 +468,7 @@ enum err delete_webhook(struct call *call)
 /* --- audit log ------------------------------------------------------------------------ */
 
 /* Adds webhooks to an audit log reply without their tokens, which not every reader may have. */
-enum err audit_add_webhooks(struct call *call, struct audit_log_objects *log)
+enum err audit_log_add_webhooks(struct call *call, struct audit_log_objects *log)
 {
     struct list ids =
         audit_log_list_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);

@@ -242,7 +242,7 @@ const struct domain webhooks_domain = {
     .routes = routes,
     .world = &webhooks_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_add_webhooks },
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_log_add_webhooks },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_CHANNEL, "webhooks", "avatars", "avatar", "channel_id = $1"),

@@ -379,5 +379,5 @@ enum err execute_slack_webhook(struct call *call)
 {
     enum err e = send_converted_webhook_message(call);
 
-    return e ? e : call_reply_text(call, STR("text/plain; charset=utf-8"), STR("ok"));
+    return e ? e : call_reply_with_text(call, STR("text/plain; charset=utf-8"), STR("ok"));
 }

@@ -1,11 +1,11 @@
 /* picture.c - GET /guilds/{guild.id}/widget.png: a picture with the number of online members. */
 #include <stdio.h>
 
-#include "base/png.h"
+#include "base/pictures/png.h"
 #include "gateway/gateway.h"
 #include "platform/widgets/internal.h"
 
-static const struct choice styles[] = {
+static const struct enum_choice styles[] = {
     { 0, "shield", "SHIELD", "205 by 20" },    { 0, "banner1", "BANNER1", "320 by 76" },
     { 0, "banner2", "BANNER2", "320 by 76" },  { 0, "banner3", "BANNER3", "320 by 76" },
     { 0, "banner4", "BANNER4", "320 by 180" }, { 0 },
@@ -58,7 +58,7 @@ enum err get_guild_widget_picture(struct call *call)
                                        : tall ? 180
                                               : 76,
                              .colors = { 88, 101, 242, 255, 255, 255 } };
-    struct gateway *gateway = api_options(call->api)->gateway;
+    struct gateway *gateway = api_get_options(call->api)->gateway;
     struct buf out;
 
     if (!call->target.guild->widget_enabled)
@@ -69,5 +69,5 @@ enum err get_guild_widget_picture(struct call *call)
     buf_init(&out, 256 * 1024);
     png_encode_two_colors(&png, &out);
     call_add_header(call, "Cache-Control", STR("public, max-age=60"));
-    return call_reply_buf(call, STR("image/png"), &out);
+    return call_reply_with_buf(call, STR("image/png"), &out);
 }

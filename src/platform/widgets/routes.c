@@ -127,8 +127,8 @@ static const struct type widget_reply = { .kind = KIND_OBJECT, .schema = &widget
 
 static enum err reply_with_widget_settings(struct call *call, const struct guild *g)
 {
-    return call_reply_object(call,
-                             &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
+    return call_reply_with_object(
+        call, &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
 }
 
 /* GET /guilds/{guild.id}/widget */
@@ -143,7 +143,7 @@ static enum err check_widget_update_limit(struct call *call)
 {
     struct str key = str_printf(call->arena, "%llu", (unsigned long long)call->target.guild->id);
 
-    return call_count_against_limit(call, &limit_widget, key) ? ERR_MAX_WIDGET_UPDATES : OK;
+    return call_count_against_rate_limit(call, &limit_widget, key) ? ERR_MAX_WIDGET_UPDATES : OK;
 }
 
 static enum err prepare_modify_widget(struct call *call)
@@ -183,8 +183,8 @@ static enum err modify_guild_widget(struct call *call)
     if (!e)
         e = guild_update_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
     if (!e)
-        e = audit_record_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
-                                call->target.guild, &g);
+        e = audit_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
+                                       call->target.guild, &g);
     if (!e)
         e = guild_emit_update(call, g.id);
     return e ? e : reply_with_widget_settings(call, &g);
@@ -195,14 +195,14 @@ static enum err modify_guild_widget(struct call *call)
 /* Reads the online members (struct member) among the first WIDGET_MAX_MEMBERS_READ members. */
 static enum err read_online_members(struct call *call, snowflake guild_id, struct list *ret)
 {
-    struct gateway *gateway = api_options(call->api)->gateway;
+    struct gateway *gateway = api_get_options(call->api)->gateway;
     struct list members;
     enum err e = members_list_after(call->tx, guild_id, 0, WIDGET_MAX_MEMBERS_READ, &members);
     const struct member *m = members.items;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && gateway && i < members.count; i++)
-        if (gateway_account_status(gateway, m[i].user_id, NULL))
+        if (gateway_get_account_status(gateway, m[i].user_id, NULL))
             *(struct member *)list_append(call->arena, ret, sizeof *m) = m[i];
     return e;
 }
@@ -235,9 +235,9 @@ static enum err add_voice_state_to_widget_member(struct call *call, const struct
 
 static enum err add_member_to_widget(struct call *call, const struct member *m, struct widget *w)
 {
-    struct gateway *gateway = api_options(call->api)->gateway;
+    struct gateway *gateway = api_get_options(call->api)->gateway;
     const struct opt_str *name = m->nick.given == GIVEN ? &m->nick : &m->user->global_name;
-    const char *status = gateway_account_status(gateway, m->user_id, NULL);
+    const char *status = gateway_get_account_status(gateway, m->user_id, NULL);
     struct widget_member *out = list_append(call->arena, &w->members, sizeof *out);
 
     *out = (struct widget_member){
@@ -261,7 +261,7 @@ static enum err read_public_voice_channels(struct call *call, struct widget *w)
     enum err e = role_find(call->tx, w->id, w->id, &role);
 
     if (!e)
-        e = guild_channels(call->tx, w->id, &channels, &threads);
+        e = guild_channels_list(call->tx, w->id, &channels, &threads);
     if (e)
         return e;
     everyone.base = role.permissions;
@@ -287,7 +287,7 @@ static enum err add_widget_invite(struct call *call, struct widget *w)
     enum err e = g->widget_channel_id.given == GIVEN
                      ? permanent_invite_find(call->tx, g->widget_channel_id.value, &code)
                      : OK;
-    struct str base = api_base_url(call, "http");
+    struct str base = api_get_base_url(call, "http");
 
     w->instant_invite.given = GIVEN_NULL;
     if (!e && code.p)
@@ -312,10 +312,10 @@ static enum err get_guild_widget(struct call *call)
         e = read_online_members(call, g->id, &members);
     if (e)
         return e;
-    w.presence_count = gateway_online_member_count(api_options(call->api)->gateway, g->id);
+    w.presence_count = gateway_online_member_count(api_get_options(call->api)->gateway, g->id);
     for (size_t i = 0; !e && i < members.count && i < WIDGET_MAX_MEMBERS; i++)
         e = add_member_to_widget(call, (const struct member *)members.items + i, &w);
-    return e ? e : call_reply_object(call, &w);
+    return e ? e : call_reply_with_object(call, &w);
 }
 
 /* --- route table ---------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ struct world_import {
     struct map archived;              /* files of the archive, for struct world_file_importer */
     struct list unread, stored_files; /* struct archived_file pointers */
     size_t pictures_put;
+    int64_t entry_count; /* objects in the file, for the progress */
 };
 
 /* --- pictures ------------------------------------------------------------------------- */
@@ -36,7 +37,7 @@ static enum err store_pictures(struct world_import *in)
 
 /* Stores the files of the archive that the last attempt needed. Returns false if there were none,
  * or on failure. */
-static bool store_unread_files(struct world_import *in, enum err *ret)
+static bool store_archived_files_of_import(struct world_import *in, enum err *ret)
 {
     struct archived_file *const *files = in->unread.items;
     size_t count = in->unread.count;
@@ -54,7 +55,7 @@ static bool store_unread_files(struct world_import *in, enum err *ret)
 
 /* Marks the blobs as committed, or deletes them after a failed import. Blobs that are neither are
  * deleted at the next start of the server. */
-static void confirm_or_delete_pictures(struct world_import *in, bool imported)
+static void confirm_or_delete_imported_pictures(struct world_import *in, bool imported)
 {
     const struct world_file_picture *p = in->pictures.items;
 
@@ -75,7 +76,7 @@ static void confirm_or_delete_pictures(struct world_import *in, bool imported)
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void init_report(struct world_file_import_report *report)
+static void init_world_import_report(struct world_file_import_report *report)
 {
     static const char *const words[] = {
         [COUNT_USERS] = "users",       [COUNT_APPLICATIONS] = "applications",
@@ -90,7 +91,7 @@ static void init_report(struct world_file_import_report *report)
         report->counts[i].what = words[i];
 }
 
-static enum err import_in_transaction(struct tx *tx, void *arg)
+static enum err import_world_in_transaction(struct tx *tx, void *arg)
 {
     struct world_import *in = arg;
     struct world_file_importer im = { .format = in->format,
@@ -108,7 +109,8 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
     in->pictures = (struct list){ 0 };
     in->unread = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
-    init_report(in->report);
+    init_world_import_report(in->report);
+    world_file_progress_begin(in->options->progress, "entries", in->entry_count);
     enum err e = world_file_import_fields(&im, NULL, in->file, NULL, 0);
     if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
@@ -157,19 +159,21 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     };
     void *file;
 
-    init_report(ret);
+    init_world_import_report(ret);
     enum err e = schema_decode(world_file_schema_type(in.format), text, &in.form, &file);
     if (!e) {
         in.file = file;
+        in.entry_count = options->progress ? json_count_objects(text) : 0;
         e = world_file_prepare_fields(in.format, options, arena, file);
     }
     map_init(&in.archived);
     do {
         if (!e)
-            e = store_run(store, STORE_WRITE, arena, import_in_transaction, &in);
-    } while (e == ERR_UNAVAILABLE && store_unread_files(&in, &e));
+            e = store_run_transaction_and_wait(store, STORE_WRITE, arena,
+                                               import_world_in_transaction, &in);
+    } while (e == ERR_UNAVAILABLE && store_archived_files_of_import(&in, &e));
     map_clear(&in.archived);
-    confirm_or_delete_pictures(&in, !e);
+    confirm_or_delete_imported_pictures(&in, !e);
     return format_import_errors(e, &in.form, text, arena, &ret->problems);
 }
 
@@ -186,5 +190,5 @@ static enum err read_store_is_empty(struct tx *tx, void *arg)
 
 enum err store_has_no_accounts(struct store *store, bool *ret)
 {
-    return store_run(store, STORE_READ, NULL, read_store_is_empty, ret);
+    return store_run_transaction_and_wait(store, STORE_READ, NULL, read_store_is_empty, ret);
 }

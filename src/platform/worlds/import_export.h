@@ -68,6 +68,8 @@ struct opt_str permission_names_encode(uint64_t perms, struct arena *arena);
 
 /* Formats JSON with one line for each object without nested objects. */
 void world_file_format_json(struct str json, struct buf *out);
+/* Counts the objects in valid JSON. */
+int64_t json_count_objects(struct str json);
 /* Removes white space between the tokens of valid JSON. */
 struct str json_remove_white_space(struct arena *arena, struct str json);
 /* Formats each validation error as a line "users.0.username: …". */
@@ -155,11 +157,12 @@ enum err world_file_find_existing_object(struct world_file_importer *im,
     } while (0)
 
 /* Returns JSON of a world file without white space, as database columns store it. */
-static inline struct value v_opt_json(const struct world_file_importer *im, struct opt_str json)
+static inline struct value value_of_optional_json(const struct world_file_importer *im,
+                                                  struct opt_str json)
 {
     return json.given == GIVEN ? v_text(json_remove_white_space(im->arena, json.value)) : v_null();
 }
-static inline struct value v_opt_bool(struct opt_bool b)
+static inline struct value value_of_optional_bool(struct opt_bool b)
 {
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
@@ -206,9 +209,9 @@ enum err world_file_import_attachment(struct world_file_importer *im,
                                       const struct world_file_attachment *note);
 /* Returns true for names of a-z, 0-9 and _, which cannot name a file elsewhere. */
 bool world_file_is_plain_name(struct str name);
-/* Map a file into memory; world_file_map returns false if it cannot be read. */
-bool world_file_map(const char *path, struct str *ret);
-void world_file_unmap(struct str bytes);
+/* Map a file into memory; map_world_file_into_memory returns false if it cannot be read. */
+bool map_world_file_into_memory(const char *path, struct str *ret);
+void unmap_world_file(struct str bytes);
 /* Stores the bytes of a file of the archive, and sets its digest and size. */
 enum err archived_file_store(struct store *store, struct archived_file *f);
 /* Inserts the row of a file of the archive, options->files/files/FOLDER/NAME. It is not read into
@@ -232,9 +235,22 @@ struct world_file_exporter {
     const struct world_file_format *format;
     struct tx *tx;
     snowflake guild, application, channel; /* object that has the exported entries */
+    size_t entries;                        /* exported so far */
+    struct world_file_progress *progress;  /* or NULL */
     struct list roles, channels, emojis,
         applications; /* struct exported_object_name, of the guild */
 };
+/* Counts an exported entry. */
+static inline void world_file_count_entry(struct world_file_exporter *ex)
+{
+    ex->entries++;
+    world_file_progress_add(ex->progress);
+}
+/* Returns whether there are more entries than an import accepts values, so that the export ends. */
+static inline bool world_file_export_is_too_large(const struct world_file_exporter *ex)
+{
+    return ex->entries > JSON_MAX_VALUES;
+}
 /* Reads the names of roles, channels and emojis of the guild ex->guild, and of all applications. */
 enum err world_file_export_read_names(struct world_file_exporter *ex);
 /* Returns the object's name if unique, else its id; absent if the object does not exist. */

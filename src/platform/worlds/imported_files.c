@@ -16,7 +16,7 @@ static enum err insert_file_row(struct world_file_importer *im, snowflake id,
 
     blob_digest(bytes, digest);
     return file_insert_row(
-        im->tx, &(struct new_file){
+        im->tx, &(struct new_file_row){
                     .id = id, .name = p->name, .digest = digest, .size = (int64_t)bytes.n });
 }
 
@@ -33,7 +33,7 @@ enum err world_file_import_attachment(struct world_file_importer *im,
 
 /* --- files of an archive --------------------------------------------------------------- */
 
-bool world_file_map(const char *path, struct str *ret)
+bool map_world_file_into_memory(const char *path, struct str *ret)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat st = { 0 };
@@ -50,7 +50,7 @@ bool world_file_map(const char *path, struct str *ret)
     return ok && (st.st_size == 0 || bytes != MAP_FAILED);
 }
 
-void world_file_unmap(struct str bytes)
+void unmap_world_file(struct str bytes)
 {
     if (bytes.n)
         munmap((void *)(uintptr_t)bytes.p, bytes.n);
@@ -71,14 +71,14 @@ static const struct archived_file *find_archived_file(struct world_file_importer
                                                       const char *path,
                                                       const struct world_file_attachment *note)
 {
-    struct archived_file *f = map_get(im->archived, hash_str(str_of(path)));
+    struct archived_file *f = map_find_value(im->archived, hash_str(str_of(path)));
 
     if (f)
         return f;
     f = arena_alloc(im->arena, sizeof *f);
     *f = (struct archived_file){ .path = path, .size = -1 };
     snprintf(f->name, sizeof f->name, "%s/%.*s", note->area, STR_ARGS(note->name));
-    map_put(im->archived, hash_str(str_of(path)), f);
+    map_set_value(im->archived, hash_str(str_of(path)), f);
     *(struct archived_file **)list_append(im->arena, im->unread, sizeof f) = f;
     return f;
 }
@@ -87,13 +87,13 @@ enum err archived_file_store(struct store *store, struct archived_file *f)
 {
     struct str bytes;
 
-    if (!world_file_map(f->path, &bytes))
+    if (!map_world_file_into_memory(f->path, &bytes))
         return OK;
     blob_digest(bytes, f->digest);
     enum err e = blob_put(store, f->name, bytes);
     if (!e)
         f->size = (int64_t)bytes.n;
-    world_file_unmap(bytes);
+    unmap_world_file(bytes);
     return e;
 }
 
@@ -110,10 +110,10 @@ enum err world_file_import_archived_file(struct world_file_importer *im, const c
     const struct archived_file *f = find_archived_file(im, path, note);
     *ret = f->size;
     return f->size < 0 ? OK
-                       : file_insert_row(im->tx, &(struct new_file){ .id = note->id,
-                                                                     .name = f->name,
-                                                                     .digest = f->digest,
-                                                                     .size = f->size });
+                       : file_insert_row(im->tx, &(struct new_file_row){ .id = note->id,
+                                                                         .name = f->name,
+                                                                         .digest = f->digest,
+                                                                         .size = f->size });
 }
 
 enum err world_file_import_archived_picture(struct world_file_importer *im, const char *area,

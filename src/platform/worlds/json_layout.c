@@ -146,10 +146,22 @@ struct str world_file_format_errors(const struct form *form, struct arena *arena
     buf_init(&tree, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
     write_form_errors_json(form, &j);
-    json_reader_init(&r, buf_str(&tree), arena);
+    json_reader_init(&r, buf_as_str(&tree), arena);
     if (json_peek_kind(&r) == JSON_OBJECT)
         add_error_lines(&r, STR(""), &lines);
     struct str text = buf_move_to_arena(&lines, arena);
     buf_clear(&tree);
     return text;
+}
+
+int64_t json_count_objects(struct str json)
+{
+    int64_t count = 0;
+
+    for (const char *p = json.p, *end = json.p + json.n; p < end; p++) {
+        count += *p == '{';
+        if (*p == '"')
+            p += json_string_length(p) - 1;
+    }
+    return count;
 }

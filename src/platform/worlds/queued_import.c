@@ -99,7 +99,7 @@ void write_last_world_file_import_json(struct buf *out)
 {
     pthread_mutex_lock(&lock);
     if (import_number)
-        buf_add_str(out, buf_str(&outcome));
+        buf_add_str(out, buf_as_str(&outcome));
     else
         buf_add_lit(out, "{\"number\":0}");
     pthread_mutex_unlock(&lock);

@@ -43,7 +43,8 @@ static bool object_names_are_equal(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct world_object *find_world_object(const struct world_file_format *f, const char *name)
+static struct world_object *find_world_object_of_fields(const struct world_file_format *f,
+                                                        const char *name)
 {
     struct world_object *o = f->objects;
 
@@ -128,7 +129,7 @@ static void compose_object_fields(struct world_file_format *f, struct world_obje
 static struct world_object *compose_object_schema(struct world_file_format *f, const char *name,
                                                   const struct schema *own)
 {
-    struct world_object *o = find_world_object(f, name);
+    struct world_object *o = find_world_object_of_fields(f, name);
 
     if (o)
         return o;
@@ -220,7 +221,7 @@ static enum err import_fields_of_entry(struct world_file_importer *im, const cha
                                        const void *entry, const struct json_path *at,
                                        snowflake owner, bool later)
 {
-    const struct world_object *o = find_world_object(im->format, object);
+    const struct world_object *o = find_world_object_of_fields(im->format, object);
     const struct object_part *p = o->parts.items;
     enum err e = OK;
 
@@ -248,12 +249,32 @@ enum err world_file_import_deferred_fields(struct world_file_importer *im, const
 
 size_t world_file_entry_size(const struct world_file_format *f, const char *object)
 {
-    return find_world_object(f, object)->schema.size;
+    return find_world_object_of_fields(f, object)->schema.size;
+}
+
+enum err world_file_estimate_entries(const struct world_file_format *f, struct tx *tx, int64_t *ret)
+{
+    enum err e = OK;
+
+    *ret = 0;
+    for (const struct world_object *o = f->objects; o; o = o->next) {
+        const struct object_part *p = o->parts.items;
+
+        for (size_t i = 0; i < o->parts.count && !e; i++) {
+            int64_t count = 0;
+
+            if (p[i].part->count.text)
+                e = tx_read_int_sql(tx, p[i].part->count, NO_BIND, &count);
+            *ret += count;
+        }
+    }
+    return e;
 }
 
 void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
                            struct opt_list *list)
 {
+    world_file_count_entry(ex);
     return export_add_list_item(ex->tx, list, world_file_entry_size(ex->format, object));
 }
 
@@ -276,9 +297,10 @@ static enum err export_entries_of_field_row(struct world_file_exporter *ex,
 
     if (e)
         return e;
-    while (rows_next(&r)) {
+    while (!world_file_export_is_too_large(ex) && rows_next(&r)) {
         void *entry = export_add_list_item(ex->tx, ret, schema_list_item_size(p->field->type->of));
 
+        world_file_count_entry(ex);
         if (!p->part->read(ex, &r, entry))
             ret->value.count--;
     }
@@ -290,7 +312,7 @@ static enum err export_entries_of_field_row(struct world_file_exporter *ex,
 enum err world_file_export_fields(struct world_file_exporter *ex, const char *object,
                                   snowflake owner, void *entries, size_t count)
 {
-    const struct world_object *o = find_world_object(ex->format, object);
+    const struct world_object *o = find_world_object_of_fields(ex->format, object);
     const struct object_part *p = o->parts.items;
     enum err e = OK;
 
@@ -300,6 +322,8 @@ enum err world_file_export_fields(struct world_file_exporter *ex, const char *ob
         struct world_file_entries all = { entries, (char *)entries + count * o->schema.size,
                                           o->schema.size, p[i].field ? p[i].field->offset : 0 };
 
+        if (world_file_export_is_too_large(ex))
+            return ERR_ANSWER_TOO_LARGE;
         e = part->read             ? export_entries_of_field_row(ex, &p[i], owner, member)
             : part->export         ? part->export(ex, member)
             : part->export_object  ? part->export_object(ex, member)

@@ -12,7 +12,7 @@ static bool commit_matches_proposals(const struct dave_room *room, const struct 
         return false;
     for (size_t i = 0; i < room->proposal_count; i++)
         room->proposals[i]->matched =
-            !room->established && proposal_adds_member(room->proposals[i], m);
+            !room->established && add_proposal_is_for_member(room->proposals[i], m);
     for (size_t i = 0; i < c->reference_count; i++) {
         struct dave_proposal *p = find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
@@ -40,17 +40,20 @@ static bool welcome_has_secrets_for_added(const struct dave_room *room, const st
 {
     size_t adds = 0;
 
+    for (size_t i = 0; i < room->proposal_count; i++)
+        adds += room->proposals[i]->adds;
+    adds -= room->established ? 0 : 1;
+    /* Before the search, because an invalid Welcome can have thousands of entries. */
+    if (w->secret_count != adds)
+        return false;
     for (size_t i = 0; i < c->reference_count; i++) {
         const struct dave_proposal *p =
             find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
-        if (!p->adds)
-            continue;
-        adds++;
-        if (!w->secret_count || !mls_welcome_has_secrets_for(w, p->package_ref))
+        if (p->adds && !mls_welcome_has_secrets_for(w, p->package_ref))
             return false;
     }
-    return w->secret_count == adds;
+    return true;
 }
 
 static bool commit_has_group_id_of_room(const struct dave_room *room, const struct mls_commit *c)
@@ -85,8 +88,8 @@ static enum dave_message_result parse_and_check_commit(const struct dave_room *r
     return DAVE_ACCEPTED;
 }
 
-static void announce_commit_to_member(struct dave_room *room, struct dave_member *m,
-                                      enum dave_opcode op, const struct buf *payload)
+static void send_dave_commit_to_member(struct dave_room *room, struct dave_member *m,
+                                       enum dave_opcode op, const struct buf *payload)
 {
     m->in_transition = room->transition;
     m->ready = false;
@@ -104,7 +107,7 @@ static void send_commit_to_old_members(struct dave_room *room, const struct mls_
     buf_add_str(&payload, c->bytes);
     for (EACH_MEMBER(m, room))
         if (m->leaf != NO_LEAF)
-            announce_commit_to_member(room, m, DAVE_ANNOUNCE_COMMIT, &payload);
+            send_dave_commit_to_member(room, m, DAVE_ANNOUNCE_COMMIT, &payload);
     buf_clear(&payload);
 }
 
@@ -114,7 +117,7 @@ static void apply_add_proposal(struct dave_room *room, const struct dave_proposa
                                const struct mls_welcome *w)
 {
     int leaf = allocate_leaf_for_user(room, p->user, p->signature_key);
-    struct dave_member *m = map_get(&room->members, p->user);
+    struct dave_member *m = map_find_value(&room->members, p->user);
     struct buf payload;
 
     if (!m || m->leaf != NO_LEAF || !m->package.n ||
@@ -125,7 +128,7 @@ static void apply_add_proposal(struct dave_room *room, const struct dave_proposa
     buf_init(&payload, PAYLOAD_MAX);
     mls_write_number(&payload, room->transition, 2);
     mls_welcome_write(w, p->package_ref, &payload);
-    announce_commit_to_member(room, m, DAVE_WELCOME, &payload);
+    send_dave_commit_to_member(room, m, DAVE_WELCOME, &payload);
     buf_clear(&payload);
 }
 
@@ -164,7 +167,7 @@ static void apply_winning_commit(struct dave_room *room, struct dave_member *com
 enum dave_message_result dave_room_handle_commit(struct dave_room *room, snowflake user,
                                                  struct str payload, int64_t now)
 {
-    struct dave_member *m = map_get(&room->members, user);
+    struct dave_member *m = map_find_value(&room->members, user);
     struct mls_commit c;
     struct mls_welcome w;
 

@@ -14,7 +14,7 @@ static unsigned compute_room_dave_version(struct dave_room *room)
                : 0;
 }
 
-static void downgrade_room_to_plain_media(struct dave_room *room, int64_t now)
+static void end_dave_encryption_of_room(struct dave_room *room, int64_t now)
 {
     room->config.counters->downgrades++;
     dave_group_clear(room);
@@ -34,7 +34,7 @@ static void update_room_dave_version(struct dave_room *room, int64_t now)
         room->media = false;
     room->version = target;
     if (before && !target && room->members.count) {
-        downgrade_room_to_plain_media(room, now);
+        end_dave_encryption_of_room(room, now);
     } else if (before && !target) {
         dave_transition_finish(room);
         dave_group_clear(room);
@@ -106,7 +106,7 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
     buf_init(&m->package, MLS_KEY_PACKAGE);
     buf_init(&m->add, MLS_PROPOSAL);
     links_append(&room->order, &m->link);
-    map_put(&room->members, user, m);
+    map_set_value(&room->members, user, m);
     room->plain_count += m->plain;
     update_room_dave_version(room, now);
     return room->version;
@@ -115,7 +115,7 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
 void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
                                    int64_t now)
 {
-    struct dave_member *m = map_get(&room->members, user);
+    struct dave_member *m = map_find_value(&room->members, user);
 
     (void)now;
     if (!m || m->described)
@@ -132,11 +132,11 @@ void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsig
 
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
 {
-    struct dave_member *m = map_get(&room->members, user);
+    struct dave_member *m = map_find_value(&room->members, user);
 
     if (!m)
         return;
-    map_remove(&room->members, user);
+    map_remove_value(&room->members, user);
     room->plain_count -= m->plain;
     dave_member_free(m);
     update_room_dave_version(room, now);
@@ -163,7 +163,7 @@ static bool count_unrequested_key_package(struct dave_member *m, int64_t now)
 enum dave_message_result dave_room_handle_key_package(struct dave_room *room, snowflake user,
                                                       struct str payload, int64_t now)
 {
-    struct dave_member *m = map_get(&room->members, user);
+    struct dave_member *m = map_find_value(&room->members, user);
     struct mls_key_package k;
 
     if (!m || !m->described)
@@ -205,7 +205,7 @@ enum dave_message_result dave_room_handle_key_package(struct dave_room *room, sn
 void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, unsigned transition,
                                        int64_t now)
 {
-    struct dave_member *m = map_get(&room->members, user);
+    struct dave_member *m = map_find_value(&room->members, user);
 
     if (!m || !transition || transition != room->transition)
         return;
@@ -219,7 +219,7 @@ void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, u
 static void record_report_about_committer(struct dave_room *room,
                                           const struct dave_member *reporter)
 {
-    struct dave_member *committer = map_get(&room->members, room->committer);
+    struct dave_member *committer = map_find_value(&room->members, room->committer);
     bool trusted = false;
 
     if (!committer || committer == reporter || 2 * ++room->reports <= room->recipients)
@@ -233,7 +233,7 @@ static void record_report_about_committer(struct dave_room *room,
 
 void dave_room_handle_invalid_commit(struct dave_room *room, snowflake user, int64_t now)
 {
-    struct dave_member *m = map_get(&room->members, user);
+    struct dave_member *m = map_find_value(&room->members, user);
 
     if (!m)
         return;

@@ -60,7 +60,8 @@ bool dave_message_is_json(const struct dave_message *m);
 /* Writes the "d" object of a JSON message. */
 void dave_message_write_json(const struct dave_message *m, struct buf *out);
 
-typedef void dave_send(void *context, snowflake user, const struct dave_message *m);
+typedef void dave_send_message_to_participant(void *context, snowflake user,
+                                              const struct dave_message *m);
 
 /* Counters that the rooms of one event loop share. */
 struct dave_counters {
@@ -76,7 +77,7 @@ struct dave_config {
     snowflake group;           /* channel id; for a stream, rtc_server_id - 1 */
     unsigned version;          /* 0 for stage channels and if encryption is turned off */
     const struct mls_key *key; /* external sender's; one per process */
-    dave_send *send;
+    dave_send_message_to_participant *send;
     void *context;
     struct dave_counters *counters;
 };

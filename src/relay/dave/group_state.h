@@ -118,7 +118,7 @@ void dave_transition_finish_if_ready(struct dave_room *room);
 
 void create_add_proposal(struct dave_room *room, struct dave_member *m);
 void create_remove_proposal(struct dave_room *room, uint32_t leaf);
-bool proposal_adds_member(const struct dave_proposal *p, const struct dave_member *m);
+bool add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m);
 /* Sends the proposals from index `from` on to a member. */
 void send_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from);
 struct dave_proposal **find_add_proposal_of_member(const struct dave_room *room,

@@ -31,7 +31,7 @@ enum {
 
 /* --- reading and writing ---------------------------------------------------------------- */
 
-static struct str read_bytes(struct mls_reader *r, size_t n)
+static struct str mls_read_bytes(struct mls_reader *r, size_t n)
 {
     struct str taken = str_slice(r->rest.p, n);
 
@@ -45,7 +45,7 @@ static struct str read_bytes(struct mls_reader *r, size_t n)
 
 uint64_t mls_read_number(struct mls_reader *r, unsigned bytes)
 {
-    struct str s = read_bytes(r, bytes);
+    struct str s = mls_read_bytes(r, bytes);
     uint64_t v = 0;
 
     for (size_t i = 0; i < s.n; i++)
@@ -76,7 +76,7 @@ struct str mls_read_vector(struct mls_reader *r)
 {
     size_t n = read_vector_length(r);
 
-    return read_bytes(r, n);
+    return mls_read_bytes(r, n);
 }
 
 static void read_expected_number(struct mls_reader *r, unsigned bytes, uint64_t value)
@@ -105,7 +105,7 @@ static struct str read_signature(struct mls_reader *r)
 }
 
 /* Returns the bytes that were read since the rest of the input was `start`. */
-static struct str bytes_read_since(const struct mls_reader *r, struct str start)
+static struct str get_bytes_read_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);
 }
@@ -208,16 +208,16 @@ static bool public_key_is_valid(struct str bytes)
     return key;
 }
 
-static bool digest_add(EVP_MD_CTX *c, const void *p, size_t n)
+static bool mls_digest_add_bytes(EVP_MD_CTX *c, const void *p, size_t n)
 {
     return EVP_DigestUpdate(c, p, n) == 1; /* works for signing and verifying too */
 }
 
-static bool digest_add_length(EVP_MD_CTX *c, size_t n)
+static bool mls_digest_add_length(EVP_MD_CTX *c, size_t n)
 {
     unsigned char length[LENGTH_MAX];
 
-    return digest_add(c, length, encode_vector_length(n, length));
+    return mls_digest_add_bytes(c, length, encode_vector_length(n, length));
 }
 
 /* SignContent of RFC 9420, section 5.1.2. */
@@ -226,9 +226,11 @@ static bool digest_add_labelled_content(EVP_MD_CTX *c, const char *label, struct
 {
     struct str version = STR("MLS 1.0 ");
 
-    return digest_add_length(c, version.n + strlen(label)) && digest_add(c, version.p, version.n) &&
-           digest_add(c, label, strlen(label)) && digest_add_length(c, content.n + more.n) &&
-           digest_add(c, content.p, content.n) && digest_add(c, more.p, more.n);
+    return mls_digest_add_length(c, version.n + strlen(label)) &&
+           mls_digest_add_bytes(c, version.p, version.n) &&
+           mls_digest_add_bytes(c, label, strlen(label)) &&
+           mls_digest_add_length(c, content.n + more.n) &&
+           mls_digest_add_bytes(c, content.p, content.n) && mls_digest_add_bytes(c, more.p, more.n);
 }
 
 void mls_sign_with_label(const struct mls_key *k, const char *label, struct str content,
@@ -266,8 +268,9 @@ void mls_compute_reference_hash(const char *label, struct str value, unsigned ch
 {
     EVP_MD_CTX *c = EVP_MD_CTX_new();
     bool done = c && EVP_DigestInit_ex2(c, EVP_sha256(), NULL) == 1 &&
-                digest_add_length(c, strlen(label)) && digest_add(c, label, strlen(label)) &&
-                digest_add_length(c, value.n) && digest_add(c, value.p, value.n) &&
+                mls_digest_add_length(c, strlen(label)) &&
+                mls_digest_add_bytes(c, label, strlen(label)) &&
+                mls_digest_add_length(c, value.n) && mls_digest_add_bytes(c, value.p, value.n) &&
                 EVP_DigestFinal_ex(c, ret, NULL) == 1;
 
     assert(done);
@@ -329,7 +332,7 @@ static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_lea
         mls_read_vector(r); /* parent hash */
     }
     read_vector_of_size(r, 0);
-    ret->signed_part = bytes_read_since(r, start);
+    ret->signed_part = get_bytes_read_since(r, start);
     ret->signature = read_signature(r);
 }
 
@@ -352,7 +355,7 @@ bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_packa
     struct str init_key = read_vector_of_size(&r, MLS_PUBLIC_KEY);
     read_leaf_node(&r, LEAF_KEY_PACKAGE, &k.leaf);
     skip_extensions(&r);
-    struct str signed_part = bytes_read_since(&r, k.bytes);
+    struct str signed_part = get_bytes_read_since(&r, k.bytes);
     struct str signature = read_signature(&r);
     if (r.failed || r.rest.n || k.leaf.user != user || str_eq(init_key, k.leaf.encryption_key))
         return false;
@@ -421,7 +424,7 @@ bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret)
     read_vector_of_size(r, MLS_HASH); /* membership tag */
     if (r->failed || paths > 1)
         return false;
-    c.bytes = bytes_read_since(r, start);
+    c.bytes = get_bytes_read_since(r, start);
     *ret = c;
     return true;
 }
@@ -444,7 +447,7 @@ bool mls_commit_verify_path(const struct mls_commit *c)
     mls_write_number(&position, c->leaf, 4);
     valid = !buf_is_full(&position) && public_key_is_valid(c->path.encryption_key) &&
             mls_verify_with_label(c->path.signature_key, "LeafNodeTBS", c->path.signed_part,
-                                  buf_str(&position), c->path.signature);
+                                  buf_as_str(&position), c->path.signature);
     buf_clear(&position);
     return valid;
 }
@@ -476,7 +479,7 @@ bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret)
     }
     if (r->failed || list.failed || !w.secret_count)
         return false;
-    w.bytes = bytes_read_since(r, start);
+    w.bytes = get_bytes_read_since(r, start);
     *ret = w;
     return true;
 }
@@ -490,7 +493,7 @@ static bool find_secrets_of_recipient(const struct mls_welcome *w, const unsigne
         struct str start = list.rest;
 
         if (memcmp(skip_welcome_secret(&list).p, ref, MLS_HASH) == 0) {
-            *ret = bytes_read_since(&list, start);
+            *ret = get_bytes_read_since(&list, start);
             return true;
         }
     }
@@ -549,13 +552,13 @@ static void write_signed_proposal(const struct mls_key *k, snowflake group, uint
 
     struct buf signature;
     buf_init(&signature, MLS_SIGNATURE + LENGTH_MAX);
-    mls_sign_with_label(k, "FramedContentTBS", str_skip_bytes(buf_str(out), start),
+    mls_sign_with_label(k, "FramedContentTBS", str_skip_bytes(buf_as_str(out), start),
                         (struct str){ 0 }, &signature);
-    buf_add_str(out, buf_str(&signature));
+    buf_add_str(out, buf_as_str(&signature));
     buf_clear(&signature);
     /* The reference covers AuthenticatedContent, which starts after the version. */
     mls_compute_reference_hash("MLS 1.0 Proposal Reference",
-                               str_skip_bytes(buf_str(out), start + 2), ret_ref);
+                               str_skip_bytes(buf_as_str(out), start + 2), ret_ref);
 }
 
 void mls_write_add_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,

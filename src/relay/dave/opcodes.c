@@ -17,8 +17,8 @@ static const struct schema transition_schema = { .size = sizeof(struct voice_tra
                                                  .fields = transition_fields };
 const struct type type_voice_transition = { .kind = KIND_OBJECT, .schema = &transition_schema };
 
-static void forward_transition_opcode(const struct voice_peer *p, enum dave_opcode op,
-                                      const void *d)
+static void pass_dave_transition_to_room(const struct voice_peer *p, enum dave_opcode op,
+                                         const void *d)
 {
     const struct voice_transition *in = d;
     struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_DAVE, 0);
@@ -30,12 +30,12 @@ static void forward_transition_opcode(const struct voice_peer *p, enum dave_opco
 
 void handle_voice_transition_ready(struct voice_peer *p, const void *d)
 {
-    forward_transition_opcode(p, DAVE_TRANSITION_READY, d);
+    pass_dave_transition_to_room(p, DAVE_TRANSITION_READY, d);
 }
 
 void handle_voice_invalid_commit(struct voice_peer *p, const void *d)
 {
-    forward_transition_opcode(p, DAVE_INVALID_COMMIT_WELCOME, d);
+    pass_dave_transition_to_room(p, DAVE_INVALID_COMMIT_WELCOME, d);
 }
 
 /* --- binary: opcodes 26 and 28 ---------------------------------------------------------- */

@@ -3,13 +3,13 @@
 
 #include <assert.h>
 
-static void proposal_free(struct dave_proposal *p)
+static void dave_proposal_free(struct dave_proposal *p)
 {
     buf_clear(&p->message);
     mem_free(p);
 }
 
-static struct dave_proposal *proposal_new(struct dave_room *room)
+static struct dave_proposal *dave_proposal_new(struct dave_room *room)
 {
     struct dave_proposal *p = mem_new(sizeof *p);
 
@@ -22,14 +22,14 @@ static struct dave_proposal *proposal_new(struct dave_room *room)
 void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m)
 {
     buf_reset(&m->add);
-    mls_write_add_proposal(room->config.key, room->config.group, room->epoch, buf_str(&m->package),
-                           &m->add, m->add_ref);
+    mls_write_add_proposal(room->config.key, room->config.group, room->epoch,
+                           buf_as_str(&m->package), &m->add, m->add_ref);
     m->add_epoch = room->epoch;
 }
 
 void create_add_proposal(struct dave_room *room, struct dave_member *m)
 {
-    struct dave_proposal *p = proposal_new(room);
+    struct dave_proposal *p = dave_proposal_new(room);
 
     if (m->add_epoch != room->epoch)
         sign_add_proposal_of_member(room, m);
@@ -38,19 +38,19 @@ void create_add_proposal(struct dave_room *room, struct dave_member *m)
     memcpy(p->package_ref, m->package_ref, sizeof p->package_ref);
     memcpy(p->signature_key, m->signature_key, sizeof p->signature_key);
     memcpy(p->ref, m->add_ref, sizeof p->ref);
-    buf_add_str(&p->message, buf_str(&m->add));
+    buf_add_str(&p->message, buf_as_str(&m->add));
 }
 
 void create_remove_proposal(struct dave_room *room, uint32_t leaf)
 {
-    struct dave_proposal *p = proposal_new(room);
+    struct dave_proposal *p = dave_proposal_new(room);
 
     p->leaf = leaf;
     mls_write_remove_proposal(room->config.key, room->config.group, room->epoch, leaf, &p->message,
                               p->ref);
 }
 
-bool proposal_adds_member(const struct dave_proposal *p, const struct dave_member *m)
+bool add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m)
 {
     return p->adds && p->user == m->user;
 }
@@ -60,7 +60,7 @@ bool proposal_adds_member(const struct dave_proposal *p, const struct dave_membe
 static bool proposal_is_sent_to_member(const struct dave_room *room, const struct dave_proposal *p,
                                        const struct dave_member *m)
 {
-    return !p->adds || (p->user != m->user && map_get(&room->members, p->user));
+    return !p->adds || (p->user != m->user && map_find_value(&room->members, p->user));
 }
 
 void send_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from)
@@ -78,7 +78,7 @@ void send_proposals_to_member(struct dave_room *room, const struct dave_member *
     mls_write_length(&payload, n);
     for (size_t i = from; i < room->proposal_count; i++)
         if (proposal_is_sent_to_member(room, room->proposals[i], m))
-            buf_add_str(&payload, buf_str(&room->proposals[i]->message));
+            buf_add_str(&payload, buf_as_str(&room->proposals[i]->message));
     dave_member_send_binary(room, m, DAVE_PROPOSALS, &payload);
     buf_clear(&payload);
 }
@@ -87,7 +87,7 @@ struct dave_proposal **find_add_proposal_of_member(const struct dave_room *room,
                                                    const struct dave_member *m)
 {
     for (size_t i = 0; i < room->proposal_count; i++)
-        if (proposal_adds_member(room->proposals[i], m))
+        if (add_proposal_is_for_member(room->proposals[i], m))
             return &room->proposals[i];
     return NULL;
 }
@@ -116,7 +116,7 @@ void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m
         if (other != m && other->proposed)
             dave_member_send_binary(room, other, DAVE_PROPOSALS, &payload);
     buf_clear(&payload);
-    proposal_free(*at);
+    dave_proposal_free(*at);
     room->proposal_count--;
     memmove(at, at + 1, (size_t)(room->proposals + room->proposal_count - at) * sizeof *at);
     m->proposed = false;
@@ -126,7 +126,7 @@ void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m
 void dave_proposals_clear(struct dave_room *room)
 {
     while (room->proposal_count)
-        proposal_free(room->proposals[--room->proposal_count]);
+        dave_proposal_free(room->proposals[--room->proposal_count]);
     for (EACH_MEMBER(m, room))
         m->proposed = m->replaced = false;
     room->commit_due = NEVER;

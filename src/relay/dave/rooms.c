@@ -69,13 +69,13 @@ static void send_dave_message_to_member(void *context, snowflake user, const str
     struct serialized_message *t =
         dave_message_is_json(m) ? create_json_message(m)
                                 : share_or_create_binary_message(dave_rooms_of_worker(room), m);
-    outbox_send(s, t);
+    outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 
 /* --- groups ----------------------------------------------------------------------------- */
 
-static void count_encrypted_room(struct relay_room *room, bool encrypted)
+static void count_room_in_dave_counters(struct relay_room *room, bool encrypted)
 {
     if (encrypted && !room->is_counted_encrypted)
         atomic_fetch_add(&room->relay->count.encrypted_rooms, 1);
@@ -94,7 +94,7 @@ static void update_counters_and_deadline(struct relay_room *room)
 
     serialized_message_unref(shared->latest);
     shared->latest = NULL;
-    count_encrypted_room(room, dave_room_version(room->group));
+    count_room_in_dave_counters(room, dave_room_version(room->group));
     count->epochs = c->epochs;
     count->transitions = c->transitions;
     count->refused_commits = c->refused_commits;
@@ -144,7 +144,7 @@ static snowflake dave_group_id_of_room(const struct relay_voice_state *first)
     return first->channel_id == first->room_id ? first->room_id : first->room_id - 1;
 }
 
-void room_create_dave_group(struct relay_room *room, const struct relay_voice_state *first)
+void room_begin_dave_encryption(struct relay_room *room, const struct relay_voice_state *first)
 {
     struct dave_rooms *shared = dave_rooms_of_worker(room);
 
@@ -158,10 +158,10 @@ void room_create_dave_group(struct relay_room *room, const struct relay_voice_st
                                                        .counters = &shared->counters });
 }
 
-void room_free_dave_group(struct relay_room *room)
+void room_free_dave_encryption(struct relay_room *room)
 {
     deadline_cancel(&room->group_deadline);
-    count_encrypted_room(room, false);
+    count_room_in_dave_counters(room, false);
     dave_room_free(room->group);
     room->group = NULL;
 }
@@ -191,8 +191,10 @@ unsigned participant_join_dave_group(struct relay_participant *s)
 {
     struct relay_room *room = s->room;
 
-    if (!room->group || !s->media.has_address || participant_media_is_refused(s))
+    if (!room->group || !s->media.has_address || participant_media_is_refused(s)) {
+        participant_leave_dave_group(s);
         return 0;
+    }
     s->in_group = true;
     unsigned version =
         dave_room_join(room->group, s->voice_state.user_id, s->dave_version, now_ms());
@@ -232,6 +234,7 @@ void participant_leave_dave_group(struct relay_participant *s)
 
     if (!room->group || !s->in_group)
         return;
+    s->in_group = false;
     dave_room_leave(room->group, s->voice_state.user_id, now_ms());
     update_counters_and_deadline(room);
 }

@@ -62,7 +62,7 @@ void dave_group_reset_if_unusable(struct dave_room *room)
 
 static struct dave_member *find_member_of_leaf(const struct dave_room *room, int leaf)
 {
-    struct dave_member *m = map_get(&room->members, room->leaves[leaf].user);
+    struct dave_member *m = map_find_value(&room->members, room->leaves[leaf].user);
 
     return m && m->leaf == leaf ? m : NULL;
 }

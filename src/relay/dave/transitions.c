@@ -33,7 +33,7 @@ void dave_member_send_binary(struct dave_room *room, const struct dave_member *m
 {
     assert(!buf_is_full(payload));
     send_message_to_dave_member(room, m,
-                                (struct dave_message){ .op = op, .payload = buf_str(payload) });
+                                (struct dave_message){ .op = op, .payload = buf_as_str(payload) });
 }
 
 void send_external_sender_package(struct dave_room *room, struct dave_member *m)

@@ -33,7 +33,7 @@ void address_routes_free(struct address_routes *routes)
     for (int i = 0; i < ADDRESS_KINDS; i++) {
         size_t at = 0;
 
-        for (struct address_route *route; (route = map_next(&routes->by_address[i], &at));)
+        for (struct address_route *route; (route = map_next_value(&routes->by_address[i], &at));)
             mem_free(route);
         map_clear(&routes->by_address[i]);
     }
@@ -45,7 +45,7 @@ bool address_route_is_free(struct address_routes *routes, uint64_t key, unsigned
                            int64_t now_ms)
 {
     pthread_mutex_lock(&routes->lock);
-    const struct address_route *route = map_get(&routes->by_address[ADDRESS_BROWSER], key);
+    const struct address_route *route = map_find_value(&routes->by_address[ADDRESS_BROWSER], key);
     bool is_free =
         !route || route->worker == worker || now_ms - route->used_ms >= ADDRESS_RESERVED_MS;
     pthread_mutex_unlock(&routes->lock);
@@ -56,10 +56,10 @@ void address_route_set(struct address_routes *routes, enum address_kind kind, ui
                        unsigned worker, int64_t now_ms)
 {
     pthread_mutex_lock(&routes->lock);
-    struct address_route *route = map_get(&routes->by_address[kind], key);
+    struct address_route *route = map_find_value(&routes->by_address[kind], key);
     if (!route) {
         route = mem_new(sizeof *route);
-        map_put(&routes->by_address[kind], key, route);
+        map_set_value(&routes->by_address[kind], key, route);
     }
     *route = (struct address_route){ worker, now_ms };
     pthread_mutex_unlock(&routes->lock);
@@ -69,9 +69,9 @@ void address_route_clear(struct address_routes *routes, enum address_kind kind, 
                          unsigned worker)
 {
     pthread_mutex_lock(&routes->lock);
-    struct address_route *route = map_get(&routes->by_address[kind], key);
+    struct address_route *route = map_find_value(&routes->by_address[kind], key);
     if (route && route->worker == worker) {
-        map_remove(&routes->by_address[kind], key);
+        map_remove_value(&routes->by_address[kind], key);
         mem_free(route);
     }
     pthread_mutex_unlock(&routes->lock);
@@ -80,7 +80,7 @@ void address_route_clear(struct address_routes *routes, enum address_kind kind, 
 int address_route_find(struct address_routes *routes, enum address_kind kind, uint64_t key)
 {
     pthread_mutex_lock(&routes->lock);
-    const struct address_route *route = map_get(&routes->by_address[kind], key);
+    const struct address_route *route = map_find_value(&routes->by_address[kind], key);
     int worker = route ? (int)route->worker : -1;
     pthread_mutex_unlock(&routes->lock);
     return worker;

@@ -58,7 +58,7 @@ bool rtp_payload_is_silence(const struct decrypted_rtp_packet *p)
 
 /* --- AES-256-GCM ---------------------------------------------------------------------- */
 
-static const unsigned char *bytes_of_str(struct str s)
+static const unsigned char *byte_pointer_of_str(struct str s)
 {
     return (const unsigned char *)s.p;
 }
@@ -73,8 +73,8 @@ static bool aes_decrypt(struct media_cipher *s, struct str clear, struct str bod
 
     memcpy(tag, body.p + text, TAG_SIZE);
     return EVP_DecryptInit_ex2(c, NULL, NULL, nonce, NULL) == 1 &&
-           EVP_DecryptUpdate(c, NULL, &n, bytes_of_str(clear), (int)clear.n) == 1 &&
-           EVP_DecryptUpdate(c, out, &n, bytes_of_str(body), (int)text) == 1 &&
+           EVP_DecryptUpdate(c, NULL, &n, byte_pointer_of_str(clear), (int)clear.n) == 1 &&
+           EVP_DecryptUpdate(c, out, &n, byte_pointer_of_str(body), (int)text) == 1 &&
            EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, TAG_SIZE, tag) == 1 &&
            EVP_DecryptFinal_ex(c, out + n, &n) == 1;
 }
@@ -85,8 +85,8 @@ static void aes_encrypt(struct media_cipher *s, struct str clear, struct str pla
     EVP_CIPHER_CTX *c = s->aes;
     int n;
     bool done = EVP_EncryptInit_ex2(c, NULL, NULL, nonce, NULL) == 1 &&
-                EVP_EncryptUpdate(c, NULL, &n, bytes_of_str(clear), (int)clear.n) == 1 &&
-                EVP_EncryptUpdate(c, out, &n, bytes_of_str(plain), (int)plain.n) == 1 &&
+                EVP_EncryptUpdate(c, NULL, &n, byte_pointer_of_str(clear), (int)clear.n) == 1 &&
+                EVP_EncryptUpdate(c, out, &n, byte_pointer_of_str(plain), (int)plain.n) == 1 &&
                 EVP_EncryptFinal_ex(c, out + n, &n) == 1 &&
                 EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, TAG_SIZE, out + plain.n) == 1;
 
@@ -99,30 +99,31 @@ static void aes_encrypt(struct media_cipher *s, struct str clear, struct str pla
 static bool xchacha20_decrypt(struct media_cipher *s, struct str clear, struct str body,
                               const unsigned char *nonce, unsigned char *out)
 {
-    return crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, bytes_of_str(body), body.n,
-                                                      bytes_of_str(clear), clear.n, nonce,
-                                                      s->key) == 0;
+    return crypto_aead_xchacha20poly1305_ietf_decrypt(out, NULL, NULL, byte_pointer_of_str(body),
+                                                      body.n, byte_pointer_of_str(clear), clear.n,
+                                                      nonce, s->key) == 0;
 }
 
 static void xchacha20_encrypt(struct media_cipher *s, struct str clear, struct str plain,
                               const unsigned char *nonce, unsigned char *out)
 {
-    crypto_aead_xchacha20poly1305_ietf_encrypt(out, NULL, bytes_of_str(plain), plain.n,
-                                               bytes_of_str(clear), clear.n, NULL, nonce, s->key);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(out, NULL, byte_pointer_of_str(plain), plain.n,
+                                               byte_pointer_of_str(clear), clear.n, NULL, nonce,
+                                               s->key);
 }
 
 static bool xsalsa20_decrypt(struct media_cipher *s, struct str clear, struct str body,
                              const unsigned char *nonce, unsigned char *out)
 {
     (void)clear;
-    return crypto_secretbox_open_easy(out, bytes_of_str(body), body.n, nonce, s->key) == 0;
+    return crypto_secretbox_open_easy(out, byte_pointer_of_str(body), body.n, nonce, s->key) == 0;
 }
 
 static void xsalsa20_encrypt(struct media_cipher *s, struct str clear, struct str plain,
                              const unsigned char *nonce, unsigned char *out)
 {
     (void)clear;
-    crypto_secretbox_easy(out, bytes_of_str(plain), plain.n, nonce, s->key);
+    crypto_secretbox_easy(out, byte_pointer_of_str(plain), plain.n, nonce, s->key);
 }
 
 /* Modes in the order in which they are offered: clients take the first one that they support. */
@@ -140,7 +141,7 @@ const struct encryption_mode *encryption_mode_find(struct str name)
     return NULL;
 }
 
-bool encryption_mode_uses_header(const struct encryption_mode *mode)
+bool encryption_mode_uses_header_as_nonce(const struct encryption_mode *mode)
 {
     return mode->header_nonce;
 }
@@ -161,7 +162,7 @@ static EVP_CIPHER_CTX *aes_context_new(const unsigned char *key)
 }
 
 /* Client libraries with a fixed first nonce use the bytes 0x00, 0x01 or 0x80: avoid these. */
-static unsigned char choose_nonce_edge_byte(void)
+static unsigned char choose_byte_that_separates_nonces(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
 }
@@ -172,7 +173,8 @@ struct media_cipher *media_cipher_new(const struct encryption_mode *mode,
     struct media_cipher *s = mem_new(sizeof *s);
 
     s->mode = mode;
-    s->ranges[0] = (struct nonce_range){ choose_nonce_edge_byte(), choose_nonce_edge_byte(), used };
+    s->ranges[0] = (struct nonce_range){ choose_byte_that_separates_nonces(),
+                                         choose_byte_that_separates_nonces(), used };
     memcpy(s->key, key, ENCRYPTION_KEY_SIZE);
     if (mode->open == aes_decrypt)
         s->aes = aes_context_new(key);
@@ -193,7 +195,7 @@ const char *media_cipher_mode_name(const struct media_cipher *s)
     return s->mode->name;
 }
 
-bool media_cipher_uses_header(const struct media_cipher *s)
+bool media_cipher_uses_header_as_nonce(const struct media_cipher *s)
 {
     return s->mode->header_nonce;
 }
@@ -312,7 +314,7 @@ static size_t encrypt_with_header_nonce(struct media_cipher *s,
 
 /* Writes the relay's next nonce. Returns false if none is left. The ranges may overlap, so the
  * second one skips nonces that the first one has used. */
-static bool take_next_nonce(struct media_cipher *s, unsigned char nonce[COUNTER_SIZE])
+static bool take_next_nonce_of_relay(struct media_cipher *s, unsigned char nonce[COUNTER_SIZE])
 {
     struct nonce_range *r = &s->ranges[s->range];
 
@@ -336,7 +338,7 @@ size_t media_cipher_encrypt_rtcp(struct media_cipher *s, struct str packet,
     unsigned char nonce[LONG_NONCE_SIZE] = { 0 };
     struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
 
-    if (s->mode->header_nonce || !take_next_nonce(s, nonce))
+    if (s->mode->header_nonce || !take_next_nonce_of_relay(s, nonce))
         return 0;
     memcpy(out, packet.p, RTCP_HEADER_SIZE);
     s->mode->write(s, str_slice(packet.p, RTCP_HEADER_SIZE), plain, nonce, out + RTCP_HEADER_SIZE);
@@ -352,7 +354,7 @@ size_t media_cipher_encrypt(struct media_cipher *s, const struct decrypted_rtp_p
 
     if (s->mode->header_nonce)
         return encrypt_with_header_nonce(s, p, out);
-    if (!take_next_nonce(s, nonce))
+    if (!take_next_nonce_of_relay(s, nonce))
         return 0;
     size_t preamble = clear - RTP_HEADER_SIZE;
     struct str plain = str_slice((const char *)p->bytes + preamble, p->n - preamble);

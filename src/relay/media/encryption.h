@@ -21,7 +21,7 @@ struct encryption_mode;
 const struct encryption_mode *encryption_mode_find(struct str name);
 /* Returns whether the RTP header is the nonce; only as the nonce is the header authenticated
  * then. */
-bool encryption_mode_uses_header(const struct encryption_mode *mode);
+bool encryption_mode_uses_header_as_nonce(const struct encryption_mode *mode);
 /* Returns the name of the i-th mode, or NULL. */
 const char *encryption_mode_name(unsigned i);
 
@@ -33,7 +33,7 @@ struct media_cipher *media_cipher_new(const struct encryption_mode *mode,
 void media_cipher_free(struct media_cipher *s);                   /* erases the key; accepts NULL */
 const char *media_cipher_mode_name(const struct media_cipher *s); /* name of the mode */
 /* Returns whether the RTP header is the nonce, so that no header may be sent twice. */
-bool media_cipher_uses_header(const struct media_cipher *s);
+bool media_cipher_uses_header_as_nonce(const struct media_cipher *s);
 
 struct decrypted_rtp_packet {
     unsigned char header[RTP_HEADER_SIZE]; /* without CSRCs */

@@ -51,17 +51,17 @@ static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct r
 {
     unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
 
-    network_write_u32(out, ssrc);
+    write_u32_in_network_byte_order(out, ssrc);
 }
 
-/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the browser sent. */
+/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the sender sent. */
 static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
                                                 const struct rtcp_packet *part, uint16_t ahead)
 {
     unsigned char *at = w->control + (part->bytes.p - (const char *)w->control);
 
     for (size_t i = RTCP_HEADER_SIZE + 4; part->lists_missing && i + 4 <= part->bytes.n; i += 4)
-        network_write_u16(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
+        write_u16_in_network_byte_order(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
 }
 
 /* Shifts the RTP time of a sender report by as much as the timestamps of its stream are shifted. */
@@ -117,9 +117,13 @@ static void forward_rtcp_feedback(struct packet_handler *w, struct relay_partici
 {
     struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
 
-    if (to && to != from && to->room == from->room && to->permissions.can_send_video &&
-        participant_is_reachable(to) && participant_transport_carries_video(to) &&
-        rtcp_replace_target_ssrc(w, to, part) &&
+    if (!to || to == from || to->room != from->room || !to->permissions.can_send_video ||
+        !participant_is_reachable(to) || !participant_transport_carries_video(to))
+        return;
+    if (from->media.webrtc)
+        rtcp_restore_missing_packet_numbers(
+            w, part, srtp_sequence_shift(from->media.webrtc->srtp, part->about));
+    if (rtcp_replace_target_ssrc(w, to, part) &&
         participant_receives_video(from, to, to->media.ssrc) &&
         request_is_within_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
         request_is_within_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))
@@ -177,6 +181,6 @@ void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, s
     s->media.video_window.bytes += (unsigned)datagram.n;
     rtcp_record_packet_hash(s, hash);
     media_forward_rtcp(w, s, n, now_ms);
-    if (media_client_must_reconnect(s))
+    if (media_nonce_reuse_requires_reconnect(s))
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }

@@ -18,7 +18,7 @@ enum {
     WINDOW_VIDEO_PACKETS = 4000, /* video packets per second, of all layers of a camera or screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    INTERRUPT_RECEIVERS = 128,   /* receivers that get a datagram before other rooms have a turn */
+    INTERRUPT_COST = 128,        /* cost of a packet after which other rooms have a turn */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
 };
@@ -66,7 +66,7 @@ bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t
 
 /* --- crypto timing -------------------------------------------------------------------- */
 
-void media_choose_if_crypto_is_timed(struct packet_handler *w)
+void media_decide_if_encryption_is_timed(struct packet_handler *w)
 {
     w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
 }
@@ -76,7 +76,7 @@ static int64_t crypto_timer_start(const struct packet_handler *w)
     return w->sample ? 0 : clock_monotonic_ns();
 }
 
-static void crypto_timer_stop(const struct packet_handler *w, int64_t begin)
+static void stop_encryption_timer(const struct packet_handler *w, int64_t begin)
 {
     if (begin)
         media_counter_add(&w->worker->count.crypto_ns,
@@ -91,7 +91,7 @@ static size_t encrypt_packet_for_participant(struct packet_handler *w, struct re
     size_t n = to->media.webrtc ? encrypt_packet_for_browser(w, to, payload_type, out)
                                 : media_cipher_encrypt(to->media.cipher, &w->plain, out);
 
-    crypto_timer_stop(w, begin);
+    stop_encryption_timer(w, begin);
     return n;
 }
 
@@ -101,7 +101,7 @@ static bool decrypt_packet_of_participant(struct packet_handler *w, struct relay
     int64_t begin = crypto_timer_start(w);
     bool opened = media_cipher_decrypt(s->media.cipher, p, &w->plain);
 
-    crypto_timer_stop(w, begin);
+    stop_encryption_timer(w, begin);
     return opened;
 }
 
@@ -144,7 +144,8 @@ static void write_renumbered_header(struct packet_handler *w, const struct rtp_s
 {
     unsigned char *h = w->plain.header;
 
-    network_write_u32(network_write_u16(h + 2, a->sequence), a->timestamp);
+    write_u32_in_network_byte_order(write_u16_in_network_byte_order(h + 2, a->sequence),
+                                    a->timestamp);
 }
 
 void media_renumber_audio_packet(struct packet_handler *w, struct relay_participant *s,
@@ -152,6 +153,7 @@ void media_renumber_audio_packet(struct packet_handler *w, struct relay_particip
 {
     record_audio_quality(s, a);
     write_renumbered_header(w, a);
+    w->number = a->number;
 }
 
 static struct rtp_stream *get_or_create_video_streams(struct relay_participant *s)
@@ -171,8 +173,10 @@ void media_renumber_video_packet(struct packet_handler *w, struct relay_particip
     unsigned char *original = w->plain.bytes;
 
     write_renumbered_header(w, &a);
+    w->number = a.number;
     if (at % 2 == 0 && !w->padding_only && w->plain.n >= 2 && streams[at - 1].ahead)
-        network_write_u16(original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
+        write_u16_in_network_byte_order(
+            original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
 
 /* Decrypts the packet. Returns false if it is not authentic, or a replay. */
@@ -185,6 +189,7 @@ static bool authenticate_packet(struct packet_handler *w, struct relay_participa
         !decrypt_packet_of_participant(w, s, p))
         return false;
     *ret_newest = a.newest;
+    w->number = a.number;
     if (p->ssrc == s->media.ssrc)
         media_renumber_audio_packet(w, s, &a);
     else
@@ -245,13 +250,13 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
     bool dave = packet_is_dave_frame(w, from), audio = ssrc == from->media.ssrc;
-    unsigned sent = 0;
+    unsigned cost = 0;
 
     w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
-        if (w->sent - sent >= INTERRUPT_RECEIVERS) {
+        if (media_packet_cost(w) - cost >= INTERRUPT_COST) {
             relay_worker_handle_idle_rooms(w->worker);
-            sent = w->sent;
+            cost = media_packet_cost(w);
         }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
@@ -260,6 +265,7 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
         int translated = receives ? payload_type_for_receiver(to, from, audio, type) : -1;
 
         if (translated < 0 || (w->padding_only && !to->media.webrtc)) {
+            w->skipped++;
             i++;
             continue;
         }
@@ -320,10 +326,10 @@ static bool forward_video_packet(struct packet_handler *w, const struct relay_pa
     return true;
 }
 
-bool media_client_must_reconnect(const struct relay_participant *s)
+bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s)
 {
     return (s->media.cipher && media_cipher_nonce_was_reused(s->media.cipher)) ||
-           rtp_stream_start_hashes_are_full(&s->media.audio) ||
+           rtp_stream_has_no_space_for_start_hashes(&s->media.audio) ||
            (s->media.audio.highest.begun &&
             rtp_count_sequences_used(&s->media.audio.highest) >= MAX_RTP_HEADERS);
 }
@@ -336,7 +342,7 @@ void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
     media_rate_window_add(audio ? &s->media.window : &s->media.video_window, datagram_size);
     if (!(audio ? forward_audio_packet(w, s, p, now_ms) : forward_video_packet(w, s, p)))
         media_count_dropped_packet(w);
-    if (media_client_must_reconnect(s))
+    if (media_nonce_reuse_requires_reconnect(s))
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }
 

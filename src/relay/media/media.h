@@ -13,7 +13,9 @@ struct packet_handler {
     struct media_sender *sender;
     bool shares_sender;                /* another packet_work owns it */
     unsigned sent;                     /* times that the packet was sent */
+    unsigned skipped;                  /* participants of the room that did not receive it */
     struct decrypted_rtp_packet plain; /* the decrypted packet */
+    uint64_t number;                   /* its position in its stream */
     unsigned char control[PACKET_MAX];
     unsigned sample;   /* if 0, the encryption time of this packet is measured */
     bool padding_only; /* the packet has no payload: the browser measures its bandwidth with it */
@@ -24,6 +26,9 @@ struct packet_handler {
 /* Queues received media until the turn of its sender; frees a datagram that does not fit. */
 void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
+
+/* Returns the cost of the packet that was handled, in sent datagrams. */
+unsigned media_packet_cost(const struct packet_handler *w);
 
 /* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
  * are sent. */
@@ -37,7 +42,7 @@ void handle_client_rtp(struct packet_handler *w, struct relay_participant *s, st
 void media_count_dropped_packet(const struct packet_handler *w);
 /* Decides whether the encryption time of the next packet is measured: reading the clock takes a
  * tenth of that time, so only some packets are timed. */
-void media_choose_if_crypto_is_timed(struct packet_handler *w);
+void media_decide_if_encryption_is_timed(struct packet_handler *w);
 bool media_address_is_same(const union media_address *a, const union media_address *b);
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
@@ -49,7 +54,7 @@ bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant
 struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc);
 /* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
  * client must connect again, with another key and other SSRCs. */
-bool media_client_must_reconnect(const struct relay_participant *s);
+bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s);
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
 void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);

@@ -55,14 +55,14 @@ static int worker_of_datagram(const struct media_socket *m, struct str datagram,
                               const union media_address *from)
 {
     struct relay *r = m->relay;
-    enum packet_kind kind = packet_classify(datagram);
+    enum packet_kind kind = classify_media_datagram(datagram);
     bool browser = is_browser_datagram(datagram);
     struct stun_request request;
     int found = -1;
 
     if (stun_is_message(datagram))
         return stun_parse_request(datagram, &request) && request.server_fragment.n
-                   ? (int)webrtc_worker_of_ufrag(r, request.server_fragment)
+                   ? (int)webrtc_get_worker_of_ufrag(r, request.server_fragment)
                    : -1;
     if (r->worker_count == 1)
         return browser || kind != PACKET_IGNORED ? 0 : -1;
@@ -72,7 +72,7 @@ static int worker_of_datagram(const struct media_socket *m, struct str datagram,
         found = address_route_find(r->routes, ADDRESS_CLIENT, media_address_key(from));
     if (found >= 0 || kind == PACKET_IGNORED || kind == PACKET_IS_PING)
         return found;
-    return (int)relay_worker_of_ssrc(r, packet_read_ssrc(kind, datagram));
+    return (int)relay_get_worker_of_ssrc(r, packet_read_ssrc(kind, datagram));
 }
 
 static void add_datagram_to_worker_list(struct media_socket *m, int i)

@@ -17,16 +17,17 @@ static inline uint32_t network_read_u32(const void *p)
 }
 
 /* The two functions return the address after the number. */
-static inline unsigned char *network_write_u16(unsigned char *out, unsigned v)
+static inline unsigned char *write_u16_in_network_byte_order(unsigned char *out, unsigned v)
 {
     out[0] = (unsigned char)(v >> 8);
     out[1] = (unsigned char)v;
     return out + 2;
 }
 
-static inline unsigned char *network_write_u32(unsigned char *out, uint32_t v)
+static inline unsigned char *write_u32_in_network_byte_order(unsigned char *out, uint32_t v)
 {
-    return network_write_u16(network_write_u16(out, v >> 16), v & 0xffff);
+    return write_u16_in_network_byte_order(write_u16_in_network_byte_order(out, v >> 16),
+                                           v & 0xffff);
 }
 
 #endif

@@ -20,7 +20,7 @@ static const unsigned char pong_head[4] = { 0x13, 0x37, 0xf0, 0x0d };
 
 /* --- parsing and writing -------------------------------------------------------------- */
 
-enum packet_kind packet_classify(struct str d)
+enum packet_kind classify_media_datagram(struct str d)
 {
     if (d.n == PACKET_PING_SIZE)
         return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_IS_PING : PACKET_IGNORED;
@@ -47,12 +47,12 @@ void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned po
                                   unsigned char out[PACKET_DISCOVERY_SIZE])
 {
     memset(out, 0, PACKET_DISCOVERY_SIZE);
-    network_write_u16(out, DISCOVERY_REPLY);
-    network_write_u16(out + 2, DISCOVERY_LENGTH);
-    network_write_u16(out + 4, ssrc >> 16);
-    network_write_u16(out + 6, ssrc);
+    write_u16_in_network_byte_order(out, DISCOVERY_REPLY);
+    write_u16_in_network_byte_order(out + 2, DISCOVERY_LENGTH);
+    write_u16_in_network_byte_order(out + 4, ssrc >> 16);
+    write_u16_in_network_byte_order(out + 6, ssrc);
     memcpy(out + 8, address.p, address.n < DISCOVERY_TEXT ? address.n : DISCOVERY_TEXT - 1);
-    network_write_u16(out + 8 + DISCOVERY_TEXT, port);
+    write_u16_in_network_byte_order(out + 8 + DISCOVERY_TEXT, port);
 }
 
 void packet_write_pong(struct str ping, unsigned char out[PACKET_PING_SIZE])
@@ -177,14 +177,15 @@ enum {
 
 /* Returns the packet's bit in start_bits, or 0 if the packet is not at the beginning of the stream.
  * Packets may arrive out of order, so the beginning covers both sides of the first packet. */
-static unsigned bit_of_start_packet(const struct rtp_stream *s, const struct rtp_packet *p)
+static unsigned choose_filter_bit_of_start_packet(const struct rtp_stream *s,
+                                                  const struct rtp_packet *p)
 {
     uint16_t at = (uint16_t)(p->sequence - s->first + START_PACKETS);
 
     return at < 2 * START_PACKETS ? 1U << at : 0;
 }
 
-static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_packet *p)
+static bool rtp_stream_has_seen_start_packet(const struct rtp_stream *s, const struct rtp_packet *p)
 {
     uint64_t hash = hash_str(p->encrypted);
 
@@ -195,8 +196,8 @@ static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_p
 }
 
 /* Computes the position of a packet. Returns false if it was received before, or is too old. */
-static bool compute_packet_position(const struct rtp_stream *s, const struct rtp_packet *p,
-                                    struct rtp_stream_position *ret)
+static bool compute_rtp_position_of_packet(const struct rtp_stream *s, const struct rtp_packet *p,
+                                           struct rtp_stream_position *ret)
 {
     struct rtp_packet shifted = *p;
 
@@ -224,23 +225,23 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
     static const struct rtp_stream none;
 
     s = s ? s : &none;
-    bool is_new = compute_packet_position(s, p, ret);
+    bool is_new = compute_rtp_position_of_packet(s, p, ret);
     if (s->has_new_sender)
         set_position_after_highest(s, ret);
     if (is_new || s->has_new_sender)
         return true;
     /* A sequence that was not received means that the packet is late. Different bytes at a sequence
      * that was received mean that the sender has restarted its track. */
-    if (!(bit_of_start_packet(s, p) & s->start_bits) || rtp_stream_start_hashes_are_full(s) ||
-        start_packet_is_known(s, p))
+    if (!(choose_filter_bit_of_start_packet(s, p) & s->start_bits) ||
+        rtp_stream_has_no_space_for_start_hashes(s) || rtp_stream_has_seen_start_packet(s, p))
         return false;
     set_position_after_highest(s, ret);
     return true;
 }
 
-static void record_start_packet(struct rtp_stream *s, const struct rtp_packet *p)
+static void rtp_stream_record_start_packet(struct rtp_stream *s, const struct rtp_packet *p)
 {
-    if (rtp_stream_start_hashes_are_full(s))
+    if (rtp_stream_has_no_space_for_start_hashes(s))
         return;
     if (s->start_count % START_HASHES_STEP == 0)
         s->starts = mem_resize(s->starts, (s->start_count + START_HASHES_STEP) * sizeof *s->starts);
@@ -269,10 +270,10 @@ void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
         s->first = p->sequence;
     if (a->restarts)
         s->start_bits = 0;
-    unsigned bit = bit_of_start_packet(s, p);
+    unsigned bit = choose_filter_bit_of_start_packet(s, p);
     s->start_bits |= bit;
     if (bit)
-        record_start_packet(s, p);
+        rtp_stream_record_start_packet(s, p);
     rtp_stream_record_position(s, p, a);
 }
 
@@ -281,7 +282,7 @@ struct rtp_stream_position rtp_stream_position_of_new_packet(const struct rtp_st
 {
     struct rtp_stream_position a;
 
-    if (!compute_packet_position(s, p, &a))
+    if (!compute_rtp_position_of_packet(s, p, &a))
         set_position_after_highest(s, &a);
     return a;
 }
@@ -307,7 +308,7 @@ struct rtp_stream_position rtp_stream_record_video_packet(struct rtp_stream *s,
     return a;
 }
 
-bool rtp_stream_start_hashes_are_full(const struct rtp_stream *s)
+bool rtp_stream_has_no_space_for_start_hashes(const struct rtp_stream *s)
 {
     return s->start_count >= RTP_START_HASHES_MAX;
 }

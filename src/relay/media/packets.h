@@ -32,7 +32,7 @@ enum packet_kind {
     PACKET_RTCP,
 };
 
-enum packet_kind packet_classify(struct str datagram);
+enum packet_kind classify_media_datagram(struct str datagram);
 
 /* Returns the sender's SSRC as stated in an IP discovery, RTP or RTCP packet; it is not
  * authenticated. */
@@ -132,7 +132,7 @@ struct rtp_stream_position rtp_stream_record_video_packet(struct rtp_stream *s,
                                                           const struct rtp_packet *p);
 /* Returns whether no more hashes of first packets can be stored, so that restarts and replays look
  * the same. */
-bool rtp_stream_start_hashes_are_full(const struct rtp_stream *s);
+bool rtp_stream_has_no_space_for_start_hashes(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 
 #endif

@@ -10,7 +10,8 @@ enum {
 #define SECOND_NS INT64_C(1000000000)
 
 /* Interarrival jitter as in RFC 3550: average deviation from the sender's clock, without pauses. */
-static void record_jitter(struct media_quality *q, uint32_t timestamp, int64_t now_ns)
+static void record_jitter_of_audio_packet(struct media_quality *q, uint32_t timestamp,
+                                          int64_t now_ns)
 {
     int64_t sent = (int64_t)(int32_t)(timestamp - q->timestamp) * SECOND_NS / RTP_CLOCK_HZ;
     int64_t off = llabs(now_ns - q->arrived_ns - sent);
@@ -30,7 +31,7 @@ int64_t quality_record_packet(struct media_quality *q, const struct rtp_position
         return -1;
     }
     uint64_t gap = highest->begun ? number - highest->number - 1 : 0;
-    record_jitter(q, timestamp, now_ns);
+    record_jitter_of_audio_packet(q, timestamp, now_ns);
     if (gap > MAX_GAP_PACKETS)
         return 0;
     q->missing += gap;

@@ -19,6 +19,13 @@ enum {
     INCOMING = 0,
     OUTGOING = 1,
     SEQUENCE_HALF = 1 << 15,
+    /* Longest gaps in the sequence numbers of a sender that a browser gets as they are. A pause of
+     * audio must not look like lost packets. After a pause of video it must, so that the browser
+     * requests a key frame. */
+    AUDIO_GAP_MAX = 100,
+    VIDEO_GAP_MAX = SEQUENCE_HALF / 2,
+    AUDIO_STEP_AFTER_PAUSE = 1,
+    VIDEO_STEP_AFTER_PAUSE = 2048,
 };
 #define CONTROL_ENCRYPTED UINT32_C(0x80000000)
 #define CONTROL_LAST      UINT32_C(0x7fffffff)
@@ -48,6 +55,9 @@ struct srtp_cipher {
  * that no index is used twice. */
 struct srtp_stream {
     struct replay_window window; /* highest: the 48-bit index */
+    uint64_t number;             /* highest position in the sender's stream (srtp_forward) */
+    uint16_t offset;             /* sequence number of the sender minus its position */
+    uint16_t shift;              /* added to the sequence numbers of the sender */
 };
 
 struct srtp {
@@ -181,7 +191,7 @@ void srtp_free(struct srtp *s)
 
         srtp_cipher_clear(&s->rtp[direction]);
         srtp_cipher_clear(&s->rtcp[direction]);
-        for (size_t at = 0; (stream = map_next(&s->streams[direction], &at));)
+        for (size_t at = 0; (stream = map_next_value(&s->streams[direction], &at));)
             mem_free(stream);
         map_clear(&s->streams[direction]);
     }
@@ -217,15 +227,16 @@ static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequ
     return replay_window_is_new(&stream->window, *ret);
 }
 
-static void record_packet_index(struct srtp *s, int direction, uint32_t ssrc, uint64_t index)
+/* Records an index in the stream of an SSRC, which is created if it is NULL. */
+static struct srtp_stream *record_packet_index(struct srtp *s, int direction, uint32_t ssrc,
+                                               struct srtp_stream *stream, uint64_t index)
 {
-    struct srtp_stream *stream = map_get(&s->streams[direction], ssrc);
-
     if (!stream) {
         stream = mem_new(sizeof *stream);
-        map_put(&s->streams[direction], ssrc, stream);
+        map_set_value(&s->streams[direction], ssrc, stream);
     }
     replay_window_add(&stream->window, index);
+    return stream;
 }
 
 /* --- one packet ----------------------------------------------------------------------- */
@@ -244,7 +255,7 @@ static void write_initialization_vector(const struct srtp *s, const struct srtp_
         iv[index_at + i] ^= (unsigned char)(index >> (40 - 8 * i));
 }
 
-static const unsigned char *bytes_of(struct str s)
+static const unsigned char *get_srtp_bytes_of_text(struct str s)
 {
     return (const unsigned char *)s.p;
 }
@@ -256,7 +267,7 @@ static bool crypt_in_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, st
     int n;
 
     return EVP_EncryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
-           EVP_EncryptUpdate(c, out, &n, bytes_of(in), (int)in.n) == 1;
+           EVP_EncryptUpdate(c, out, &n, get_srtp_bytes_of_text(in), (int)in.n) == 1;
 }
 
 static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear,
@@ -267,9 +278,11 @@ static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
 
     memcpy(tag, sealed.p + sealed.n - GCM_TAG, GCM_TAG);
     return EVP_DecryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
-           EVP_DecryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
-           (more.n == 0 || EVP_DecryptUpdate(c, NULL, &n, bytes_of(more), (int)more.n) == 1) &&
-           EVP_DecryptUpdate(c, out, &n, bytes_of(sealed), (int)(sealed.n - GCM_TAG)) == 1 &&
+           EVP_DecryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(clear), (int)clear.n) == 1 &&
+           (more.n == 0 ||
+            EVP_DecryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(more), (int)more.n) == 1) &&
+           EVP_DecryptUpdate(c, out, &n, get_srtp_bytes_of_text(sealed),
+                             (int)(sealed.n - GCM_TAG)) == 1 &&
            EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, GCM_TAG, tag) == 1 &&
            EVP_DecryptFinal_ex(c, out + n, &n) == 1;
 }
@@ -280,9 +293,10 @@ static void encrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
 {
     int n;
     bool done = EVP_EncryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
-                EVP_EncryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
-                (more.n == 0 || EVP_EncryptUpdate(c, NULL, &n, bytes_of(more), (int)more.n) == 1) &&
-                EVP_EncryptUpdate(c, out, &n, bytes_of(plain), (int)plain.n) == 1 &&
+                EVP_EncryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(clear), (int)clear.n) == 1 &&
+                (more.n == 0 ||
+                 EVP_EncryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(more), (int)more.n) == 1) &&
+                EVP_EncryptUpdate(c, out, &n, get_srtp_bytes_of_text(plain), (int)plain.n) == 1 &&
                 EVP_EncryptFinal_ex(c, out + n, &n) == 1 &&
                 EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, GCM_TAG, out + plain.n) == 1;
 
@@ -297,7 +311,7 @@ static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned
     unsigned char whole[20];
     size_t n;
     bool done = EVP_MAC_init(mac, NULL, 0, NULL) == 1 &&
-                EVP_MAC_update(mac, bytes_of(packet), packet.n) == 1 &&
+                EVP_MAC_update(mac, get_srtp_bytes_of_text(packet), packet.n) == 1 &&
                 (!rollovers || EVP_MAC_update(mac, rollovers, 4) == 1) &&
                 EVP_MAC_final(mac, whole, &n, sizeof whole) == 1;
 
@@ -315,7 +329,8 @@ static size_t unencrypted_part_size(const struct rtp_packet *p)
     size_t n = p->clear.n;
 
     if (p->extended) {
-        const unsigned char *preamble = bytes_of(p->clear) + n - RTP_EXTENSION_PREAMBLE_SIZE;
+        const unsigned char *preamble =
+            get_srtp_bytes_of_text(p->clear) + n - RTP_EXTENSION_PREAMBLE_SIZE;
 
         n += 4 * (size_t)network_read_u16(preamble + 2);
     }
@@ -331,7 +346,7 @@ static bool decrypt_rtp_payload(struct srtp *s, uint32_t ssrc, uint64_t index, s
     write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead)
         return decrypt_gcm(c->cipher, iv, clear, (struct str){ 0 }, sealed, out);
-    network_write_u32(rollovers, (uint32_t)(index >> 16));
+    write_u32_in_network_byte_order(rollovers, (uint32_t)(index >> 16));
     struct str text = str_slice(sealed.p, sealed.n - SHA1_TAG);
     compute_sha1_tag(c->mac, str_slice(clear.p, clear.n + text.n), rollovers, tag);
     return sodium_memcmp(tag, text.p + text.n, SHA1_TAG) == 0 &&
@@ -345,7 +360,7 @@ bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_pack
 
     if (datagram.n > PACKET_MAX || !rtp_parse_header(datagram, &p))
         return false;
-    struct srtp_stream *stream = map_get(&s->streams[INCOMING], p.ssrc);
+    struct srtp_stream *stream = map_find_value(&s->streams[INCOMING], p.ssrc);
     size_t clear = unencrypted_part_size(&p), fixed = RTP_HEADER_SIZE + 4 * (size_t)p.sources;
     if (clear == 0 || datagram.n <= clear + s->row->tag ||
         (!stream && s->streams[INCOMING].count >= SRTP_MAX_STREAMS) ||
@@ -360,40 +375,89 @@ bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_pack
     ret->extended = p.extended;
     memcpy(ret->bytes, datagram.p + fixed, extension);
     ret->n = datagram.n - fixed - s->row->tag;
-    record_packet_index(s, INCOMING, p.ssrc, index);
+    record_packet_index(s, INCOMING, p.ssrc, stream, index);
     return true;
 }
 
-size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
-                    unsigned char out[SRTP_MAX])
+static uint32_t ssrc_of_packet(const struct decrypted_rtp_packet *p)
+{
+    return network_read_u32((const char *)p->header + 8);
+}
+
+/* Encrypts a packet with this sequence number instead of its own. *stream is the stream of its
+ * SSRC, or NULL if no packet was sent yet; then it is set, unless 0 is returned. */
+static size_t encrypt_with_sequence(struct srtp *s, const struct decrypted_rtp_packet *p,
+                                    uint16_t sequence, unsigned char out[SRTP_MAX],
+                                    struct srtp_stream **stream)
 {
     struct srtp_cipher *c = &s->rtp[OUTGOING];
-    uint32_t ssrc = network_read_u32((const char *)p->header + 8);
-    uint16_t sequence = network_read_u16(p->header + 2);
+    uint32_t ssrc = ssrc_of_packet(p);
     size_t extension =
         p->extended ? RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)network_read_u16(p->bytes + 2) : 0;
     unsigned char iv[IV_MAX], rollovers[4];
     uint64_t index;
 
     if (extension > p->n || RTP_HEADER_SIZE + p->n > PACKET_MAX ||
-        !compute_packet_index(map_get(&s->streams[OUTGOING], ssrc), sequence, &index))
+        !compute_packet_index(*stream, sequence, &index))
         return 0;
     size_t clear = RTP_HEADER_SIZE + extension;
     struct str plain = str_slice((const char *)p->bytes + extension, p->n - extension);
     struct str head = str_slice((const char *)out, clear);
     memcpy(out, p->header, RTP_HEADER_SIZE);
+    write_u16_in_network_byte_order(out + 2, sequence);
     memcpy(out + RTP_HEADER_SIZE, p->bytes, extension);
     write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead) {
         encrypt_gcm(c->cipher, iv, head, (struct str){ 0 }, plain, out + clear);
     } else {
         crypt_in_counter_mode(c->cipher, iv, plain, out + clear);
-        network_write_u32(rollovers, (uint32_t)(index >> 16));
+        write_u32_in_network_byte_order(rollovers, (uint32_t)(index >> 16));
         compute_sha1_tag(c->mac, str_slice((const char *)out, clear + plain.n), rollovers,
                          out + clear + plain.n);
     }
-    record_packet_index(s, OUTGOING, ssrc, index);
+    *stream = record_packet_index(s, OUTGOING, ssrc, *stream, index);
     return clear + plain.n + s->row->tag;
+}
+
+size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
+                    unsigned char out[SRTP_MAX])
+{
+    struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc_of_packet(p));
+
+    return encrypt_with_sequence(s, p, network_read_u16(p->header + 2), out, &stream);
+}
+
+size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
+                    bool audio, unsigned char out[SRTP_MAX])
+{
+    struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc_of_packet(p));
+    uint16_t sequence = network_read_u16(p->header + 2), offset = (uint16_t)(sequence - number),
+             shift = stream ? stream->shift : 0;
+
+    if (stream && (number > stream->number + (audio ? AUDIO_GAP_MAX : VIDEO_GAP_MAX) ||
+                   offset != stream->offset))
+        shift = (uint16_t)(stream->window.highest +
+                           (audio ? AUDIO_STEP_AFTER_PAUSE : VIDEO_STEP_AFTER_PAUSE) - sequence);
+    size_t n = encrypt_with_sequence(s, p, (uint16_t)(sequence + shift), out, &stream);
+    if (n) {
+        stream->number = number > stream->number ? number : stream->number;
+        stream->offset = offset;
+        stream->shift = shift;
+    }
+    return n;
+}
+
+uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc)
+{
+    const struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc);
+
+    return stream ? stream->shift : 0;
+}
+
+void srtp_forget_sent_streams(struct srtp *s, uint32_t first, unsigned count)
+{
+    for (uint32_t ssrc = first; ssrc < first + count; ssrc++)
+        mem_free(map_remove_value(&s->streams[OUTGOING], ssrc));
 }
 
 /* --- RTCP ----------------------------------------------------------------------------- */
@@ -455,7 +519,7 @@ size_t srtcp_encrypt(struct srtp *s, struct str packet, unsigned char out[SRTP_M
     struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
     uint32_t index = ++s->control_last;
     write_initialization_vector(s, c, network_read_u32(packet.p + 4), index, iv);
-    network_write_u32(word, index | CONTROL_ENCRYPTED);
+    write_u32_in_network_byte_order(word, index | CONTROL_ENCRYPTED);
     memcpy(out, packet.p, RTCP_HEADER_SIZE);
     if (s->row->aead) {
         encrypt_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER_SIZE),

@@ -106,7 +106,8 @@ static void compute_message_integrity(const unsigned char *message, size_t at, s
     unsigned char copy[MAX_MESSAGE];
 
     memcpy(copy, message, at);
-    network_write_u16(copy + 2, (unsigned)(at + ATTRIBUTE_HEADER + INTEGRITY - STUN_HEADER));
+    write_u16_in_network_byte_order(copy + 2,
+                                    (unsigned)(at + ATTRIBUTE_HEADER + INTEGRITY - STUN_HEADER));
     unsigned char *done = HMAC(EVP_sha1(), password.p, (int)password.n, copy, at, out, NULL);
     assert(done);
     (void)done;
@@ -132,10 +133,10 @@ static unsigned char *write_xor_mapped_address(unsigned char *out,
 {
     const char *mask = request->datagram.p + 4; /* cookie, then transaction id */
 
-    out = network_write_u16(out, XOR_MAPPED_ADDRESS);
-    out = network_write_u16(out, (unsigned)(4 + from->n));
-    out = network_write_u16(out, from->n == 4 ? FAMILY_IPV4 : FAMILY_IPV6);
-    out = network_write_u16(out, from->port ^ 0x2112);
+    out = write_u16_in_network_byte_order(out, XOR_MAPPED_ADDRESS);
+    out = write_u16_in_network_byte_order(out, (unsigned)(4 + from->n));
+    out = write_u16_in_network_byte_order(out, from->n == 4 ? FAMILY_IPV4 : FAMILY_IPV6);
+    out = write_u16_in_network_byte_order(out, from->port ^ 0x2112);
     for (size_t i = 0; i < from->n; i++)
         *out++ = from->bytes[i] ^ (unsigned char)mask[i];
     return out;
@@ -144,21 +145,23 @@ static unsigned char *write_xor_mapped_address(unsigned char *out,
 size_t stun_write_response(const struct stun_request *request, struct str password,
                            const struct stun_address *from, unsigned char out[STUN_MAX_RESPONSE])
 {
-    unsigned char *at = network_write_u16(out, BINDING_SUCCESS);
+    unsigned char *at = write_u16_in_network_byte_order(out, BINDING_SUCCESS);
     uint32_t check;
 
     at += 2; /* the length follows */
     memcpy(at, request->datagram.p + 4, sizeof cookie + STUN_ID);
     at = write_xor_mapped_address(out + STUN_HEADER, request, from);
     size_t integrity_at = (size_t)(at - out);
-    at = network_write_u16(network_write_u16(at, MESSAGE_INTEGRITY), INTEGRITY);
+    at = write_u16_in_network_byte_order(write_u16_in_network_byte_order(at, MESSAGE_INTEGRITY),
+                                         INTEGRITY);
     compute_message_integrity(out, integrity_at, password, at);
     at += INTEGRITY;
     size_t fingerprint_at = (size_t)(at - out);
-    network_write_u16(
+    write_u16_in_network_byte_order(
         out + 2, (unsigned)(fingerprint_at + ATTRIBUTE_HEADER + FINGERPRINT_SIZE - STUN_HEADER));
     check = compute_fingerprint(out, fingerprint_at);
-    at = network_write_u16(network_write_u16(at, FINGERPRINT), FINGERPRINT_SIZE);
-    at = network_write_u32(at, check);
+    at = write_u16_in_network_byte_order(write_u16_in_network_byte_order(at, FINGERPRINT),
+                                         FINGERPRINT_SIZE);
+    at = write_u32_in_network_byte_order(at, check);
     return (size_t)(at - out);
 }

@@ -89,7 +89,7 @@ static unsigned char *write_status_chunks(unsigned char *out, const unsigned cha
 
         for (unsigned k = 0; k < SYMBOLS_PER_CHUNK && i + k < count; k++)
             chunk |= (unsigned)symbols[i + k] << (12 - 2 * k);
-        out = network_write_u16(out, chunk);
+        out = write_u16_in_network_byte_order(out, chunk);
     }
     return out;
 }
@@ -110,11 +110,12 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
         if (symbols[i] == SMALL_DELTA)
             *end++ = (unsigned char)delta;
         else if (symbols[i] == LARGE_DELTA)
-            end = network_write_u16(end, (unsigned)delta & 0xffff);
+            end = write_u16_in_network_byte_order(end, (unsigned)delta & 0xffff);
     }
-    unsigned char *at = network_write_u32(network_write_u32(out + 4, sender), media);
-    at = network_write_u16(network_write_u16(at, f->first), f->count);
-    at = network_write_u32(at, (uint32_t)(reference & 0xffffff) << 8 | f->index++);
+    unsigned char *at =
+        write_u32_in_network_byte_order(write_u32_in_network_byte_order(out + 4, sender), media);
+    at = write_u16_in_network_byte_order(write_u16_in_network_byte_order(at, f->first), f->count);
+    at = write_u32_in_network_byte_order(at, (uint32_t)(reference & 0xffffff) << 8 | f->index++);
     at = write_status_chunks(at, symbols, f->count);
     memcpy(at, deltas, (size_t)(end - deltas));
     at += end - deltas;
@@ -122,7 +123,7 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
         *at++ = 0;
     out[0] = 0x80 | FORMAT;
     out[1] = RTP_FEEDBACK;
-    network_write_u16(out + 2, (unsigned)((at - out) / 4 - 1));
+    write_u16_in_network_byte_order(out + 2, (unsigned)((at - out) / 4 - 1));
     f->first = (uint16_t)(f->first + f->count);
     f->count = 0;
     f->sent_us = now_us;

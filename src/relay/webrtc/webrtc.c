@@ -36,10 +36,11 @@ static uint64_t ufrag_map_key(const char ufrag[ICE_UFRAG_SIZE])
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
                                                     struct str ufrag)
 {
-    return ufrag.n == ICE_UFRAG_SIZE ? map_get(&all->by_ufrag, ufrag_map_key(ufrag.p)) : NULL;
+    return ufrag.n == ICE_UFRAG_SIZE ? map_find_value(&all->by_ufrag, ufrag_map_key(ufrag.p))
+                                     : NULL;
 }
 
-unsigned webrtc_worker_of_ufrag(const struct relay *r, struct str ufrag)
+unsigned webrtc_get_worker_of_ufrag(const struct relay *r, struct str ufrag)
 {
     return (unsigned char)ufrag.p[0] % r->worker_count;
 }
@@ -72,11 +73,11 @@ struct webrtc_transport *webrtc_transport_new(struct relay_participant *s, struc
     t->identity = identity;
     do
         write_random_ice_text(t->ufrag, sizeof t->ufrag);
-    while (map_get(&all->by_ufrag, ufrag_map_key(t->ufrag)) ||
-           webrtc_worker_of_ufrag(s->relay, str_slice(t->ufrag, sizeof t->ufrag)) !=
+    while (map_find_value(&all->by_ufrag, ufrag_map_key(t->ufrag)) ||
+           webrtc_get_worker_of_ufrag(s->relay, str_slice(t->ufrag, sizeof t->ufrag)) !=
                s->worker->index);
     write_random_ice_text(t->password, sizeof t->password);
-    map_put(&all->by_ufrag, ufrag_map_key(t->ufrag), s);
+    map_set_value(&all->by_ufrag, ufrag_map_key(t->ufrag), s);
     atomic_fetch_add(&s->relay->count.browsers, 1);
     return t;
 }

@@ -39,7 +39,7 @@ void webrtc_transport_free(struct webrtc_transport *t); /* accepts NULL */
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
                                                     struct str ufrag);
 /* Returns the index of the worker that assigned the user name fragment, which is not empty. */
-unsigned webrtc_worker_of_ufrag(const struct relay *r, struct str ufrag);
+unsigned webrtc_get_worker_of_ufrag(const struct relay *r, struct str ufrag);
 static inline struct str webrtc_ice_password(const struct webrtc_transport *t)
 {
     return str_slice(t->password, ICE_PASSWORD_SIZE);

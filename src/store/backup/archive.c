@@ -20,7 +20,7 @@ enum {
 
 static const char FIRST_LINE[] = "guildhall backup 1\n";
 
-static enum err log_io_error(const struct archive *a, const char *verb)
+static enum err log_io_error(const struct backup_archive *a, const char *verb)
 {
     int code = errno;
 
@@ -28,7 +28,7 @@ static enum err log_io_error(const struct archive *a, const char *verb)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static enum err log_damaged_archive(const struct archive *a, const char *why)
+static enum err log_damaged_archive(const struct backup_archive *a, const char *why)
 {
     log_error("backup: the file '%s' is incomplete or damaged: %s (after %lld files, %lld bytes)",
               a->path, why, (long long)a->files, (long long)a->bytes);
@@ -53,22 +53,22 @@ static void checksum_to_hex(crypto_generichash_state *sum, char text[SUM_TEXT])
     sodium_bin2hex(text, SUM_TEXT, bytes, sizeof bytes);
 }
 
-static void archive_init(struct archive *a, const char *path, int fd, const char *mode)
+static void archive_init(struct backup_archive *a, const char *path, int fd, const char *mode)
 {
-    *a = (struct archive){ .path = path, .f = fd < 0 ? NULL : fdopen(fd, mode) };
+    *a = (struct backup_archive){ .path = path, .f = fd < 0 ? NULL : fdopen(fd, mode) };
     a->piece = mem_new(ARCHIVE_BUFFER_SIZE);
     checksum_init(&a->lines);
 }
 
-void archive_close(struct archive *a)
+void backup_archive_close(struct backup_archive *a)
 {
     if (a->f)
         fclose(a->f);
     mem_free(a->piece);
-    *a = (struct archive){ 0 };
+    *a = (struct backup_archive){ 0 };
 }
 
-static enum err flush_archive(struct archive *a)
+static enum err flush_archive(struct backup_archive *a)
 {
     int64_t bytes = a->unwritten;
 
@@ -78,7 +78,7 @@ static enum err flush_archive(struct archive *a)
                : log_io_error(a, "write");
 }
 
-static enum err write_archive_bytes(struct archive *a, const char *p, size_t n)
+static enum err write_archive_bytes(struct backup_archive *a, const char *p, size_t n)
 {
     if (fwrite(p, 1, n, a->f) != n)
         return log_io_error(a, "write");
@@ -86,13 +86,13 @@ static enum err write_archive_bytes(struct archive *a, const char *p, size_t n)
     return a->unwritten < PACING_FLUSH_BYTES ? OK : flush_archive(a);
 }
 
-static enum err write_archive_line(struct archive *a, const char *line)
+static enum err write_archive_line(struct backup_archive *a, const char *line)
 {
     checksum_add(&a->lines, line, strlen(line));
     return write_archive_bytes(a, line, strlen(line));
 }
 
-enum err archive_create(struct archive *a, const char *path)
+enum err backup_archive_create(struct backup_archive *a, const char *path)
 {
     if (strcmp(path, "-") == 0)
         archive_init(a, "standard output", fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "wb");
@@ -103,7 +103,7 @@ enum err archive_create(struct archive *a, const char *path)
     return write_archive_line(a, FIRST_LINE);
 }
 
-static enum err write_file_content(struct archive *a, const char *name, int fd, int64_t size,
+static enum err write_file_content(struct backup_archive *a, const char *name, int fd, int64_t size,
                                    crypto_generichash_state *sum)
 {
     enum err e = OK;
@@ -125,7 +125,7 @@ static enum err write_file_content(struct archive *a, const char *name, int fd, 
     return e;
 }
 
-static enum err write_archive_file_line(struct archive *a, const char *name, int64_t size)
+static enum err write_archive_file_line(struct backup_archive *a, const char *name, int64_t size)
 {
     char line[LINE];
 
@@ -135,7 +135,7 @@ static enum err write_archive_file_line(struct archive *a, const char *name, int
     return write_archive_line(a, line);
 }
 
-static enum err write_file_checksum_line(struct archive *a, int64_t size,
+static enum err write_file_checksum_line(struct backup_archive *a, int64_t size,
                                          crypto_generichash_state *sum)
 {
     char line[LINE];
@@ -147,7 +147,7 @@ static enum err write_file_checksum_line(struct archive *a, int64_t size,
     return write_archive_line(a, line);
 }
 
-enum err archive_add_file(struct archive *a, const char *name, int fd, int64_t size)
+enum err backup_archive_add_file(struct backup_archive *a, const char *name, int fd, int64_t size)
 {
     crypto_generichash_state sum;
 
@@ -158,7 +158,7 @@ enum err archive_add_file(struct archive *a, const char *name, int fd, int64_t s
     return e ? e : write_file_checksum_line(a, size, &sum);
 }
 
-enum err archive_mark_damaged(struct archive *a, const char *name)
+enum err backup_archive_mark_file_damaged(struct backup_archive *a, const char *name)
 {
     char line[LINE];
 
@@ -167,8 +167,8 @@ enum err archive_mark_damaged(struct archive *a, const char *name)
     return write_archive_line(a, line);
 }
 
-enum err archive_begin_file(struct archive *a, const char *name, int64_t size, int *ret_fd,
-                            int64_t *ret_at)
+enum err backup_archive_begin_file(struct backup_archive *a, const char *name, int64_t size,
+                                   int *ret_fd, int64_t *ret_at)
 {
     enum err e = write_archive_file_line(a, name, size);
 
@@ -184,7 +184,8 @@ enum err archive_begin_file(struct archive *a, const char *name, int64_t size, i
 
 /* Computes the checksum of the bytes that the caller wrote into the archive. They are mostly in the
  * page cache; pauses after each buffer leave CPU time to the server. */
-static enum err add_reserved_bytes_to_checksum(struct archive *a, crypto_generichash_state *sum)
+static enum err add_reserved_bytes_to_checksum(struct backup_archive *a,
+                                               crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {
         int64_t left = a->room - done, began = monotonic_ns();
@@ -203,7 +204,7 @@ static enum err add_reserved_bytes_to_checksum(struct archive *a, crypto_generic
     return OK;
 }
 
-enum err archive_end_file(struct archive *a)
+enum err backup_archive_end_file(struct backup_archive *a)
 {
     crypto_generichash_state sum;
 
@@ -214,7 +215,7 @@ enum err archive_end_file(struct archive *a)
     return e ? e : write_file_checksum_line(a, a->room, &sum);
 }
 
-enum err archive_finish(struct archive *a)
+enum err backup_archive_finish(struct backup_archive *a)
 {
     char line[LINE], text[SUM_TEXT];
 
@@ -229,12 +230,12 @@ enum err archive_finish(struct archive *a)
 }
 
 /* Reads a line of the archive including its newline, without adding the line to the checksum. */
-static bool read_archive_line(struct archive *a, char line[LINE])
+static bool read_archive_line(struct backup_archive *a, char line[LINE])
 {
     return fgets(line, LINE, a->f) && strchr(line, '\n');
 }
 
-enum err archive_open(struct archive *a, const char *path)
+enum err backup_archive_open(struct backup_archive *a, const char *path)
 {
     char line[LINE];
 
@@ -252,7 +253,7 @@ enum err archive_open(struct archive *a, const char *path)
     return OK;
 }
 
-static enum err check_archive_end_line(struct archive *a, const char *line)
+static enum err check_archive_end_line(struct backup_archive *a, const char *line)
 {
     char expected[LINE], text[SUM_TEXT];
 
@@ -265,7 +266,7 @@ static enum err check_archive_end_line(struct archive *a, const char *line)
     return fgetc(a->f) == EOF ? OK : log_damaged_archive(a, "there is data after the last line");
 }
 
-static bool parse_archive_file_line(const char *line, struct archive_entry *ret)
+static bool parse_archive_file_line(const char *line, struct backup_archive_entry *ret)
 {
     int at = 0;
 
@@ -276,7 +277,8 @@ static bool parse_archive_file_line(const char *line, struct archive_entry *ret)
     return true;
 }
 
-enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, bool *ret_more)
+enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_archive_entry *ret,
+                                        bool *ret_more)
 {
     char line[LINE];
 
@@ -299,7 +301,7 @@ enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, b
                : log_damaged_archive(a, "a line has an unknown format");
 }
 
-bool archive_find_next_entry(struct archive *a, struct archive_entry *ret)
+bool backup_archive_find_next_entry(struct backup_archive *a, struct backup_archive_entry *ret)
 {
     char line[LINE];
     size_t n = 0;
@@ -332,7 +334,7 @@ static enum err write_extracted_bytes(const char *name, int fd, const char *p, s
     return errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static enum err check_file_checksum_line(struct archive *a, crypto_generichash_state *sum)
+static enum err check_file_checksum_line(struct backup_archive *a, crypto_generichash_state *sum)
 {
     char line[LINE], expected[LINE];
 
@@ -345,7 +347,8 @@ static enum err check_file_checksum_line(struct archive *a, crypto_generichash_s
     return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;
 }
 
-enum err archive_extract_file(struct archive *a, const struct archive_entry *entry, int fd)
+enum err backup_archive_extract_file(struct backup_archive *a,
+                                     const struct backup_archive_entry *entry, int fd)
 {
     crypto_generichash_state sum;
     enum err e = OK;

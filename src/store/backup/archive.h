@@ -21,7 +21,7 @@
 
 enum { ARCHIVE_NAME_MAX = 320, ARCHIVE_BUFFER_SIZE = 128 * 1024, ARCHIVE_CHECKSUM_SIZE = 65 };
 
-struct archive {
+struct backup_archive {
     FILE *f;
     const char *path; /* path for log messages; the caller owns it */
     crypto_generichash_state lines;
@@ -35,7 +35,7 @@ struct archive {
     char *piece;     /* copy buffer of ARCHIVE_BUFFER_SIZE bytes */
 };
 
-struct archive_entry {
+struct backup_archive_entry {
     char name[ARCHIVE_NAME_MAX];
     int64_t size;
 };
@@ -44,37 +44,39 @@ struct archive_entry {
 
 /* Creates the archive, mode 0600; the file must not exist. "-" is standard output. Logs
  * failures. */
-enum err archive_create(struct archive *a, const char *path);
+enum err backup_archive_create(struct backup_archive *a, const char *path);
 /* Adds a file to the archive: `size` bytes of the descriptor, from its current offset. */
-enum err archive_add_file(struct archive *a, const char *name, int fd, int64_t size);
-/* For a file that the caller writes itself: archive_begin_file reserves `size` bytes and returns
- * the descriptor and offset to write them to; archive_end_file computes their checksum. Call no
- * other archive function in between. */
-enum err archive_begin_file(struct archive *a, const char *name, int64_t size, int *ret_fd,
-                            int64_t *ret_at);
-enum err archive_end_file(struct archive *a);
+enum err backup_archive_add_file(struct backup_archive *a, const char *name, int fd, int64_t size);
+/* For a file that the caller writes itself: backup_archive_begin_file reserves `size` bytes and
+ * returns the descriptor and offset to write them to; backup_archive_end_file computes their
+ * checksum. Call no other archive function in between. */
+enum err backup_archive_begin_file(struct backup_archive *a, const char *name, int64_t size,
+                                   int *ret_fd, int64_t *ret_at);
+enum err backup_archive_end_file(struct backup_archive *a);
 /* Adds a "damaged" line for a file that was damaged or missing when the backup was made. */
-enum err archive_mark_damaged(struct archive *a, const char *name);
+enum err backup_archive_mark_file_damaged(struct backup_archive *a, const char *name);
 /* Writes the last line of the archive and syncs the archive to the disk. */
-enum err archive_finish(struct archive *a);
+enum err backup_archive_finish(struct backup_archive *a);
 
 /* --- reading -------------------------------------------------------------------------- */
 
 /* Opens an archive for reading; the path "-" means standard input. Logs an error if the path does
  * not exist or is not a backup. */
-enum err archive_open(struct archive *a, const char *path);
+enum err backup_archive_open(struct backup_archive *a, const char *path);
 /* Reads the header of the next file, and logs the "damaged" lines before it. Sets *ret_more to
  * false at the end of an undamaged archive. */
-enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, bool *ret_more);
+enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_archive_entry *ret,
+                                        bool *ret_more);
 /* Writes the bytes of the file to fd, or discards them if fd is -1, and compares the checksum.
  * Returns ERR_FILE_DAMAGED if the checksum differs; then the next file can still be read. */
-enum err archive_extract_file(struct archive *a, const struct archive_entry *entry, int fd);
+enum err backup_archive_extract_file(struct backup_archive *a,
+                                     const struct backup_archive_entry *entry, int fd);
 
 /* After a read error: finds the next line that looks like the beginning of a file; the line may be
  * content of another file. Returns false at the end of the archive. */
-bool archive_find_next_entry(struct archive *a, struct archive_entry *ret);
+bool backup_archive_find_next_entry(struct backup_archive *a, struct backup_archive_entry *ret);
 
 /* Closes the archive; does nothing if it was never opened. */
-void archive_close(struct archive *a);
+void backup_archive_close(struct backup_archive *a);
 
 #endif

@@ -21,7 +21,7 @@ enum { CLOCK_SLACK_S = 2 };
 
 struct backup_in_progress {
     struct store *store;
-    struct archive archive;
+    struct backup_archive archive;
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
@@ -40,7 +40,7 @@ static enum err add_open_file_to_backup(struct backup_in_progress *b, const char
         log_error("backup: cannot back up '%s', because it is not a regular file", name);
         return ERR_UNAVAILABLE;
     }
-    return archive_add_file(&b->archive, name, fd, st.st_size);
+    return backup_archive_add_file(&b->archive, name, fd, st.st_size);
 }
 
 static enum err add_data_file_to_backup(struct backup_in_progress *b, const char *name)
@@ -70,7 +70,7 @@ static enum err reserve_database_copy(void *arg, int64_t size, struct copy_desti
 
     b->database_reserved = true;
     if (!b->is_stream)
-        return archive_begin_file(&b->archive, "guildhall.db", size, &ret->fd, &ret->offset);
+        return backup_archive_begin_file(&b->archive, "guildhall.db", size, &ret->fd, &ret->offset);
     b->rows_fd = temporary_file_create();
     *ret = (struct copy_destination){ .fd = b->rows_fd };
     return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
@@ -85,7 +85,7 @@ static enum err add_database_to_backup(struct backup_in_progress *b)
     if (e && b->even_if_damaged && !b->database_reserved) {
         b->has_rows = true;
         e = add_data_file_to_backup(b, "guildhall.db");
-        return e ? e : archive_mark_damaged(&b->archive, "guildhall.db");
+        return e ? e : backup_archive_mark_file_damaged(&b->archive, "guildhall.db");
     }
 
     if (!e && damaged && !b->even_if_damaged) {
@@ -96,12 +96,12 @@ static enum err add_database_to_backup(struct backup_in_progress *b)
     }
     if (!e)
         e = b->is_stream ? add_open_file_to_backup(b, "guildhall.db", b->rows_fd)
-                         : archive_end_file(&b->archive);
+                         : backup_archive_end_file(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     b->rows_fd = -1;
     b->has_rows = true;
-    return e || !damaged ? e : archive_mark_damaged(&b->archive, "guildhall.db");
+    return e || !damaged ? e : backup_archive_mark_file_damaged(&b->archive, "guildhall.db");
 }
 
 /* Adds a marker of blobs/.new, which means that the row of the blob may not be committed. A server
@@ -114,7 +114,7 @@ static enum err add_blob_marker_to_backup(void *arg, const char *marker, int fd,
     (void)fd, (void)written;
     if (snprintf(name, sizeof name, "blobs/.new/%s", marker) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    return archive_add_file(&b->archive, name, -1, 0);
+    return backup_archive_add_file(&b->archive, name, -1, 0);
 }
 
 static enum err add_blob_to_backup(void *arg, const char *blob, int fd, time_t written)
@@ -144,7 +144,7 @@ static enum err add_blob_of_row(void *arg, const struct file_row *row)
 
     if (e && e != ERR_NOT_FOUND)
         return e;
-    map_put(&b->seen, hash_str(str_of(row->name)), b);
+    map_set_value(&b->seen, hash_str(str_of(row->name)), b);
     if (!e) {
         e = fstat(fd, &st) == 0 ? add_blob_to_backup(b, row->name, fd, st.st_mtime)
                                 : ERR_UNAVAILABLE;
@@ -155,15 +155,16 @@ static enum err add_blob_of_row(void *arg, const struct file_row *row)
     if (row->gone || blob_matches_file_row(row, size, b->sum))
         return OK;
     snprintf(name, sizeof name, "blobs/%s", row->name);
-    return archive_mark_damaged(&b->archive, name);
+    return backup_archive_mark_file_damaged(&b->archive, name);
 }
 
 static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t written)
 {
     struct backup_in_progress *b = arg;
 
-    return map_get(&b->seen, hash_str(str_of(blob))) ? OK
-                                                     : add_blob_to_backup(b, blob, fd, written);
+    return map_find_value(&b->seen, hash_str(str_of(blob)))
+               ? OK
+               : add_blob_to_backup(b, blob, fd, written);
 }
 
 /* Writes blobs in the order of their ids, so that new blobs follow those of earlier backups. */
@@ -173,14 +174,14 @@ static enum err add_blobs_to_backup(struct backup_in_progress *b)
 
     if (e && b->archive.damaged) /* a damaged database may have unreadable rows */
         e = OK;
-    return e ? e : blobs_walk(b->store, add_blob_without_row, b);
+    return e ? e : blobs_visit_all(b->store, add_blob_without_row, b);
 }
 
 /* Adds the markers before the database: a blob whose row is committed after the snapshot of the
  * database still has its marker in the backup. */
 static enum err add_all_data_to_backup(struct backup_in_progress *b)
 {
-    enum err e = blobs_walk_markers(b->store, add_blob_marker_to_backup, b);
+    enum err e = blob_markers_visit_all(b->store, add_blob_marker_to_backup, b);
 
     if (!e && b->store->engine->backup)
         e = add_database_to_backup(b);
@@ -230,7 +231,7 @@ static enum err rename_backup_to_final_name(struct backup_in_progress *b,
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
-    return folder_sync(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
+    return sync_folder_to_disk(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
 }
 
 static enum err choose_partial_backup_name(struct backup_in_progress *b,
@@ -267,18 +268,18 @@ enum err backup_create(struct store *s, const struct backup_options *o, struct b
     map_init(&b.seen);
     if (!b.is_stream)
         unlink(b.part);
-    e = archive_create(&b.archive, b.part);
+    e = backup_archive_create(&b.archive, b.part);
     if (!e)
         e = add_all_data_to_backup(&b);
     if (!e)
-        e = archive_finish(&b.archive);
+        e = backup_archive_finish(&b.archive);
     if (!e && !b.is_stream)
         e = rename_backup_to_final_name(&b, o);
     *ret = (struct backup_report){ .files = b.archive.files,
                                    .bytes = b.archive.bytes,
                                    .damaged = b.archive.damaged,
                                    .has_rows = b.has_rows };
-    archive_close(&b.archive);
+    backup_archive_close(&b.archive);
     map_clear(&b.seen);
     if (e && !b.is_stream)
         unlink(b.part);

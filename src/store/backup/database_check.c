@@ -55,7 +55,7 @@ bool backup_database_check_blob(struct backup_database *r, const char *blob, int
 {
     bool ok = true;
 
-    map_put(&r->seen, hash_str(str_of(blob)), r);
+    map_set_value(&r->seen, hash_str(str_of(blob)), r);
     sqlite3_bind_text(r->find, 1, blob, -1, SQLITE_STATIC);
     if (sqlite3_step(r->find) == SQLITE_ROW && !blob_matches_row(r->find, size, digest)) {
         log_error("backup: the file 'blobs/%s' differs from the uploaded file", blob);
@@ -74,7 +74,7 @@ bool backup_database_check_missing_blobs(struct backup_database *r)
     while (sqlite3_step(all) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(all, 0);
 
-        if (map_get(&r->seen, hash_str(str_of(name))))
+        if (map_find_value(&r->seen, hash_str(str_of(name))))
             continue;
         log_error("backup: the file 'blobs/%s' is missing in the backup", name);
         ok = false;

@@ -15,7 +15,7 @@
 #include "store/backup/write_pacing.h"
 #include "store/internal.h"
 
-static bool ends_with(const char *name, const char *end)
+static bool file_name_ends_with(const char *name, const char *end)
 {
     size_t n = strlen(name), m = strlen(end);
 
@@ -25,7 +25,7 @@ static bool ends_with(const char *name, const char *end)
 static bool is_key_file_name(const char *name)
 {
     return !strchr(name, '/') && name[0] != '.' &&
-           (ends_with(name, ".key") || ends_with(name, ".pem"));
+           (file_name_ends_with(name, ".key") || file_name_ends_with(name, ".pem"));
 }
 
 /* Accepts only names that belong in a data folder, because the backup may come from an untrusted
@@ -40,7 +40,7 @@ static bool is_name_of_data_folder_file(const char *name)
 }
 
 struct backup_reading {
-    struct archive archive;
+    struct backup_archive archive;
     const char *folder;           /* destination; NULL for a check without restore */
     bool salvage;                 /* continue after a damaged file or line */
     struct backup_database *rows; /* for a check: the database, once it was read; otherwise NULL */
@@ -51,7 +51,7 @@ struct backup_reading {
 
 /* Returns a descriptor of the file that contains the database: the archive itself, or for a stream
  * an unlinked temporary file to which the database is copied. */
-static int open_database_copy(struct archive *a, int64_t *ret_at)
+static int open_database_copy(struct backup_archive *a, int64_t *ret_at)
 {
     *ret_at = ftello(a->f);
     if (*ret_at >= 0)
@@ -60,7 +60,7 @@ static int open_database_copy(struct archive *a, int64_t *ret_at)
     return temporary_file_create();
 }
 
-static enum err check_database(struct backup_reading *b, const struct archive_entry *entry)
+static enum err check_database(struct backup_reading *b, const struct backup_archive_entry *entry)
 {
     int64_t at;
 
@@ -69,7 +69,7 @@ static enum err check_database(struct backup_reading *b, const struct archive_en
     b->rows_fd = open_database_copy(&b->archive, &at);
     if (b->rows_fd < 0)
         return ERR_UNAVAILABLE;
-    enum err e = archive_extract_file(&b->archive, entry, at ? -1 : b->rows_fd);
+    enum err e = backup_archive_extract_file(&b->archive, entry, at ? -1 : b->rows_fd);
     if (!e)
         e = backup_database_open(b->rows_fd, at, entry->size, &b->rows);
     if (e) {
@@ -79,11 +79,12 @@ static enum err check_database(struct backup_reading *b, const struct archive_en
     return e;
 }
 
-static enum err check_archive_entry(struct backup_reading *b, const struct archive_entry *entry)
+static enum err check_archive_entry(struct backup_reading *b,
+                                    const struct backup_archive_entry *entry)
 {
     if (strcmp(entry->name, "guildhall.db") == 0)
         return check_database(b, entry);
-    enum err e = archive_extract_file(&b->archive, entry, -1);
+    enum err e = backup_archive_extract_file(&b->archive, entry, -1);
     if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
         b->differs |=
             !backup_database_check_blob(b->rows, entry->name + 6, entry->size, b->archive.sum);
@@ -104,7 +105,8 @@ static int create_file_with_parents(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static enum err restore_archive_entry(struct backup_reading *b, const struct archive_entry *entry)
+static enum err restore_archive_entry(struct backup_reading *b,
+                                      const struct backup_archive_entry *entry)
 {
     char path[PATH_MAX];
 
@@ -115,7 +117,7 @@ static enum err restore_archive_entry(struct backup_reading *b, const struct arc
         log_error("backup: cannot create the restored file '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = archive_extract_file(&b->archive, entry, fd);
+    enum err e = backup_archive_extract_file(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
     /* Retain a damaged database, because SQLite can read most of it. A partial blob or key file is
@@ -127,7 +129,7 @@ static enum err restore_archive_entry(struct backup_reading *b, const struct arc
 
 /* Checks or restores one file; counts it as lost if it is damaged. */
 static enum err check_or_restore_archive_entry(struct backup_reading *b,
-                                               const struct archive_entry *entry)
+                                               const struct backup_archive_entry *entry)
 {
     if (!is_name_of_data_folder_file(entry->name)) {
         log_error("backup: the backup '%s' contains a file that does not belong in a backup: '%s'",
@@ -146,15 +148,15 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
 
 /* Finds the next file after a damaged line of the archive. Stored content may contain text that
  * looks like a "file" line, so only blobs are accepted, and only those that do not exist yet. */
-static enum err find_next_entry_after_damage(struct backup_reading *b, struct archive_entry *entry,
-                                             bool *ret_more)
+static enum err find_next_entry_after_damage(struct backup_reading *b,
+                                             struct backup_archive_entry *entry, bool *ret_more)
 {
     struct stat st;
     char path[PATH_MAX];
 
     log_error("backup: a part of '%s' cannot be read and is skipped", b->archive.path);
     b->lost++;
-    while ((*ret_more = archive_find_next_entry(&b->archive, entry))) {
+    while ((*ret_more = backup_archive_find_next_entry(&b->archive, entry))) {
         int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
 
         if (strncmp(entry->name, "blobs/", 6) == 0 && is_name_of_data_folder_file(entry->name) &&
@@ -166,12 +168,12 @@ static enum err find_next_entry_after_damage(struct backup_reading *b, struct ar
 
 static enum err check_or_restore_all_entries(struct backup_reading *b)
 {
-    struct archive_entry entry;
+    struct backup_archive_entry entry;
     bool more = true;
     enum err e = OK;
 
     while (!e && more) {
-        e = archive_read_next_entry(&b->archive, &entry, &more);
+        e = backup_archive_read_next_entry(&b->archive, &entry, &more);
         if (!e && more)
             e = check_or_restore_archive_entry(b, &entry);
         while (e == ERR_BAD_REQUEST && b->salvage && more)
@@ -197,13 +199,13 @@ static void backup_reading_close(struct backup_reading *b)
     backup_database_close(b->rows);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
-    archive_close(&b->archive);
+    backup_archive_close(&b->archive);
 }
 
 enum err backup_check(const char *path, struct backup_report *ret)
 {
     struct backup_reading b = { .rows_fd = -1 };
-    enum err e = archive_open(&b.archive, path);
+    enum err e = backup_archive_open(&b.archive, path);
 
     if (!e)
         e = check_or_restore_all_entries(&b);
@@ -244,7 +246,7 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARKER_FILE) >= PATH_MAX)
         return ERR_UNAVAILABLE;
     int fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 || close(fd) != 0 || !folder_sync(folder)) {
+    if (fd < 0 || close(fd) != 0 || !sync_folder_to_disk(folder)) {
         log_error("backup: cannot write to the folder '%s': %s", folder, strerror(errno));
         return ERR_UNAVAILABLE;
     }
@@ -271,7 +273,7 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
 {
     struct backup_reading b = { .folder = folder, .salvage = salvage, .rows_fd = -1 };
     char mark[PATH_MAX];
-    enum err e = archive_open(&b.archive, path);
+    enum err e = backup_archive_open(&b.archive, path);
 
     if (!e)
         e = begin_restore(folder, mark);
@@ -285,7 +287,7 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
     if (!e && ret->has_rows && !ret->lost)
         e = database_forget_object_storage(folder);
     if (!e && (!folder_chown_all(folder) || !sync_file_system(folder) || unlink(mark) != 0 ||
-               !folder_sync(folder))) {
+               !sync_folder_to_disk(folder))) {
         log_error("backup: cannot write to the folder '%s': %s", folder, strerror(errno));
         e = ERR_UNAVAILABLE;
     }

@@ -59,7 +59,7 @@ static bool snapshot_name_is_valid(struct str name)
     return true;
 }
 
-static bool join_path(const char *folder, const char *name, char out[PATH_MAX])
+static bool join_path_of_folder_and_name(const char *folder, const char *name, char out[PATH_MAX])
 {
     return snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
@@ -83,8 +83,8 @@ static bool prepare_snapshot_path(const char *folder, struct str name, char path
                    MAX_NAME_LENGTH);
         return false;
     }
-    if (!join_path(folder, SNAPSHOT_FOLDER, own) || !snapshot_path(folder, name, path) ||
-        (mkdir(own, 0700) != 0 && errno != EEXIST)) {
+    if (!join_path_of_folder_and_name(folder, SNAPSHOT_FOLDER, own) ||
+        !snapshot_path(folder, name, path) || (mkdir(own, 0700) != 0 && errno != EEXIST)) {
         buf_add_lit(out, "error: cannot create the folder for snapshots in the data folder\n");
         return false;
     }
@@ -158,8 +158,9 @@ void snapshot_list(const char *folder, void (*notify)(void *arg, const struct sn
 {
     char own[PATH_MAX];
     struct dirent **entries = NULL;
-    int fd = join_path(folder, SNAPSHOT_FOLDER, own) ? open(own, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                                                     : -1;
+    int fd = join_path_of_folder_and_name(folder, SNAPSHOT_FOLDER, own)
+                 ? open(own, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
     int n = fd >= 0 ? scandirat(fd, ".", &entries, NULL, alphasort) : 0;
 
     for (int i = 0; i < n; i++) {
@@ -242,7 +243,8 @@ static bool remove_file_in_folder(const char *folder, const char *name)
 {
     char path[PATH_MAX];
 
-    return join_path(folder, name, path) && (unlink(path) == 0 || errno == ENOENT);
+    return join_path_of_folder_and_name(folder, name, path) &&
+           (unlink(path) == 0 || errno == ENOENT);
 }
 
 /* Moves one restored file or folder into the data folder. A folder cannot be renamed over another
@@ -252,8 +254,9 @@ static bool move_restored_entry(const char *folder, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX], old_blobs[PATH_MAX];
 
-    if (!join_path(folder, COMPLETE_RESTORE_FOLDER, from) || !join_path(folder, name, to) ||
-        !join_path(folder, REPLACED_BLOBS_FOLDER, old_blobs) ||
+    if (!join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, from) ||
+        !join_path_of_folder_and_name(folder, name, to) ||
+        !join_path_of_folder_and_name(folder, REPLACED_BLOBS_FOLDER, old_blobs) ||
         strlen(from) + 1 + strlen(name) >= sizeof from)
         return false;
     strcat(strcat(from, "/"), name);
@@ -289,13 +292,14 @@ bool snapshot_complete_restore(const char *folder)
 {
     char half[PATH_MAX], whole[PATH_MAX], old_blobs[PATH_MAX];
 
-    if (!join_path(folder, PARTIAL_RESTORE_FOLDER, half) ||
-        !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) ||
-        !join_path(folder, REPLACED_BLOBS_FOLDER, old_blobs))
+    if (!join_path_of_folder_and_name(folder, PARTIAL_RESTORE_FOLDER, half) ||
+        !join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, whole) ||
+        !join_path_of_folder_and_name(folder, REPLACED_BLOBS_FOLDER, old_blobs))
         return false;
     bool ok = folder_remove(half);
     if (ok && access(whole, F_OK) == 0)
-        ok = move_restored_entries(folder, whole) && folder_sync(folder) && rmdir(whole) == 0;
+        ok = move_restored_entries(folder, whole) && sync_folder_to_disk(folder) &&
+             rmdir(whole) == 0;
     if (ok && folder_remove(old_blobs))
         return true;
     log_error("snapshots: cannot move the restored files into '%s': %s", folder, strerror(errno));
@@ -312,13 +316,15 @@ static bool restore_requested_snapshot(const char *folder)
     restore_is_requested = false;
     restores_requested++;
     if (!snapshot_path(folder, str_of(requested_name), path) ||
-        !join_path(folder, PARTIAL_RESTORE_FOLDER, half) || !join_path(half, "blobs", blobs) ||
-        !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !folder_remove(half))
+        !join_path_of_folder_and_name(folder, PARTIAL_RESTORE_FOLDER, half) ||
+        !join_path_of_folder_and_name(half, "blobs", blobs) ||
+        !join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, whole) ||
+        !folder_remove(half))
         return false;
     /* Create the blob folder even if there are no blobs, so that it replaces the current one. */
     if (backup_restore(path, half, false, &report) ||
-        (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
-        rename(half, whole) != 0 || !folder_sync(folder)) {
+        (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !sync_folder_to_disk(half) ||
+        rename(half, whole) != 0 || !sync_folder_to_disk(folder)) {
         log_error("snapshots: the snapshot '%s' was not restored; no data has changed",
                   requested_name);
         folder_remove(half);

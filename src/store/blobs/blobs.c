@@ -98,7 +98,7 @@ bool is_blob_marker_name(const char *marker)
     return !strchr(marker, '/') && is_blob_name(name);
 }
 
-static enum err marker_path(struct store *s, const char *name, char path[PATH_MAX])
+static enum err path_of_blob_marker(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
 
@@ -108,7 +108,7 @@ static enum err marker_path(struct store *s, const char *name, char path[PATH_MA
     return OK;
 }
 
-static enum err log_errno(const char *what, const char *path)
+static enum err log_file_error(const char *what, const char *path)
 {
     int code = errno;
 
@@ -163,10 +163,10 @@ static enum err write_synced_file(const char *path, struct str bytes)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return log_errno("create", path);
-    enum err e = write_all_bytes(fd, bytes) && fsync(fd) == 0 ? OK : log_errno("write", path);
+        return log_file_error("create", path);
+    enum err e = write_all_bytes(fd, bytes) && fsync(fd) == 0 ? OK : log_file_error("write", path);
     if (close(fd) != 0 && !e)
-        e = log_errno("write", path);
+        e = log_file_error("write", path);
     return e;
 }
 
@@ -179,27 +179,27 @@ static enum err rename_blob_and_sync_folder(const char *from, const char *to)
     *strrchr(folder, '/') = 0;
     if (rename(from, to) != 0) {
         if (errno != ENOENT)
-            return log_errno("rename a file to", to);
+            return log_file_error("rename a file to", to);
         enum err e = folder_create(folder);
         if (e)
             return e;
         if (rename(from, to) != 0)
-            return log_errno("rename a file to", to);
+            return log_file_error("rename a file to", to);
     }
-    return folder_sync(folder) ? OK : log_errno("sync", folder);
+    return sync_folder_to_disk(folder) ? OK : log_file_error("sync", folder);
 }
 
 /* Creates the marker without a sync: the file system writes it before the blob's synced rename. */
 static enum err create_marker(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = marker_path(s, name, path);
+    enum err e = path_of_blob_marker(s, name, path);
 
     if (e)
         return e;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return log_errno("create", path);
+        return log_file_error("create", path);
     close(fd);
     return OK;
 }
@@ -243,7 +243,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     if (!e)
         e = write_blob_file(s, name, path, bytes);
     if (e == ERR_STORAGE_FULL)
-        disk_full_set(s);
+        set_disk_is_full(s);
     return e;
 }
 
@@ -271,7 +271,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
         return e;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return log_errno("open", path);
+        return log_file_error("open", path);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
         return ERR_NOT_FOUND;
@@ -332,12 +332,12 @@ void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE])
 enum err blob_mark_row_committed(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = marker_path(s, name, path);
+    enum err e = path_of_blob_marker(s, name, path);
 
     if (!e && s->remote_blobs)
         return s->remote_blobs->set_committed(s, name, true);
     if (!e && unlink(path) != 0 && errno != ENOENT)
-        e = log_errno("delete", path);
+        e = log_file_error("delete", path);
     return e;
 }
 
@@ -354,7 +354,7 @@ enum err blob_delete(struct store *s, const char *name)
         return e;
     }
     if (unlink(path) != 0)
-        e = log_errno("delete", path);
+        e = log_file_error("delete", path);
     enum err marker_error = e && e != ERR_NOT_FOUND ? OK : blob_mark_row_committed(s, name);
     return e ? e : marker_error;
 }
@@ -363,7 +363,7 @@ enum err blob_delete(struct store *s, const char *name)
 
 /* Compares with a precise clock, because time() may lag behind file timestamps by up to a
  * second. */
-static bool file_is_older_than(int folder, const char *name, int64_t seconds)
+static bool blob_file_is_older_than(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;
     struct stat st;
@@ -398,9 +398,10 @@ enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
         return ERR_UNAVAILABLE;
     DIR *folder = opendir(path);
     if (!folder)
-        return log_errno("read", path);
+        return log_file_error("read", path);
     while ((entry = readdir(folder))) {
-        if (entry->d_name[0] == '.' || !file_is_older_than(dirfd(folder), entry->d_name, seconds))
+        if (entry->d_name[0] == '.' ||
+            !blob_file_is_older_than(dirfd(folder), entry->d_name, seconds))
             continue;
         convert_marker_name_to_blob_name(entry->d_name);
         found(arg, entry->d_name);

@@ -63,7 +63,7 @@ void blob_cache_free(struct blob_cache *c)
     mem_free(c);
 }
 
-static enum err log_errno(const char *verb, const char *path)
+static enum err log_file_error(const char *verb, const char *path)
 {
     int code = errno;
 
@@ -118,7 +118,7 @@ enum err blob_cache_open_folder(const struct store *s)
     /* If root runs a tool, the new folder must get the owner of the data folder. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || !folder_chown_file(s->folder, fd))
-        e = log_errno("change the owner of", path);
+        e = log_file_error("change the owner of", path);
     if (fd >= 0)
         close(fd);
     remove_stale_partial_copies(path);
@@ -193,7 +193,7 @@ static void choose_age_classes_to_evict(struct eviction_sweep *sweep, int64_t le
     }
 }
 
-/* Logs once that copies could not be counted; blobs_walk_folder has logged the file. */
+/* Logs once that copies could not be counted; blobs_visit_folder has logged the file. */
 static void log_unreadable_copies(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
@@ -210,10 +210,11 @@ static int64_t evict_old_copies(const struct store *s, int64_t most)
 
     sweep->store = s;
     sweep->now = time(NULL);
-    enum err e = blobs_walk_folder(s, BLOB_CACHE_FOLDER, count_copy_in_age_class, sweep);
+    enum err e = blobs_visit_folder(s, BLOB_CACHE_FOLDER, count_copy_in_age_class, sweep);
     if (sweep->total > most) {
         choose_age_classes_to_evict(sweep, most - most / 8);
-        enum err removed = blobs_walk_folder(s, BLOB_CACHE_FOLDER, evict_copy_if_old_enough, sweep);
+        enum err removed =
+            blobs_visit_folder(s, BLOB_CACHE_FOLDER, evict_copy_if_old_enough, sweep);
         e = e ? e : removed;
     }
     log_unreadable_copies(s->cache, e != OK);
@@ -329,11 +330,11 @@ enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int6
     int fd = create_partial_copy(s, part);
 
     if (fd < 0)
-        return log_errno("create a file in", s->folder);
+        return log_file_error("create a file in", s->folder);
     unlink(part);
     enum err e = s->remote_blobs->read(s, name, fd, ret_size);
     if (!e && lseek(fd, 0, SEEK_SET) != 0)
-        e = log_errno("read", part);
+        e = log_file_error("read", part);
     if (e)
         close(fd);
     else
@@ -349,10 +350,10 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     int fd = create_partial_copy(s, part);
 
     if (fd < 0)
-        return log_errno("create a file in", s->folder);
+        return log_file_error("create a file in", s->folder);
     enum err e = s->remote_blobs->read(s, name, fd, ret_size);
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
-        e = log_errno("write", part);
+        e = log_file_error("write", part);
     if (e || !rename_to_cached_copy(part, path))
         unlink(part); /* the open descriptor of the deleted file serves only this call */
     if (e) {
@@ -370,7 +371,7 @@ static enum err open_cached_copy(const char *path, int *ret_fd, struct stat *ret
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
-        return errno == ENOENT ? ERR_NOT_FOUND : log_errno("open", path);
+        return errno == ENOENT ? ERR_NOT_FOUND : log_file_error("open", path);
     if (fstat(fd, ret) != 0 || !S_ISREG(ret->st_mode)) {
         close(fd);
         return ERR_NOT_FOUND;

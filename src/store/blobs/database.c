@@ -82,12 +82,12 @@ static void release_blob_connection(struct store *s, struct store_connection *si
     pthread_mutex_unlock(&all->lock);
 }
 
-enum err run_on_blob_connection(struct store *s, enum store_mode mode,
-                                enum err (*run)(struct tx *tx, void *arg), void *arg)
+enum err run_transaction_on_blob_connection(struct store *s, enum store_mode mode,
+                                            enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct store_connection *side = acquire_blob_connection(s);
     struct arena *arena = arena_new();
-    enum err e = store_connection_run(side, mode, arena, run, arg);
+    enum err e = store_connection_run_transaction(side, mode, arena, run, arg);
 
     arena_free(arena);
     release_blob_connection(s, side);
@@ -130,7 +130,7 @@ static enum err postgres_blob_put(struct store *s, const char *name, struct str 
 {
     struct blob_request t = { .name = str_of(name), .bytes = bytes };
 
-    return run_on_blob_connection(s, STORE_APPEND, insert_blob, &t);
+    return run_transaction_on_blob_connection(s, STORE_APPEND, insert_blob, &t);
 }
 
 static enum err update_blob_committed(struct tx *tx, void *arg)
@@ -146,7 +146,7 @@ static enum err postgres_blob_set_committed(struct store *s, const char *name, b
 {
     struct blob_request t = { .name = str_of(name), .committed = settled };
 
-    return run_on_blob_connection(s, STORE_APPEND, update_blob_committed, &t);
+    return run_transaction_on_blob_connection(s, STORE_APPEND, update_blob_committed, &t);
 }
 
 static enum err delete_blob(struct tx *tx, void *arg)
@@ -162,7 +162,7 @@ static enum err delete_blob(struct tx *tx, void *arg)
 static enum err postgres_blob_delete(struct store *s, const char *name)
 {
     struct blob_request t = { .name = str_of(name) };
-    enum err e = run_on_blob_connection(s, STORE_APPEND, delete_blob, &t);
+    enum err e = run_transaction_on_blob_connection(s, STORE_APPEND, delete_blob, &t);
 
     return e || t.found ? e : ERR_NOT_FOUND;
 }
@@ -212,7 +212,7 @@ static enum err read_blob(struct tx *tx, void *arg)
 static enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
 {
     struct blob_request t = { .name = str_of(name), .fd = fd };
-    enum err e = run_on_blob_connection(s, STORE_READ, read_blob, &t);
+    enum err e = run_transaction_on_blob_connection(s, STORE_READ, read_blob, &t);
 
     *ret_size = t.size;
     return e || t.found ? e : ERR_NOT_FOUND;
@@ -265,7 +265,7 @@ static enum err postgres_list_blobs(struct store *s, int64_t seconds,
     p->seconds = seconds;
     do {
         arena_reset(p->arena);
-        e = run_on_blob_connection(s, STORE_READ, read_blob_names, p);
+        e = run_transaction_on_blob_connection(s, STORE_READ, read_blob_names, p);
         for (size_t i = 0; !e && i < p->count; i++)
             e = found(arg, &p->names[i]);
         if (p->count)
@@ -301,8 +301,8 @@ enum err postgres_lock_blob_deletion(struct store *s)
 
     if (!s->blob_connections->backup_lock_connection)
         s->blob_connections->backup_lock_connection = store_connection_new(s);
-    enum err e = store_connection_run(s->blob_connections->backup_lock_connection, STORE_READ,
-                                      arena, acquire_backup_lock, NULL);
+    enum err e = store_connection_run_transaction(s->blob_connections->backup_lock_connection,
+                                                  STORE_READ, arena, acquire_backup_lock, NULL);
     arena_free(arena);
     return e;
 }
@@ -321,7 +321,7 @@ bool postgres_blob_deletion_is_locked(struct store *s)
 {
     bool is_locked = true;
 
-    run_on_blob_connection(s, STORE_READ, read_backup_lock, &is_locked);
+    run_transaction_on_blob_connection(s, STORE_READ, read_backup_lock, &is_locked);
     return is_locked;
 }
 

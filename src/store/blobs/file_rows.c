@@ -65,11 +65,12 @@ enum err file_rows_for_each(struct store *s,
 {
     struct file_row_page *p = mem_new(sizeof *p);
     struct arena *arena = arena_new();
-    enum err e = store_run(s, STORE_READ, arena, read_whether_rows_have_digests, p);
+    enum err e =
+        store_run_transaction_and_wait(s, STORE_READ, arena, read_whether_rows_have_digests, p);
 
     while (!e) {
         arena_reset(arena);
-        e = store_run(s, STORE_READ, arena, read_file_rows, p);
+        e = store_run_transaction_and_wait(s, STORE_READ, arena, read_file_rows, p);
         for (size_t i = 0; !e && i < p->count; i++)
             e = found(arg, &p->rows[i]);
         if (e || p->count < PAGE_ROWS)

@@ -56,8 +56,8 @@ void blob_location_swap(struct store *s, struct blob_location *location)
 static enum err run_object_transaction(struct store *s, enum store_mode mode,
                                        enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return s->blob_connections ? run_on_blob_connection(s, mode, run, arg)
-                               : store_run(s, mode, NULL, run, arg);
+    return s->blob_connections ? run_transaction_on_blob_connection(s, mode, run, arg)
+                               : store_run_transaction_and_wait(s, mode, NULL, run, arg);
 }
 
 struct upload_row {
@@ -102,7 +102,7 @@ static enum err object_blob_put(struct store *s, const char *name, struct str by
 {
     enum err e = object_set_committed(s, name, false);
 
-    return e ? e : object_put(s->objects, name, bytes);
+    return e ? e : object_storage_put(s->objects, name, bytes);
 }
 
 /* Deletes the row of object_uploads last, so that a failure leaves the object in the list. */
@@ -112,10 +112,10 @@ static enum err object_blob_delete(struct store *s, const char *name)
     enum err e = run_object_transaction(s, STORE_READ, find_upload_row, &row);
 
     if (!e)
-        e = object_delete(s->objects, name);
+        e = object_storage_delete(s->objects, name);
     if (!row.found || (e && e != ERR_NOT_FOUND))
         return e;
-    enum err aborted = object_abort_uploads(s->objects, name);
+    enum err aborted = object_storage_abort_uploads(s->objects, name);
     if (!aborted)
         aborted = object_set_committed(s, name, true);
     return aborted ? aborted : e;
@@ -123,7 +123,7 @@ static enum err object_blob_delete(struct store *s, const char *name)
 
 static enum err object_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
 {
-    return object_read(s->objects, name, fd, ret_size);
+    return object_storage_read(s->objects, name, fd, ret_size);
 }
 
 /* --- lists of objects ----------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static enum err object_list_blobs(struct store *s, int64_t seconds,
 {
     if (seconds >= 0)
         return list_uploads(s, seconds, found, arg);
-    return object_list(s->objects, visit_object, &(struct object_visit){ found, arg });
+    return object_storage_list(s->objects, visit_object, &(struct object_visit){ found, arg });
 }
 
 const struct remote_blobs object_blobs = {
@@ -217,8 +217,8 @@ bool blob_append_presigned_url(const struct store *s, const char *name, int seco
 {
     if (!s->objects || !s->blob_redirects || !is_blob_name(name))
         return false;
-    object_append_presigned_url(s->objects, name, seconds, content_type, disposition, cache_control,
-                                out);
+    object_storage_append_presigned_url(s->objects, name, seconds, content_type, disposition,
+                                        cache_control, out);
     return !buf_is_full(out);
 }
 
@@ -226,14 +226,14 @@ bool blobs_append_redirect_origin(const struct store *s, struct buf *out)
 {
     if (!s->objects || !s->blob_redirects)
         return false;
-    object_append_public_origin(s->objects, out);
+    object_storage_append_public_origin(s->objects, out);
     return true;
 }
 
-bool store_object_stats(const struct store *s, struct object_storage_stats *ret)
+bool store_read_object_storage_stats(const struct store *s, struct object_storage_stats *ret)
 {
     if (s->objects)
-        object_storage_stats(s->objects, ret);
+        object_storage_read_stats(s->objects, ret);
     return s->objects;
 }
 
@@ -290,6 +290,6 @@ enum err blobs_check_location(struct store *s, bool writes)
     struct location_check check = { s->objects ? object_storage_address(s->objects) : NULL,
                                     writes };
 
-    return store_run(s, check.address || writes ? STORE_WRITE : STORE_READ, NULL,
-                     check_or_write_location, &check);
+    return store_run_transaction_and_wait(s, check.address || writes ? STORE_WRITE : STORE_READ,
+                                          NULL, check_or_write_location, &check);
 }

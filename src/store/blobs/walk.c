@@ -156,8 +156,8 @@ static enum err walk_data_subfolder(const struct store *s, const char *below, bo
     return walk_folder(&w, AT_FDCWD, path, 0);
 }
 
-enum err blobs_walk_folder(const struct store *s, const char *below, blob_visit_fn *found,
-                           void *arg)
+enum err blobs_visit_folder(const struct store *s, const char *below, blob_visit_fn *found,
+                            void *arg)
 {
     return walk_data_subfolder(s, below, true, found, arg);
 }
@@ -194,7 +194,7 @@ static enum err visit_remote_marker(void *arg, const struct stored_blob *name)
     return w->found(w->arg, marker, -1, name->put_at);
 }
 
-enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg)
+enum err blobs_visit_all(struct store *s, blob_visit_fn *found, void *arg)
 {
     if (s->remote_blobs)
         return s->remote_blobs->list(s, -1, visit_remote_blob,
@@ -202,7 +202,7 @@ enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg)
     return walk_data_subfolder(s, "blobs", true, found, arg);
 }
 
-enum err blobs_walk_markers(struct store *s, blob_visit_fn *found, void *arg)
+enum err blob_markers_visit_all(struct store *s, blob_visit_fn *found, void *arg)
 {
     if (s->remote_blobs)
         return s->remote_blobs->list(s, 0, visit_remote_marker,

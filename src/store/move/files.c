@@ -16,15 +16,15 @@ enum { COPY_BUFFER_SIZE = 256 * 1024, DIGEST_SIZE = 32 };
 
 struct file_copy {
     struct store *to;
-    const struct move_options *o;
-    struct move_report *report;
+    const struct data_move_options *o;
+    struct data_move_report *report;
     char *piece;
     bool compares;
-    struct blob_location *location; /* see move_copy_files */
+    struct blob_location *location; /* see copy_and_compare_moved_files */
     int64_t total, done; /* progress in files; each file counts twice: copied and compared */
 };
 
-static enum err log_errno(const char *verb, const char *path)
+static enum err log_file_error(const char *verb, const char *path)
 {
     int code = errno;
 
@@ -80,11 +80,11 @@ static enum err copy_one_file(struct file_copy *f, int from, const char *path)
         return ERR_UNAVAILABLE;
     int to = create_file(part);
     if (to < 0)
-        return log_errno("create", part);
+        return log_file_error("create", part);
     bool ok = copy_file_and_compute_digest(f, from, to, digest);
     ok &= close(to) == 0;
     if (!ok || !rename_and_create_parent_folder(part, path)) {
-        enum err e = log_errno("write", path);
+        enum err e = log_file_error("write", path);
 
         unlink(part);
         return e;
@@ -101,7 +101,7 @@ static enum err compare_file_with_copy(struct file_copy *f, int from, int to, co
     if (to >= 0)
         close(to);
     if (!ok)
-        return log_errno("read", path);
+        return log_file_error("read", path);
     if (memcmp(one, other, DIGEST_SIZE) == 0)
         return OK;
     log_error(
@@ -156,12 +156,12 @@ static enum err compare_remote_blob(struct file_copy *f, const char *blob, int f
         return ERR_UNAVAILABLE;
     int to = open(part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (to < 0)
-        return log_errno("create", part);
+        return log_file_error("create", part);
     unlink(part);
     enum err e = f->to->remote_blobs->read(f->to, blob, to, &size);
     if (e || lseek(to, 0, SEEK_SET) != 0) {
         close(to);
-        return e ? e : log_errno("read", part);
+        return e ? e : log_file_error("read", part);
     }
     return compare_file_with_copy(f, fd, to, blob);
 }
@@ -226,7 +226,7 @@ static enum err create_marker_file(const struct store *to, const char *marker)
         return ERR_UNAVAILABLE;
     int made = create_file(path);
     if (made < 0)
-        return log_errno("create", path);
+        return log_file_error("create", path);
     close(made);
     return OK;
 }
@@ -262,7 +262,7 @@ static enum err copy_or_compare_key_file(struct file_copy *f, const struct store
         return ERR_UNAVAILABLE;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? OK : log_errno("read", path);
+        return errno == ENOENT ? OK : log_file_error("read", path);
     enum err e = copy_or_compare_file(f, name, fd);
     close(fd);
     return e;
@@ -274,13 +274,13 @@ static enum err copy_or_compare_all_files(struct file_copy *f, struct store *fro
 
     for (const char *const *key = f->location ? NULL : f->o->keys; !e && key && *key; key++)
         e = copy_or_compare_key_file(f, from, *key);
-    return e || f->report->blobs_stay ? e : blobs_walk(from, copy_or_compare_blob, f);
+    return e || f->report->blobs_stay ? e : blobs_visit_all(from, copy_or_compare_blob, f);
 }
 
 static enum err sync_target_folder(const struct store *to)
 {
     int fd = open(to->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    enum err e = fd >= 0 && syncfs(fd) == 0 ? OK : log_errno("write to", to->folder);
+    enum err e = fd >= 0 && syncfs(fd) == 0 ? OK : log_file_error("write to", to->folder);
 
     if (fd >= 0)
         close(fd);
@@ -294,19 +294,21 @@ static enum err copy_files_and_markers(struct file_copy *f, struct store *from)
     bool into_folder = f->location ? !f->location->remote_blobs : !f->to->remote_blobs;
     enum err e = from->remote_blobs
                      ? from->remote_blobs->list(from, -1, add_remote_blob_to_total, f)
-                     : blobs_walk(from, add_blob_to_total, f);
+                     : blobs_visit_all(from, add_blob_to_total, f);
 
     if (!e && into_folder && !f->report->blobs_stay)
-        e = blobs_walk_markers(from, copy_blob_marker, f);
+        e = blob_markers_visit_all(from, copy_blob_marker, f);
     if (!e)
         e = copy_or_compare_all_files(f, from);
     if (!e && !into_folder)
-        e = blobs_walk_markers(from, copy_blob_marker, f);
+        e = blob_markers_visit_all(from, copy_blob_marker, f);
     return e;
 }
 
-enum err move_copy_files(struct store *from, struct store *to, struct blob_location *location,
-                         const struct move_options *o, struct move_report *ret)
+enum err copy_and_compare_moved_files(struct store *from, struct store *to,
+                                      struct blob_location *location,
+                                      const struct data_move_options *o,
+                                      struct data_move_report *ret)
 {
     struct file_copy f = {
         .to = to, .location = location, .o = o, .report = ret, .piece = mem_new(COPY_BUFFER_SIZE)

@@ -25,23 +25,25 @@ struct moved_table {
     bool is_planned;
 };
 
-struct move_plan {
+struct data_move_plan {
     struct arena *arena;
     struct moved_table *tables;
     size_t count, room;
 };
 
-struct move_endpoint;
+struct data_move_endpoint;
 
 /* Lists the tables that exist in both databases, referenced tables first. Logs an error if the
  * schemas differ. */
-enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
-                         struct move_plan *ret);
-void move_plan_clear(struct move_plan *p);
+enum err data_move_plan_build(struct data_move_endpoint *from, struct data_move_endpoint *to,
+                              struct data_move_plan *ret);
+void data_move_plan_clear(struct data_move_plan *p);
 
-struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name);
-void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column);
-void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent);
+struct moved_table *data_move_plan_find_or_add_table(struct data_move_plan *p, struct str name);
+void data_move_table_add_column(struct data_move_plan *p, struct moved_table *t,
+                                struct moved_column column);
+void data_move_table_add_reference(struct data_move_plan *p, struct moved_table *t,
+                                   struct str parent);
 /* Appends the quoted names of all columns, or with `keys` those of the primary key in key order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
 /* Appends a SELECT of the table in key order; with `behind` only of rows after a given key. */
@@ -51,19 +53,20 @@ void append_table_select(const struct moved_table *t, bool behind, struct buf *o
 
 enum { MOVE_DIGEST_SIZE = 16, MOVE_MAX_ROW_BYTES = 1 << 30 };
 
-struct move_table_progress {
+struct data_move_table_progress {
     int64_t rows;
     unsigned char sum[MOVE_DIGEST_SIZE];
     struct buf last_key;
     bool resumed, checked;
 };
 
-void move_progress_init(struct move_table_progress *st);
-void move_progress_clear(struct move_table_progress *st);
+void data_move_progress_init(struct data_move_table_progress *st);
+void data_move_progress_clear(struct data_move_table_progress *st);
 /* Adds a row to the row count and to the sum of digests. */
-void move_progress_add_row(struct move_table_progress *st, const struct moved_table *t,
-                           const struct value *row, struct buf *scratch);
-bool move_progress_equal(const struct move_table_progress *a, const struct move_table_progress *b);
+void data_move_progress_add_row(struct data_move_table_progress *st, const struct moved_table *t,
+                                const struct value *row, struct buf *scratch);
+bool data_move_progress_is_equal(const struct data_move_table_progress *a,
+                                 const struct data_move_table_progress *b);
 
 /* Decodes a saved primary key; returns false if it is invalid. The values point into `key`. */
 bool decode_saved_row_key(const struct moved_table *t, struct str key, struct value *ret);
@@ -72,29 +75,30 @@ bool decode_saved_row_key(const struct moved_table *t, struct str key, struct va
 
 enum { MOVE_MAX_COLUMNS = 256 }; /* maximum per table; checked when the plan is built */
 
-struct move_engine {
+struct data_move_engine {
     /* Sets *ret to whether the target has data. Called before store_open, which might change a
      * database of another program. */
-    enum err (*target_has_data)(const struct move_location *location, bool *ret);
-    enum err (*open)(struct move_endpoint *s, bool writes);
-    void (*close)(struct move_endpoint *s); /* accepts an endpoint that was never opened */
+    enum err (*target_has_data)(const struct data_move_location *location, bool *ret);
+    enum err (*open)(struct data_move_endpoint *s, bool writes);
+    void (*close)(struct data_move_endpoint *s); /* accepts an endpoint that was never opened */
     /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
-    enum err (*list)(struct tx *tx, struct move_plan *ret);
+    enum err (*list)(struct tx *tx, struct data_move_plan *ret);
     /* Returns the first column of the query's first row as text; "" if there is no row. */
-    enum err (*query_text)(struct move_endpoint *s, const char *sql, char *out, size_t size);
+    enum err (*query_text)(struct data_move_endpoint *s, const char *sql, char *out, size_t size);
     /* Runs SQL statements; also used to begin and commit a transaction. */
-    enum err (*script)(struct move_endpoint *s, const char *sql);
+    enum err (*script)(struct data_move_endpoint *s, const char *sql);
 
     /* Reads the rows of a table in key order; if `behind` is not empty, only rows after this saved
      * key. Values are valid until the next row. *ret_more is false after the last row. */
-    enum err (*read)(struct move_endpoint *s, const struct moved_table *t, struct str behind);
-    enum err (*next)(struct move_endpoint *s, const struct moved_table *t, struct value *row,
+    enum err (*read)(struct data_move_endpoint *s, const struct moved_table *t, struct str behind);
+    enum err (*next)(struct data_move_endpoint *s, const struct moved_table *t, struct value *row,
                      bool *ret_more);
 
     /* To write rows, call put_begin, then put for each row, then put_end. */
-    enum err (*put_begin)(struct move_endpoint *s, const struct moved_table *t);
-    enum err (*put)(struct move_endpoint *s, const struct moved_table *t, const struct value *row);
-    enum err (*put_end)(struct move_endpoint *s);
+    enum err (*put_begin)(struct data_move_endpoint *s, const struct moved_table *t);
+    enum err (*put)(struct data_move_endpoint *s, const struct moved_table *t,
+                    const struct value *row);
+    enum err (*put_end)(struct data_move_endpoint *s);
 
     const char *hex_before; /* prefix of a bytes literal in SQL */
     bool truncates;         /* whether one TRUNCATE can empty all tables; otherwise each table needs
@@ -104,11 +108,11 @@ struct move_engine {
     const char *final_sql; /* SQL that runs after all rows were compared */
 };
 
-extern const struct move_engine move_engine_sqlite, move_engine_postgres;
+extern const struct data_move_engine move_engine_sqlite, move_engine_postgres;
 
-struct move_endpoint {
-    const struct move_engine *engine;
-    struct move_location location;
+struct data_move_endpoint {
+    const struct data_move_engine *engine;
+    struct data_move_location location;
     struct store *store;
     void *connection; /* the engine's connection */
 };
@@ -117,32 +121,35 @@ struct move_endpoint {
 
 /* Copies files that are missing in the target, then compares all files. If `location` is not NULL,
  * `from` and `to` are the same store, blobs are copied to this place, and keys stay. */
-enum err move_copy_files(struct store *from, struct store *to, struct blob_location *location,
-                         const struct move_options *o, struct move_report *ret);
+enum err copy_and_compare_moved_files(struct store *from, struct store *to,
+                                      struct blob_location *location,
+                                      const struct data_move_options *o,
+                                      struct data_move_report *ret);
 
 /* --- a move, move.c ------------------------------------------------------------------- */
 
-struct move_in_progress {
-    const struct move_options *o;
-    struct move_endpoint from, to;
+struct data_move_in_progress {
+    const struct data_move_options *o;
+    struct data_move_endpoint from, to;
     char key[128];    /* digest of the key that signs this server's tokens */
     char source[160]; /* identifies the source database in the target database */
-    struct move_plan plan;
-    struct move_table_progress *states; /* one per table of the plan */
+    struct data_move_plan plan;
+    struct data_move_table_progress *states; /* one per table of the plan */
     struct value *row;
     struct buf scratch, sql;
     int64_t done, total; /* progress in rows; each row counts twice: written and compared */
-    struct move_report *report;
+    struct data_move_report *report;
 };
 
 /* Runs the SQL of m->sql on the target and clears m->sql. */
-enum err move_run_sql_on_target(struct move_in_progress *m);
+enum err data_move_run_sql_on_target(struct data_move_in_progress *m);
 
 /* --- rows, tables.c ------------------------------------------------------------------- */
 
-enum err move_count_rows(struct move_endpoint *s, const struct moved_table *t, int64_t *ret);
+enum err data_move_count_rows(struct data_move_endpoint *s, const struct moved_table *t,
+                              int64_t *ret);
 /* Copies and compares all tables. Fails if rows that an earlier run copied have changed in the
  * source since then. */
-enum err move_copy_tables(struct move_in_progress *m);
+enum err copy_and_compare_moved_tables(struct data_move_in_progress *m);
 
 #endif

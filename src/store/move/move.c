@@ -12,7 +12,7 @@
 
 enum { MAX_SQL_BYTES = 16 * 1024 * 1024 };
 
-static const struct move_engine *engine_of_location(const struct move_location *location)
+static const struct data_move_engine *engine_of_location(const struct data_move_location *location)
 {
     return location->postgres ? &move_engine_postgres : &move_engine_sqlite;
 }
@@ -28,13 +28,14 @@ static bool is_same_folder(const char *a, const char *b)
 }
 
 /* Opens source or target. Migrates only an empty target: other data may be of another server. */
-static enum err open_source_or_target(struct move_endpoint *s, const struct move_location *location,
-                                      bool target)
+static enum err open_source_or_target(struct data_move_endpoint *s,
+                                      const struct data_move_location *location, bool target)
 {
     bool has_world = true;
     enum err e = OK;
 
-    *s = (struct move_endpoint){ .engine = engine_of_location(location), .location = *location };
+    *s = (struct data_move_endpoint){ .engine = engine_of_location(location),
+                                      .location = *location };
     if (target)
         e = s->engine->target_has_data(location, &has_world);
     if (!e)
@@ -50,7 +51,7 @@ static enum err open_source_or_target(struct move_endpoint *s, const struct move
     return e ? e : s->engine->open(s, target);
 }
 
-static void close_source_or_target(struct move_endpoint *s)
+static void close_source_or_target(struct data_move_endpoint *s)
 {
     if (s->engine)
         s->engine->close(s);
@@ -89,7 +90,8 @@ static enum err read_target_state(struct tx *tx, void *arg)
 static const char FIND_STATES[] =
     "select name, row_count, digest, last_key, checked from move_tables";
 
-static struct move_table_progress *progress_of_table(struct move_in_progress *m, struct str name)
+static struct data_move_table_progress *progress_of_table(struct data_move_in_progress *m,
+                                                          struct str name)
 {
     for (size_t i = 0; i < m->plan.count; i++)
         if (str_is(name, m->plan.tables[i].name))
@@ -99,14 +101,14 @@ static struct move_table_progress *progress_of_table(struct move_in_progress *m,
 
 static enum err read_saved_progress(struct tx *tx, void *arg)
 {
-    struct move_in_progress *m = arg;
+    struct data_move_in_progress *m = arg;
     struct rows r;
     enum err e = tx_query(tx, FIND_STATES, NO_BIND, &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct move_table_progress *st = progress_of_table(m, row_text(&r, 0));
+        struct data_move_table_progress *st = progress_of_table(m, row_text(&r, 0));
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
@@ -121,7 +123,7 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-enum err move_run_sql_on_target(struct move_in_progress *m)
+enum err data_move_run_sql_on_target(struct data_move_in_progress *m)
 {
     buf_add_char(&m->sql, '\0');
     enum err e = buf_is_full(&m->sql) ? ERR_INTERNAL : m->to.engine->script(&m->to, m->sql.p);
@@ -130,7 +132,7 @@ enum err move_run_sql_on_target(struct move_in_progress *m)
 }
 
 /* Appends the SQL text for each table of the plan, with the table name in place of %s. */
-static void append_sql_for_tables(struct move_in_progress *m, const char *sql)
+static void append_sql_for_tables(struct data_move_in_progress *m, const char *sql)
 {
     const char *placeholder = sql ? strstr(sql, "%s") : NULL;
 
@@ -146,7 +148,7 @@ static const char *const dependent_tables[] = {
     "message_index", "gif_index", "parked_sessions", "parking", "session_homes", "object_uploads"
 };
 
-static void append_empty_tables_sql(struct move_in_progress *m)
+static void append_empty_tables_sql(struct data_move_in_progress *m)
 {
     bool truncates = m->to.engine->truncates;
     const char *before = truncates ? "truncate \"" : "delete from \"";
@@ -163,7 +165,7 @@ static void append_empty_tables_sql(struct move_in_progress *m)
         buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* a table of PostgreSQL only */
 }
 
-static enum err empty_target_and_restart_move(struct move_in_progress *m)
+static enum err empty_target_and_restart_move(struct data_move_in_progress *m)
 {
     buf_add_lit(&m->sql, "begin;");
     append_sql_for_tables(m, m->to.engine->disable_triggers_sql);
@@ -172,11 +174,11 @@ static enum err empty_target_and_restart_move(struct move_in_progress *m)
                "delete from move_tables; delete from move_source;"
                "insert into move_source (id, source) values (1, '%s'); commit",
                m->source);
-    return move_run_sql_on_target(m);
+    return data_move_run_sql_on_target(m);
 }
 
 /* Identifies the server's data by the digest of the key that signs its tokens. */
-static enum err read_identity_of_source(struct move_in_progress *m)
+static enum err read_identity_of_source(struct data_move_in_progress *m)
 {
     enum err e = m->from.engine->query_text(&m->from, FIND_KEY, m->key, sizeof m->key);
 
@@ -194,7 +196,7 @@ static bool table_is_rebuilt_after_move(const struct moved_table *t)
 
 /* Compares row counts if the target has data of the same server. If they are equal, an earlier run
  * was killed after its last step; otherwise source or target were changed since the move. */
-static enum err compare_row_counts_of_databases(struct move_in_progress *m)
+static enum err compare_row_counts_of_databases(struct data_move_in_progress *m)
 {
     int64_t from = 0, to = 0;
     enum err e = OK;
@@ -204,9 +206,9 @@ static enum err compare_row_counts_of_databases(struct move_in_progress *m)
 
         if (table_is_rebuilt_after_move(t))
             continue;
-        e = move_count_rows(&m->from, t, &from);
+        e = data_move_count_rows(&m->from, t, &from);
         if (!e)
-            e = move_count_rows(&m->to, t, &to);
+            e = data_move_count_rows(&m->to, t, &to);
         if (e || from == to)
             continue;
         log_error(
@@ -218,13 +220,13 @@ static enum err compare_row_counts_of_databases(struct move_in_progress *m)
     return e;
 }
 
-static enum err start_or_resume_move(struct move_in_progress *m)
+static enum err start_or_resume_move(struct data_move_in_progress *m)
 {
     struct target_state f = { 0 };
     enum err e = read_identity_of_source(m);
 
     if (!e)
-        e = store_run(m->to.store, STORE_READ, NULL, read_target_state, &f);
+        e = store_run_transaction_and_wait(m->to.store, STORE_READ, NULL, read_target_state, &f);
     if (e)
         return e;
     if (!f.is_begun && f.has_world && m->key[0] && strcmp(f.key, m->key) == 0) {
@@ -239,7 +241,7 @@ static enum err start_or_resume_move(struct move_in_progress *m)
     if (!f.is_begun || f.is_invalidated)
         return empty_target_and_restart_move(m);
     m->report->resumed = true;
-    return store_run(m->to.store, STORE_READ, NULL, read_saved_progress, m);
+    return store_run_transaction_and_wait(m->to.store, STORE_READ, NULL, read_saved_progress, m);
 }
 
 /* Each engine has its own full-text index of messages, so the target's server rebuilds it. */
@@ -247,54 +249,54 @@ static const char QUEUE_MESSAGES_FOR_INDEX[] =
     "insert into message_unindexed (message_id, times) select id, 1 from messages "
     "where ephemeral_for is null on conflict (message_id) do nothing;";
 
-static enum err finish_move(struct move_in_progress *m)
+static enum err finish_move(struct data_move_in_progress *m)
 {
     buf_add_lit(&m->sql, "begin;");
     buf_add_str(&m->sql, str_of(QUEUE_MESSAGES_FOR_INDEX));
     buf_add_str(&m->sql, str_of(m->to.engine->final_sql));
     append_sql_for_tables(m, m->to.engine->enable_triggers_sql);
     buf_add_lit(&m->sql, "delete from move_tables; delete from move_source; commit");
-    return move_run_sql_on_target(m);
+    return data_move_run_sql_on_target(m);
 }
 
-static enum err copy_files_and_finish(struct move_in_progress *m)
+static enum err copy_files_and_finish(struct data_move_in_progress *m)
 {
     enum err e = m->o->rebuild ? m->o->rebuild(m->to.store) : OK;
 
     if (!e)
         e = store_check_integrity(m->to.store);
     if (!e && !m->report->files_stay)
-        e = move_copy_files(m->from.store, m->to.store, NULL, m->o, m->report);
+        e = copy_and_compare_moved_files(m->from.store, m->to.store, NULL, m->o, m->report);
     if (!e)
         e = blobs_check_location(m->to.store, true);
     return e ? e : finish_move(m);
 }
 
-static enum err build_and_run_move_plan(struct move_in_progress *m)
+static enum err build_and_run_move_plan(struct data_move_in_progress *m)
 {
-    enum err e = move_plan_build(&m->from, &m->to, &m->plan);
+    enum err e = data_move_plan_build(&m->from, &m->to, &m->plan);
 
     if (e)
         return e;
     m->states = mem_new((m->plan.count + 1) * sizeof *m->states);
     for (size_t i = 0; i < m->plan.count; i++)
-        move_progress_init(&m->states[i]);
+        data_move_progress_init(&m->states[i]);
     e = start_or_resume_move(m);
     if (!e && !m->report->was_done)
-        e = move_copy_tables(m);
+        e = copy_and_compare_moved_tables(m);
     if (!e && !m->report->was_done)
         e = copy_files_and_finish(m);
     for (size_t i = 0; i < m->plan.count; i++)
-        move_progress_clear(&m->states[i]);
+        data_move_progress_clear(&m->states[i]);
     mem_free(m->states);
     return e;
 }
 
-enum err move_all_data(const struct move_options *o, struct move_report *ret)
+enum err move_all_data(const struct data_move_options *o, struct data_move_report *ret)
 {
-    struct move_in_progress m = { .o = o, .report = ret };
+    struct data_move_in_progress m = { .o = o, .report = ret };
 
-    *ret = (struct move_report){ 0 };
+    *ret = (struct data_move_report){ 0 };
     buf_init(&m.scratch, MOVE_MAX_ROW_BYTES);
     buf_init(&m.sql, MAX_SQL_BYTES);
     m.row = mem_new(MOVE_MAX_COLUMNS * sizeof *m.row);
@@ -309,7 +311,7 @@ enum err move_all_data(const struct move_options *o, struct move_report *ret)
                                            !o->from.objects && !o->to.objects));
     if (!e)
         e = build_and_run_move_plan(&m);
-    move_plan_clear(&m.plan);
+    data_move_plan_clear(&m.plan);
     close_source_or_target(&m.to);
     close_source_or_target(&m.from);
     mem_free(m.row);
@@ -333,8 +335,8 @@ static enum err delete_database_blobs(struct tx *tx, void *arg)
     return tx_exec(tx, "delete from blobs", NO_BIND, NULL);
 }
 
-static enum err copy_blobs_to_location(struct store *s, const struct move_options *o,
-                                       struct blob_location *to, struct move_report *ret)
+static enum err copy_blobs_to_location(struct store *s, const struct data_move_options *o,
+                                       struct blob_location *to, struct data_move_report *ret)
 {
     bool from_database = s->remote_blobs == &database_blobs;
     enum err e = is_same_blob_location(s, to) ? ERR_BAD_REQUEST : OK;
@@ -342,10 +344,10 @@ static enum err copy_blobs_to_location(struct store *s, const struct move_option
     if (e)
         log_error("move: the files are already in that place; --to-blobs must differ from --blobs");
     if (!e)
-        e = move_copy_files(s, s, to, o, ret);
+        e = copy_and_compare_moved_files(s, s, to, o, ret);
     /* A server looks for the blobs in the table as long as it has rows. */
     if (!e && from_database)
-        e = store_run(s, STORE_WRITE, NULL, delete_database_blobs, NULL);
+        e = store_run_transaction_and_wait(s, STORE_WRITE, NULL, delete_database_blobs, NULL);
     blob_location_swap(s, to);
     if (!e)
         e = blobs_check_location(s, true);
@@ -353,7 +355,7 @@ static enum err copy_blobs_to_location(struct store *s, const struct move_option
     return e;
 }
 
-enum err move_blobs(const struct move_options *o, struct move_report *ret)
+enum err move_stored_files(const struct data_move_options *o, struct data_move_report *ret)
 {
     struct blob_location location = { 0 };
     struct store *s = NULL;
@@ -364,7 +366,7 @@ enum err move_blobs(const struct move_options *o, struct move_report *ret)
                                                      .as_is = true },
                             &s);
 
-    *ret = (struct move_report){ 0 };
+    *ret = (struct data_move_report){ 0 };
     if (e)
         return e;
     if (o->from.postgres && !s->blob_connections)

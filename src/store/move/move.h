@@ -13,15 +13,15 @@
 
 #include "store/store.h"
 
-struct move_location {
+struct data_move_location {
     const char *folder;   /* SQLite database, files and keys */
     const char *postgres; /* PostgreSQL database with the rows; NULL means SQLite */
     bool blobs_inside;    /* the blobs are in the PostgreSQL database */
     const struct object_storage_options *objects; /* the blobs are in object storage; or NULL */
 };
 
-struct move_options {
-    struct move_location from, to;
+struct data_move_options {
+    struct data_move_location from, to;
     const char *const *keys; /* names of key files to copy; NULL ends the list */
     /* Reports progress, first in rows (each row is written, then compared), then in files. */
     void (*on_progress)(void *arg, const char *what, int64_t done, int64_t total);
@@ -30,7 +30,7 @@ struct move_options {
     enum err (*rebuild)(struct store *to);
 };
 
-struct move_report {
+struct data_move_report {
     int64_t tables, rows, files, bytes;
     bool resumed;    /* whether an earlier run had copied some tables */
     bool files_stay; /* whether source and target have files and keys in the same place */
@@ -40,9 +40,9 @@ struct move_report {
 
 /* Moves all data. Logs an error and fails if a database is in use, contains other data, or has
  * another schema version. */
-enum err move_all_data(const struct move_options *o, struct move_report *ret);
+enum err move_all_data(const struct data_move_options *o, struct data_move_report *ret);
 /* Copies only the files to another place and then sets this place; o->from and o->to have the same
  * database. The files of the source stay. */
-enum err move_blobs(const struct move_options *o, struct move_report *ret);
+enum err move_stored_files(const struct data_move_options *o, struct data_move_report *ret);
 
 #endif

@@ -32,7 +32,7 @@ static const char *const excluded_tables[] = {
     "past_servers",
 };
 
-static bool is_excluded_table(const char *name)
+static bool table_is_excluded_from_move(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(excluded_tables); i++) {
         size_t n = strlen(excluded_tables[i]);
@@ -44,7 +44,7 @@ static bool is_excluded_table(const char *name)
     return false;
 }
 
-static void *grow_array(void *items, size_t count, size_t *room, size_t size)
+static void *grow_array_of_plan(void *items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return items;
@@ -52,7 +52,7 @@ static void *grow_array(void *items, size_t count, size_t *room, size_t size)
     return mem_resize(items, *room * size);
 }
 
-static struct moved_table *find_table(const struct move_plan *p, const char *name)
+static struct moved_table *find_table_of_move_plan(const struct data_move_plan *p, const char *name)
 {
     for (size_t i = 0; i < p->count; i++)
         if (strcmp(p->tables[i].name, name) == 0)
@@ -60,34 +60,37 @@ static struct moved_table *find_table(const struct move_plan *p, const char *nam
     return NULL;
 }
 
-struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name)
+struct moved_table *data_move_plan_find_or_add_table(struct data_move_plan *p, struct str name)
 {
     const char *copy = str_dup_cstring(p->arena, name);
-    struct moved_table *t = find_table(p, copy);
+    struct moved_table *t = find_table_of_move_plan(p, copy);
 
     if (t)
         return t;
-    p->tables = grow_array(p->tables, p->count, &p->room, sizeof *p->tables);
+    p->tables = grow_array_of_plan(p->tables, p->count, &p->room, sizeof *p->tables);
     t = &p->tables[p->count++];
     *t = (struct moved_table){ .name = copy };
     return t;
 }
 
-void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column)
+void data_move_table_add_column(struct data_move_plan *p, struct moved_table *t,
+                                struct moved_column column)
 {
     column.name = str_dup_cstring(p->arena, str_of(column.name));
-    t->columns = grow_array(t->columns, t->count, &t->room, sizeof *t->columns);
+    t->columns = grow_array_of_plan(t->columns, t->count, &t->room, sizeof *t->columns);
     t->columns[t->count++] = column;
     t->keys += column.key != 0;
 }
 
-void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent)
+void data_move_table_add_reference(struct data_move_plan *p, struct moved_table *t,
+                                   struct str parent)
 {
-    t->parents = grow_array(t->parents, t->parent_count, &t->parent_room, sizeof *t->parents);
+    t->parents =
+        grow_array_of_plan(t->parents, t->parent_count, &t->parent_room, sizeof *t->parents);
     t->parents[t->parent_count++] = str_dup_cstring(p->arena, parent);
 }
 
-void move_plan_clear(struct move_plan *p)
+void data_move_plan_clear(struct data_move_plan *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         mem_free(p->tables[i].columns);
@@ -95,25 +98,26 @@ void move_plan_clear(struct move_plan *p)
     }
     mem_free(p->tables);
     arena_free(p->arena);
-    *p = (struct move_plan){ 0 };
+    *p = (struct data_move_plan){ 0 };
 }
 
-static enum err list_tables_in_tx(struct tx *tx, void *arg)
+static enum err list_tables_of_database_in_transaction(struct tx *tx, void *arg)
 {
-    struct move_endpoint *s = ((void **)arg)[0];
-    struct move_plan *p = ((void **)arg)[1];
+    struct data_move_endpoint *s = ((void **)arg)[0];
+    struct data_move_plan *p = ((void **)arg)[1];
 
     /* Clears the plan, because the transaction may be retried. */
-    move_plan_clear(p);
+    data_move_plan_clear(p);
     p->arena = arena_new();
     return s->engine->list(tx, p);
 }
 
-static enum err list_tables(struct move_endpoint *s, struct move_plan *ret)
+static enum err list_tables_of_database(struct data_move_endpoint *s, struct data_move_plan *ret)
 {
     void *both[] = { s, ret };
 
-    return store_run(s->store, STORE_READ, NULL, list_tables_in_tx, both);
+    return store_run_transaction_and_wait(s->store, STORE_READ, NULL,
+                                          list_tables_of_database_in_transaction, both);
 }
 
 static enum err refuse_schema_difference(const char *table, const char *column, const char *why)
@@ -124,7 +128,8 @@ static enum err refuse_schema_difference(const char *table, const char *column, 
     return ERR_INTERNAL;
 }
 
-static const struct moved_column *find_column(const struct moved_table *t, const char *name)
+static const struct moved_column *find_column_of_moved_table(const struct moved_table *t,
+                                                             const char *name)
 {
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -144,7 +149,8 @@ static enum err check_table_columns_are_equal(const struct moved_table *from,
     if (!to->keys || to->count > MOVE_MAX_COLUMNS)
         return refuse_schema_difference(to->name, NULL, "has no primary key, or too many columns");
     for (size_t i = 0; i < to->count; i++) {
-        const struct moved_column *c = &to->columns[i], *other = find_column(from, c->name);
+        const struct moved_column *c = &to->columns[i],
+                                  *other = find_column_of_moved_table(from, c->name);
 
         if (!other || other->key != c->key)
             return refuse_schema_difference(to->name, c->name, "differs between the two databases");
@@ -155,25 +161,27 @@ static enum err check_table_columns_are_equal(const struct moved_table *from,
     return OK;
 }
 
-static enum err check_source_and_target_schemas(const struct move_plan *from,
-                                                const struct move_plan *to)
+static enum err check_source_and_target_schemas(const struct data_move_plan *from,
+                                                const struct data_move_plan *to)
 {
     enum err e = OK;
 
     for (size_t i = 0; !e && i < from->count; i++)
-        if (!is_excluded_table(from->tables[i].name))
+        if (!table_is_excluded_from_move(from->tables[i].name))
             e = check_table_columns_are_equal(&from->tables[i],
-                                              find_table(to, from->tables[i].name));
+                                              find_table_of_move_plan(to, from->tables[i].name));
     for (size_t i = 0; !e && i < to->count; i++)
-        if (!is_excluded_table(to->tables[i].name))
-            e = check_table_columns_are_equal(find_table(from, to->tables[i].name), &to->tables[i]);
+        if (!table_is_excluded_from_move(to->tables[i].name))
+            e = check_table_columns_are_equal(find_table_of_move_plan(from, to->tables[i].name),
+                                              &to->tables[i]);
     return e;
 }
 
-static bool referenced_tables_are_planned(const struct move_plan *all, const struct moved_table *t)
+static bool referenced_tables_are_planned(const struct data_move_plan *all,
+                                          const struct moved_table *t)
 {
     for (size_t i = 0; i < t->parent_count; i++) {
-        const struct moved_table *parent = find_table(all, t->parents[i]);
+        const struct moved_table *parent = find_table_of_move_plan(all, t->parents[i]);
 
         if (parent && !parent->is_planned)
             return false;
@@ -181,7 +189,7 @@ static bool referenced_tables_are_planned(const struct move_plan *all, const str
     return true;
 }
 
-static void collect_primary_key_columns(struct move_plan *p, struct moved_table *t)
+static void collect_primary_key_columns(struct data_move_plan *p, struct moved_table *t)
 {
     size_t *at = arena_array(p->arena, size_t, t->keys);
 
@@ -192,7 +200,7 @@ static void collect_primary_key_columns(struct move_plan *p, struct moved_table 
 }
 
 /* Sorts tables: repeatedly moves those to the front whose referenced tables are there already. */
-static enum err sort_tables_by_references(struct move_plan *p)
+static enum err sort_tables_by_references(struct data_move_plan *p)
 {
     size_t done = 0;
 
@@ -213,12 +221,12 @@ static enum err sort_tables_by_references(struct move_plan *p)
                                                        "is part of a cycle of foreign keys");
 }
 
-static void remove_excluded_tables(struct move_plan *p)
+static void remove_excluded_tables(struct data_move_plan *p)
 {
     size_t retained = 0;
 
     for (size_t i = 0; i < p->count; i++) {
-        if (!is_excluded_table(p->tables[i].name)) {
+        if (!table_is_excluded_from_move(p->tables[i].name)) {
             p->tables[retained++] = p->tables[i];
             continue;
         }
@@ -228,18 +236,18 @@ static void remove_excluded_tables(struct move_plan *p)
     p->count = retained;
 }
 
-enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
-                         struct move_plan *ret)
+enum err data_move_plan_build(struct data_move_endpoint *from, struct data_move_endpoint *to,
+                              struct data_move_plan *ret)
 {
-    struct move_plan source = { 0 };
-    enum err e = list_tables(from, &source);
+    struct data_move_plan source = { 0 };
+    enum err e = list_tables_of_database(from, &source);
 
-    *ret = (struct move_plan){ 0 };
+    *ret = (struct data_move_plan){ 0 };
     if (!e)
-        e = list_tables(to, ret);
+        e = list_tables_of_database(to, ret);
     if (!e)
         e = check_source_and_target_schemas(&source, ret);
-    move_plan_clear(&source);
+    data_move_plan_clear(&source);
     if (e)
         return e;
     remove_excluded_tables(ret);

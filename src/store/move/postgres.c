@@ -15,13 +15,13 @@ struct postgres_endpoint {
     struct buf row_bytes;
 };
 
-static struct postgres_endpoint *postgres_of_move_endpoint(struct move_endpoint *s)
+static struct postgres_endpoint *postgres_of_move_endpoint(struct data_move_endpoint *s)
 {
     return s->connection;
 }
 
 /* Logs the failure and frees the result. */
-static enum err log_query_error(struct postgres_endpoint *side, PGresult *result)
+static enum err log_error_of_postgres_query(struct postgres_endpoint *side, PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     bool full = state && strcmp(state, "53100") == 0;
@@ -32,24 +32,24 @@ static enum err log_query_error(struct postgres_endpoint *side, PGresult *result
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static enum err endpoint_query_text(struct move_endpoint *s, const char *sql, char *out,
-                                    size_t size)
+static enum err move_endpoint_query_text(struct data_move_endpoint *s, const char *sql, char *out,
+                                         size_t size)
 {
     return postgres_conn_query_text(&postgres_of_move_endpoint(s)->conn, sql, out, size);
 }
 
-static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
+static enum err move_endpoint_run_sql(struct data_move_endpoint *s, const char *sql)
 {
     return postgres_conn_run_command(&postgres_of_move_endpoint(s)->conn, sql);
 }
 
-static enum err location_has_data(const struct move_location *location, bool *ret)
+static enum err move_location_has_data(const struct data_move_location *location, bool *ret)
 {
     struct postgres_conn c = { 0 };
     char answer[64] = "";
 
     *ret = false;
-    if (!libpq_load() || !postgres_conn_open(&c, location->postgres, true))
+    if (!load_libpq() || !postgres_conn_open(&c, location->postgres, true))
         return ERR_UNAVAILABLE;
     enum err e = postgres_conn_query_text(&c, "select to_regclass('users')", answer, sizeof answer);
     if (!e && answer[0])
@@ -65,7 +65,7 @@ static const char LOCK_TARGET[] = "set lock_timeout = '60s'; "
                                   "select pg_advisory_lock(7166184, hashtext(current_schema()))";
 
 /* A source is read in one transaction, so that all reads use the same snapshot. */
-static enum err endpoint_connect(struct move_endpoint *s, bool writes)
+static enum err move_endpoint_connect(struct data_move_endpoint *s, bool writes)
 {
     struct postgres_endpoint *side = mem_new(sizeof *side);
 
@@ -77,7 +77,7 @@ static enum err endpoint_connect(struct move_endpoint *s, bool writes)
         &side->conn, writes ? LOCK_TARGET : "begin isolation level repeatable read read only");
 }
 
-static void endpoint_disconnect(struct move_endpoint *s)
+static void move_endpoint_disconnect(struct data_move_endpoint *s)
 {
     struct postgres_endpoint *side = s->connection;
 
@@ -125,7 +125,7 @@ static const char LIST_REFERENCES[] =
     "k.conrelid join pg_class p on p.oid = k.confrelid where k.contype = 'f' and "
     "c.relnamespace = (select oid from pg_namespace where nspname = current_schema())";
 
-static enum err list_references(struct tx *tx, struct move_plan *ret)
+static enum err list_references(struct tx *tx, struct data_move_plan *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LIST_REFERENCES, NO_BIND, &r);
@@ -133,12 +133,12 @@ static enum err list_references(struct tx *tx, struct move_plan *ret)
     if (e)
         return e;
     while (rows_next(&r))
-        move_table_add_reference(ret, move_plan_find_or_add_table(ret, row_text(&r, 0)),
-                                 row_text(&r, 1));
+        data_move_table_add_reference(ret, data_move_plan_find_or_add_table(ret, row_text(&r, 0)),
+                                      row_text(&r, 1));
     return rows_end(&r);
 }
 
-static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
+static enum err move_endpoint_list_tables(struct tx *tx, struct data_move_plan *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LIST_COLUMNS, NO_BIND, &r);
@@ -150,7 +150,8 @@ static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
 
         column.name = str_dup_cstring(tx_arena(tx), row_text(&r, 1));
         column.key = (int)row_int(&r, 3);
-        move_table_add_column(ret, move_plan_find_or_add_table(ret, row_text(&r, 0)), column);
+        data_move_table_add_column(ret, data_move_plan_find_or_add_table(ret, row_text(&r, 0)),
+                                   column);
     }
     e = rows_end(&r);
     return e ? e : list_references(tx, ret);
@@ -198,8 +199,8 @@ static bool send_table_select(struct postgres_endpoint *side, const struct moved
     return sent;
 }
 
-static enum err endpoint_begin_table_read(struct move_endpoint *s, const struct moved_table *t,
-                                          struct str behind)
+static enum err move_endpoint_begin_table_read(struct data_move_endpoint *s,
+                                               const struct moved_table *t, struct str behind)
 {
     struct postgres_endpoint *side = postgres_of_move_endpoint(s);
     struct buf sql;
@@ -209,7 +210,7 @@ static enum err endpoint_begin_table_read(struct move_endpoint *s, const struct 
     buf_add_char(&sql, '\0');
     bool sent = !buf_is_full(&sql) && send_table_select(side, t, sql.p, behind);
     buf_clear(&sql);
-    return sent ? OK : log_query_error(side, NULL);
+    return sent ? OK : log_error_of_postgres_query(side, NULL);
 }
 
 static uint64_t decode_big_endian(const char *p, int n)
@@ -248,8 +249,9 @@ static struct value decode_binary_column(const PGresult *row, int at, enum value
     return (struct value){ .kind = kind, .s = str_slice(p, (size_t)n) };
 }
 
-static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_table *t,
-                                  struct value *row, bool *ret_more)
+static enum err move_endpoint_read_next_row(struct data_move_endpoint *s,
+                                            const struct moved_table *t, struct value *row,
+                                            bool *ret_more)
 {
     struct postgres_endpoint *side = postgres_of_move_endpoint(s);
 
@@ -262,7 +264,7 @@ static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_ta
 
         side->row = NULL;
         if (status != PGRES_TUPLES_OK)
-            return log_query_error(side, last);
+            return log_error_of_postgres_query(side, last);
         pq.clear(last);
         pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
         return OK;
@@ -283,10 +285,11 @@ static enum err send_copy_data(struct postgres_endpoint *side)
     if (!buf_is_full(&side->row_bytes) &&
         pq.putCopyData(side->conn.pg, side->row_bytes.p, (int)side->row_bytes.n) == 1)
         return OK;
-    return log_query_error(side, NULL);
+    return log_error_of_postgres_query(side, NULL);
 }
 
-static enum err endpoint_begin_copy_into_table(struct move_endpoint *s, const struct moved_table *t)
+static enum err move_endpoint_begin_copy_into_table(struct data_move_endpoint *s,
+                                                    const struct moved_table *t)
 {
     /* the size of the literal includes its NUL byte */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
@@ -303,7 +306,7 @@ static enum err endpoint_begin_copy_into_table(struct move_endpoint *s, const st
                            : NULL;
     buf_clear(&sql);
     if (pq.resultStatus(result) != PGRES_COPY_IN)
-        return log_query_error(side, result);
+        return log_error_of_postgres_query(side, result);
     pq.clear(result);
     buf_reset(&side->row_bytes);
     buf_add(&side->row_bytes, head, sizeof head);
@@ -327,8 +330,8 @@ static void append_copy_field(struct buf *out, const struct moved_column *c, con
     }
 }
 
-static enum err endpoint_copy_row(struct move_endpoint *s, const struct moved_table *t,
-                                  const struct value *row)
+static enum err move_endpoint_copy_row(struct data_move_endpoint *s, const struct moved_table *t,
+                                       const struct value *row)
 {
     struct postgres_endpoint *side = postgres_of_move_endpoint(s);
 
@@ -339,7 +342,7 @@ static enum err endpoint_copy_row(struct move_endpoint *s, const struct moved_ta
     return send_copy_data(side);
 }
 
-static enum err endpoint_end_copy(struct move_endpoint *s)
+static enum err move_endpoint_end_copy(struct data_move_endpoint *s)
 {
     struct postgres_endpoint *side = postgres_of_move_endpoint(s);
 
@@ -347,29 +350,29 @@ static enum err endpoint_end_copy(struct move_endpoint *s)
     append_big_endian(&side->row_bytes, UINT16_MAX, 2);
     enum err e = send_copy_data(side);
     if (!e && pq.putCopyEnd(side->conn.pg, NULL) != 1)
-        e = log_query_error(side, NULL);
+        e = log_error_of_postgres_query(side, NULL);
     if (e)
         return e;
     PGresult *result = pq.getResult(side->conn.pg);
     if (pq.resultStatus(result) != PGRES_COMMAND_OK)
-        return log_query_error(side, result);
+        return log_error_of_postgres_query(side, result);
     pq.clear(result);
     pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
     return OK;
 }
 
-const struct move_engine move_engine_postgres = {
-    .target_has_data = location_has_data,
-    .open = endpoint_connect,
-    .close = endpoint_disconnect,
-    .list = endpoint_list_tables,
-    .query_text = endpoint_query_text,
-    .script = endpoint_run_sql,
-    .read = endpoint_begin_table_read,
-    .next = endpoint_next_row,
-    .put_begin = endpoint_begin_copy_into_table,
-    .put = endpoint_copy_row,
-    .put_end = endpoint_end_copy,
+const struct data_move_engine move_engine_postgres = {
+    .target_has_data = move_location_has_data,
+    .open = move_endpoint_connect,
+    .close = move_endpoint_disconnect,
+    .list = move_endpoint_list_tables,
+    .query_text = move_endpoint_query_text,
+    .script = move_endpoint_run_sql,
+    .read = move_endpoint_begin_table_read,
+    .next = move_endpoint_read_next_row,
+    .put_begin = move_endpoint_begin_copy_into_table,
+    .put = move_endpoint_copy_row,
+    .put_end = move_endpoint_end_copy,
     .hex_before = "'\\x",
     .truncates = true,
     .disable_triggers_sql = "alter table \"%s\" disable trigger user;",

@@ -16,7 +16,7 @@ struct sqlite_endpoint {
     sqlite3_stmt *reading, *writing;
 };
 
-static struct sqlite_endpoint *sqlite_of_move_endpoint(struct move_endpoint *s)
+static struct sqlite_endpoint *sqlite_of_move_endpoint(struct data_move_endpoint *s)
 {
     return s->connection;
 }
@@ -41,13 +41,13 @@ static enum err query_text(struct sqlite_conn *c, const char *sql, char *out, si
     return e;
 }
 
-static enum err endpoint_query_text(struct move_endpoint *s, const char *sql, char *out,
-                                    size_t size)
+static enum err move_endpoint_query_text(struct data_move_endpoint *s, const char *sql, char *out,
+                                         size_t size)
 {
     return query_text(sqlite_of_move_endpoint(s)->conn, sql, out, size);
 }
 
-static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
+static enum err move_endpoint_run_sql(struct data_move_endpoint *s, const char *sql)
 {
     struct sqlite_conn *c = sqlite_of_move_endpoint(s)->conn;
 
@@ -56,7 +56,7 @@ static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
                : error_of_last_sqlite_call(c, sql);
 }
 
-static enum err location_has_data(const struct move_location *location, bool *ret)
+static enum err move_location_has_data(const struct data_move_location *location, bool *ret)
 {
     char path[PATH_MAX], answer[32] = "";
     struct sqlite_conn *c;
@@ -89,7 +89,7 @@ static enum err disable_triggers(struct sqlite_conn *c)
     return error_of_last_sqlite_call(c, settings);
 }
 
-static enum err endpoint_connect(struct move_endpoint *s, bool writes)
+static enum err move_endpoint_connect(struct data_move_endpoint *s, bool writes)
 {
     struct sqlite_endpoint *side = mem_new(sizeof *side);
     enum err e = sqlite_conn_open(((struct sqlite *)s->store)->path, &side->conn);
@@ -98,7 +98,7 @@ static enum err endpoint_connect(struct move_endpoint *s, bool writes)
     return e || !writes ? e : disable_triggers(side->conn);
 }
 
-static void endpoint_disconnect(struct move_endpoint *s)
+static void move_endpoint_disconnect(struct data_move_endpoint *s)
 {
     struct sqlite_endpoint *side = s->connection;
 
@@ -131,7 +131,7 @@ static const char LIST_COLUMNS[] =
     "select t.name, c.name, c.type, c.pk from sqlite_schema t join pragma_table_info(t.name) c "
     "where t.type = 'table' and substr(t.name, 1, 7) <> 'sqlite_' order by t.name, c.cid";
 
-static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
+static enum err move_endpoint_list_tables(struct tx *tx, struct data_move_plan *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LIST_COLUMNS, NO_BIND, &r);
@@ -139,8 +139,8 @@ static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
     if (e)
         return e;
     while (rows_next(&r))
-        move_table_add_column(
-            ret, move_plan_find_or_add_table(ret, row_text(&r, 0)),
+        data_move_table_add_column(
+            ret, data_move_plan_find_or_add_table(ret, row_text(&r, 0)),
             (struct moved_column){
                 .name = str_dup_cstring(tx_arena(tx), row_text(&r, 1)),
                 .kind = value_kind_of_type(str_dup_cstring(tx_arena(tx), row_text(&r, 2))),
@@ -149,7 +149,7 @@ static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
     return rows_end(&r);
 }
 
-static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
+static void bind_sql_value(sqlite3_stmt *stmt, int at, const struct value *v)
 {
     const char *p = v->s.p ? v->s.p : "";
 
@@ -190,7 +190,7 @@ static enum err bind_saved_row_key(struct sqlite_endpoint *side, const struct mo
         else if (v->kind == VALUE_BYTES)
             sqlite3_bind_blob64(side->reading, at, v->s.p ? v->s.p : "", v->s.n, SQLITE_TRANSIENT);
         else
-            bind_value(side->reading, at, v);
+            bind_sql_value(side->reading, at, v);
     }
     return OK;
 }
@@ -207,8 +207,8 @@ static enum err prepare_statement(struct sqlite_endpoint *side, struct buf *sql,
     return e;
 }
 
-static enum err endpoint_begin_table_read(struct move_endpoint *s, const struct moved_table *t,
-                                          struct str behind)
+static enum err move_endpoint_begin_table_read(struct data_move_endpoint *s,
+                                               const struct moved_table *t, struct str behind)
 {
     struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
     struct buf sql;
@@ -243,8 +243,9 @@ static bool read_column_of_kind(sqlite3_stmt *stmt, int at, enum value_kind kind
     return true;
 }
 
-static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_table *t,
-                                  struct value *row, bool *ret_more)
+static enum err move_endpoint_read_next_row(struct data_move_endpoint *s,
+                                            const struct moved_table *t, struct value *row,
+                                            bool *ret_more)
 {
     struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
     int code = sqlite3_step(side->reading);
@@ -267,7 +268,8 @@ static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_ta
     return OK;
 }
 
-static enum err endpoint_prepare_insert(struct move_endpoint *s, const struct moved_table *t)
+static enum err move_endpoint_prepare_insert(struct data_move_endpoint *s,
+                                             const struct moved_table *t)
 {
     struct buf sql;
 
@@ -282,20 +284,20 @@ static enum err endpoint_prepare_insert(struct move_endpoint *s, const struct mo
                              &sqlite_of_move_endpoint(s)->writing);
 }
 
-static enum err endpoint_insert_row(struct move_endpoint *s, const struct moved_table *t,
-                                    const struct value *row)
+static enum err move_endpoint_insert_row(struct data_move_endpoint *s, const struct moved_table *t,
+                                         const struct value *row)
 {
     struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
 
     for (size_t i = 0; i < t->count; i++)
-        bind_value(side->writing, (int)i + 1, &row[i]);
+        bind_sql_value(side->writing, (int)i + 1, &row[i]);
     sqlite3_step(side->writing);
     return sqlite3_reset(side->writing) == SQLITE_OK
                ? OK
                : error_of_last_sqlite_call(side->conn, t->name);
 }
 
-static enum err endpoint_end_insert(struct move_endpoint *s)
+static enum err move_endpoint_end_insert(struct data_move_endpoint *s)
 {
     sqlite3_finalize(sqlite_of_move_endpoint(s)->writing);
     sqlite_of_move_endpoint(s)->writing = NULL;
@@ -311,18 +313,18 @@ static const char SQLITE_FINAL_SQL[] =
     "where t.channel_id = channels.id) where id in (select channel_id from channel_tails);"
     "delete from channel_tails;";
 
-const struct move_engine move_engine_sqlite = {
-    .target_has_data = location_has_data,
-    .open = endpoint_connect,
-    .close = endpoint_disconnect,
-    .list = endpoint_list_tables,
-    .query_text = endpoint_query_text,
-    .script = endpoint_run_sql,
-    .read = endpoint_begin_table_read,
-    .next = endpoint_next_row,
-    .put_begin = endpoint_prepare_insert,
-    .put = endpoint_insert_row,
-    .put_end = endpoint_end_insert,
+const struct data_move_engine move_engine_sqlite = {
+    .target_has_data = move_location_has_data,
+    .open = move_endpoint_connect,
+    .close = move_endpoint_disconnect,
+    .list = move_endpoint_list_tables,
+    .query_text = move_endpoint_query_text,
+    .script = move_endpoint_run_sql,
+    .read = move_endpoint_begin_table_read,
+    .next = move_endpoint_read_next_row,
+    .put_begin = move_endpoint_prepare_insert,
+    .put = move_endpoint_insert_row,
+    .put_end = move_endpoint_end_insert,
     .hex_before = "x'",
     .final_sql = SQLITE_FINAL_SQL,
 };

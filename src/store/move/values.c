@@ -6,18 +6,19 @@
 
 #include "store/move/internal.h"
 
-void move_progress_init(struct move_table_progress *st)
+void data_move_progress_init(struct data_move_table_progress *st)
 {
-    *st = (struct move_table_progress){ 0 };
+    *st = (struct data_move_table_progress){ 0 };
     buf_init(&st->last_key, MOVE_MAX_ROW_BYTES);
 }
 
-void move_progress_clear(struct move_table_progress *st)
+void data_move_progress_clear(struct data_move_table_progress *st)
 {
     buf_clear(&st->last_key);
 }
 
-bool move_progress_equal(const struct move_table_progress *a, const struct move_table_progress *b)
+bool data_move_progress_is_equal(const struct data_move_table_progress *a,
+                                 const struct data_move_table_progress *b)
 {
     return a->rows == b->rows && memcmp(a->sum, b->sum, sizeof a->sum) == 0;
 }
@@ -109,8 +110,8 @@ static void add_digest_to_sum(unsigned char *sum, const unsigned char *digest)
     }
 }
 
-void move_progress_add_row(struct move_table_progress *st, const struct moved_table *t,
-                           const struct value *row, struct buf *scratch)
+void data_move_progress_add_row(struct data_move_table_progress *st, const struct moved_table *t,
+                                const struct value *row, struct buf *scratch)
 {
     unsigned char digest[MOVE_DIGEST_SIZE];
 

@@ -9,7 +9,7 @@
 /* Use this array for every COMMIT of a pipeline, because the address identifies the statement. */
 static const char COMMIT_SQL[] = "commit";
 
-void postgres_conn_begin(struct postgres_conn *c, const char *how)
+void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how)
 {
     postgres_discard_queued_statements(c);
     postgres_conn_read_pending_commit(c);
@@ -20,9 +20,9 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how)
     c->ids.conflict = false;
 }
 
-void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how)
+void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char *how)
 {
-    postgres_conn_begin(c, how);
+    postgres_conn_begin_transaction(c, how);
     c->commits_with_first_round_trip = true;
 }
 
@@ -58,7 +58,7 @@ static enum err error_from_pipeline_failure(struct postgres_conn *c, struct pipe
     if (f->happened && was_terminated_before_commit(f))
         c->may_be_written = false;
     if (f->happened)
-        postgres_note_id_order_conflict(c, f);
+        postgres_handle_id_order_conflict(c, f);
     enum err e = f->happened ? postgres_error_from_result(c, f->result, f->sql) : OK;
 
     pq.clear(f->result);
@@ -68,14 +68,15 @@ static enum err error_from_pipeline_failure(struct postgres_conn *c, struct pipe
 static enum err commit_with_queued_statements(struct postgres_conn *c)
 {
     struct pipeline_failure f = { 0 };
-    bool sent = pipeline_begin_and_send_queued(c) && pipeline_send_commit(c);
+    bool sent = postgres_pipeline_begin(c) && postgres_pipeline_send_commit(c);
 
-    pipeline_read_queued_results(c, sent, &f);
+    postgres_pipeline_read_queued_results(c, sent, &f);
     PGresult *result = sent ? pipeline_read_result(c) : NULL;
-    bool committed = pipeline_check_result(&f, result, COMMIT_SQL) && result_is_committed(result);
+    bool committed =
+        postgres_pipeline_check_result(&f, result, COMMIT_SQL) && result_is_committed(result);
     if (!f.happened)
         pq.clear(result);
-    pipeline_close(c, sent);
+    postgres_pipeline_end(c, sent);
     enum err e = error_from_pipeline_failure(c, &f);
     if (!committed && !c->lost)
         postgres_conn_run_command(c, "rollback");
@@ -130,7 +131,7 @@ static bool send_log_row(struct postgres_conn *c, const struct postgres_statemen
 static bool send_log_row_and_commit(struct postgres_conn *c, const struct postgres_statement *add,
                                     struct str body)
 {
-    return send_log_row(c, add, body) && pipeline_send_commit(c);
+    return send_log_row(c, add, body) && postgres_pipeline_send_commit(c);
 }
 
 /* Returns the event log position, or 0 if there is no result. */
@@ -138,7 +139,7 @@ static int64_t read_log_position(struct postgres_conn *c, struct pipeline_failur
 {
     PGresult *result = pipeline_read_result(c);
 
-    if (!pipeline_check_result(f, result, INSERT_LOG_ROW))
+    if (!postgres_pipeline_check_result(f, result, INSERT_LOG_ROW))
         return 0;
     c->position = strtoll(pq.getvalue(result, 0, 0), NULL, 10);
     pq.clear(result);
@@ -150,7 +151,7 @@ static bool read_commit_result(struct postgres_conn *c, struct pipeline_failure 
 {
     PGresult *result = pipeline_read_result(c);
 
-    if (!pipeline_check_result(f, result, COMMIT_SQL))
+    if (!postgres_pipeline_check_result(f, result, COMMIT_SQL))
         return false;
     bool committed = result_is_committed(result);
     pq.clear(result);
@@ -172,13 +173,13 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
 
     *ret = 0;
     discard_prefetched_queries(c);
-    enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
+    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;
-    bool sent = pipeline_begin_and_send_queued(c) && send_log_row_and_commit(c, add, body);
-    pipeline_read_queued_results(c, sent, &f);
+    bool sent = postgres_pipeline_begin(c) && send_log_row_and_commit(c, add, body);
+    postgres_pipeline_read_queued_results(c, sent, &f);
     bool committed = sent && read_logged_commit_results(c, &f, ret);
-    pipeline_close(c, sent);
+    postgres_pipeline_end(c, sent);
     e = error_from_pipeline_failure(c, &f);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
@@ -207,7 +208,7 @@ static bool send_group_commit(struct postgres_conn *c, struct work_item *const *
     for (unsigned i = 0; i < count; i++)
         if (works[i]->log.n && !send_log_row(c, add, works[i]->log))
             return false;
-    return pipeline_send_commit(c);
+    return postgres_pipeline_send_commit(c);
 }
 
 static bool read_group_commit_results(struct postgres_conn *c, struct pipeline_failure *f,
@@ -226,13 +227,13 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     struct postgres_statement *add;
 
     discard_prefetched_queries(c);
-    enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
+    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;
-    bool sent = pipeline_begin_and_send_queued(c) && send_group_commit(c, works, count, add);
-    pipeline_read_queued_results(c, sent, &f);
+    bool sent = postgres_pipeline_begin(c) && send_group_commit(c, works, count, add);
+    postgres_pipeline_read_queued_results(c, sent, &f);
     bool committed = sent && read_group_commit_results(c, &f, works, count);
-    pipeline_close(c, sent);
+    postgres_pipeline_end(c, sent);
     e = error_from_pipeline_failure(c, &f);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;

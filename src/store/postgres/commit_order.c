@@ -49,8 +49,8 @@ static struct work_item *remove_first_committed(struct commit_order *l)
 }
 
 /* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
- * released during each work_item_finish. Only one thread does this at a time, and it also handles
- * items that are acknowledged meanwhile. */
+ * released during each work_item_call_callbacks. Only one thread does this at a time, and it also
+ * handles items that are acknowledged meanwhile. */
 static void finish_committed_items(struct commit_order *l, struct store *s)
 {
     struct work_item *w;
@@ -60,7 +60,7 @@ static void finish_committed_items(struct commit_order *l, struct store *s)
     l->finishing = true;
     while ((w = remove_first_committed(l))) {
         pthread_mutex_unlock(&l->lock);
-        work_item_finish(s, w, OK);
+        work_item_call_callbacks(s, w, OK);
         pthread_mutex_lock(&l->lock);
     }
     l->finishing = false;

@@ -39,7 +39,7 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
         sqlstate_is(state, "40P01")) /* serialization_failure, deadlock */
         return ERR_STORE_RETRY;
     if (sqlstate_is(state, "25006")) /* read_only_sql_transaction */
-        return tx_refuse_write(sql);
+        return tx_abort_because_read_writes(sql);
     if (sqlstate_is(state, "22021")) /* character_not_in_repertoire */
         return ERR_BAD_REQUEST;
     if (connection_is_lost(c, state)) {

@@ -165,7 +165,7 @@ static void commit_group_items(struct commit_group *g)
         return;
     }
     struct tx tx = { .store = &w->pool->store, .work = writers[0], .connection = &w->conn };
-    if (postgres_queue_id_order(&tx, writers, count)) {
+    if (postgres_queue_id_order_check(&tx, writers, count)) {
         g->broken = true;
         postgres_conn_roll_back(&w->conn);
         return;
@@ -189,7 +189,7 @@ static void run_and_commit_group_once(struct commit_group *g)
 {
     struct postgres_conn *c = &g->worker->conn;
 
-    postgres_conn_begin(c, postgres_begin_sql[STORE_APPEND]);
+    postgres_conn_begin_transaction(c, postgres_begin_sql[STORE_APPEND]);
     c->runs_group = true;
     for (unsigned i = 0; i < g->count && !g->broken; i++)
         if (g->states[i] == ITEM_READY)
@@ -202,7 +202,7 @@ static void run_and_commit_group_once(struct commit_group *g)
         commit_group_items(g);
     else if (!c->lost)
         postgres_conn_roll_back(c);
-    postgres_end_id_order(g->worker->pool, c);
+    postgres_release_ordered_ids(g->worker->pool, c);
 }
 
 /* Resets the other work items to ready after one has failed. Returns whether more than one is
@@ -286,7 +286,7 @@ static void finish_group_items(struct commit_group *g)
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);
 }
 
-void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first)
+void postgres_run_items_in_group_commit(struct postgres_worker *w, struct work_item *first)
 {
     struct commit_group g = { .worker = w };
 

@@ -62,12 +62,12 @@ void id_order_clear(struct id_order *order)
     pthread_mutex_destroy(&order->lock);
 }
 
-static unsigned part_of_stream(uint64_t stream)
+static unsigned get_id_range_of_stream(uint64_t stream)
 {
     return (unsigned)(hash_u64(stream) % ID_ORDER_PARTS);
 }
 
-void postgres_order_id(struct tx *tx, uint64_t stream, uint64_t id)
+void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
 {
     struct id_order *order = &container_of(tx->store, struct postgres, store)->id_order;
     struct postgres_conn *c = tx->connection;
@@ -77,11 +77,11 @@ void postgres_order_id(struct tx *tx, uint64_t stream, uint64_t id)
         links_append(&order->open, &c->ids.link);
         c->ids.first = id;
     }
-    c->ids.parts |= UINT64_C(1) << part_of_stream(stream);
+    c->ids.parts |= UINT64_C(1) << get_id_range_of_stream(stream);
     pthread_mutex_unlock(&order->lock);
 }
 
-void postgres_end_id_order(struct postgres *p, struct postgres_conn *c)
+void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
 {
     if (!c->ids.parts) /* only the thread of the connection changes it */
         return;
@@ -92,7 +92,8 @@ void postgres_end_id_order(struct postgres *p, struct postgres_conn *c)
     pthread_mutex_unlock(&p->id_order.lock);
 }
 
-static bool earlier_ids_are_open(const struct id_order *order, const struct postgres_conn *c)
+static bool transactions_with_earlier_ids_are_open(const struct id_order *order,
+                                                   const struct postgres_conn *c)
 {
     for (const struct link *at = order->open.next; at != &order->open; at = at->next) {
         const struct postgres_conn *other = container_of(at, struct postgres_conn, ids.link);
@@ -110,7 +111,7 @@ static void wait_for_earlier_ids(struct id_order *order, const struct postgres_c
     int timed_out = 0;
 
     pthread_mutex_lock(&order->lock);
-    while (!timed_out && earlier_ids_are_open(order, c))
+    while (!timed_out && transactions_with_earlier_ids_are_open(order, c))
         timed_out = pthread_cond_timedwait(&order->changed, &order->lock, &at);
     pthread_mutex_unlock(&order->lock);
 }
@@ -124,7 +125,7 @@ struct id_range {
 static void id_ranges_add_work_item(struct id_range *ranges, const struct work_item *work)
 {
     for (const struct ordered_id *o = work->ordered_ids; o; o = o->next) {
-        struct id_range *r = &ranges[part_of_stream(o->stream)];
+        struct id_range *r = &ranges[get_id_range_of_stream(o->stream)];
 
         if (!r->greatest || o->id < r->least)
             r->least = o->id;
@@ -146,12 +147,13 @@ static struct str encode_id_ranges(struct arena *arena, const struct id_range *r
                        (unsigned long long)ranges[part].greatest);
     if (text.n)
         buf_add_lit(&text, "}");
-    struct str copy = str_dup(arena, buf_str(&text));
+    struct str copy = str_dup(arena, buf_as_str(&text));
     buf_clear(&text);
     return copy;
 }
 
-enum err postgres_queue_id_order(struct tx *tx, struct work_item *const *works, unsigned count)
+enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *works,
+                                       unsigned count)
 {
     struct postgres_conn *c = tx->connection;
     struct id_range ranges[ID_ORDER_PARTS] = { 0 };
@@ -175,13 +177,13 @@ enum err postgres_queue_id_order(struct tx *tx, struct work_item *const *works, 
     return e;
 }
 
-void postgres_note_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f)
+void postgres_handle_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f)
 {
     const char *state = f->result ? pq.resultErrorField(f->result, PG_DIAG_SQLSTATE) : NULL;
 
     if (f->sql != COMMIT_IN_ID_ORDER || !state || strcmp(state, "40001") != 0)
         return;
     const char *last_id = pq.resultErrorField(f->result, PG_DIAG_MESSAGE_PRIMARY);
-    snowflake_continue_after(strtoull(last_id ? last_id : "0", NULL, 10));
+    snowflake_set_minimum(strtoull(last_id ? last_id : "0", NULL, 10));
     c->ids.conflict = true;
 }

@@ -10,7 +10,7 @@ struct libpq pq;
 
 #ifdef GUILDHALL_STATIC
 
-bool libpq_load(void)
+bool load_libpq(void)
 {
     log_error("store: the static program supports SQLite only; for PostgreSQL use the "
               "Debian package or a dynamic build");
@@ -19,7 +19,7 @@ bool libpq_load(void)
 
 #else
 
-bool libpq_load(void)
+bool load_libpq(void)
 {
     static const struct dynlib_symbol symbols[] = {
 #define X(name) DYNLIB_SYMBOL(PQ##name, &pq.name),
@@ -31,8 +31,8 @@ bool libpq_load(void)
 
     if (pq.finish)
         return true;
-    dynlib_load_optional("libpq.so.5", &pending); /* from libpq's OpenSSL library */
-    return dynlib_load("libpq.so.5", symbols);
+    dynlib_load_optional_function("libpq.so.5", &pending); /* from libpq's OpenSSL library */
+    return dynlib_load_functions("libpq.so.5", symbols);
 }
 
 #endif

@@ -57,6 +57,6 @@ struct libpq {
 extern struct libpq pq;
 
 /* Loads libpq once; call it before any function of pq. Logs failures. */
-bool libpq_load(void);
+bool load_libpq(void);
 
 #endif

@@ -11,7 +11,7 @@ enum { READS_PER_ROUND_TRIP = 16 }; /* reads whose queries are sent in one round
 enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
 /* Result of a queued statement that is expected next, in this order. */
-enum result_step { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
+enum expected_result_kind { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */
 struct unsent_reads {
@@ -47,7 +47,7 @@ struct loop_reader {
     unsigned syncs_before_deallocate, deallocates_due; /* number of syncs before the DEALLOCATE, and
                                                         * of its results, that have not arrived */
     unsigned next; /* index of the queued statement whose result is expected next */
-    enum result_step step;
+    enum expected_result_kind step;
     int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
     int64_t spent_at;              /* CPU time of the thread when the reads began to run */
 };

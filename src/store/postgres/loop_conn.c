@@ -18,7 +18,7 @@ static void on_socket_handle_closed(uv_handle_t *socket)
     mem_free(socket);
 }
 
-static void close_connection(struct loop_reader *r)
+static void close_loop_reader_connection(struct loop_reader *r)
 {
     if (r->socket)
         uv_close((uv_handle_t *)r->socket, on_socket_handle_closed);
@@ -36,14 +36,14 @@ void loop_reader_disconnect(struct loop_reader *r)
     if (r->wait_ms > MAX_RECONNECT_WAIT_MS)
         r->wait_ms = MAX_RECONNECT_WAIT_MS;
     r->again_at = clock_monotonic_ns() + r->wait_ms * 1000000;
-    close_connection(r);
+    close_loop_reader_connection(r);
 }
 
-static void on_socket_event(uv_poll_t *socket, int status, int events);
+static void on_loop_reader_socket_event(uv_poll_t *socket, int status, int events);
 
-static void poll_socket(struct loop_reader *r, int events)
+static void poll_socket_of_loop_reader(struct loop_reader *r, int events)
 {
-    if (r->events != events && uv_poll_start(r->socket, events, on_socket_event) != 0)
+    if (r->events != events && uv_poll_start(r->socket, events, on_loop_reader_socket_event) != 0)
         r->conn.lost = true;
     r->events = events;
 }
@@ -81,7 +81,7 @@ static void start_polling_socket(struct loop_reader *r)
     uv_unref((uv_handle_t *)r->socket);
     r->events = 0;
     r->state = READER_OPEN;
-    poll_socket(r, UV_READABLE);
+    poll_socket_of_loop_reader(r, UV_READABLE);
 }
 
 /* Releases a reference to the loop; after the last one the loop may be freed. */
@@ -137,7 +137,7 @@ bool loop_reader_flush(struct loop_reader *r)
 
     if (left < 0)
         return false;
-    poll_socket(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
+    poll_socket_of_loop_reader(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
     return !r->conn.lost;
 }
 
@@ -166,7 +166,7 @@ void loop_reader_on_socket(struct loop_reader *r, int status, int events)
         loop_reader_disconnect(r);
 }
 
-static void on_socket_event(uv_poll_t *socket, int status, int events)
+static void on_loop_reader_socket_event(uv_poll_t *socket, int status, int events)
 {
     struct loop_reader *r = socket->data;
 
@@ -188,7 +188,7 @@ static void end_loop_reader(struct loop_reader *r)
     if (opening)
         loop_reader_move_reads_to_workers(r); /* on_connection_opened then closes the connection */
     else
-        close_connection(r);
+        close_loop_reader_connection(r);
     uv_close((uv_handle_t *)&r->before_poll, on_reader_handle_closed);
     uv_close((uv_handle_t *)&r->timeout, on_reader_handle_closed);
 }

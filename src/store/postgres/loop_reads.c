@@ -62,7 +62,7 @@ void loop_reader_move_reads_to_workers(struct loop_reader *r)
 static bool send_queued_statements(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
-        if (!c->queued[i].result && !pipeline_send_statement(c, &c->queued[i]))
+        if (!c->queued[i].result && !postgres_pipeline_send_statement(c, &c->queued[i]))
             return false;
     return true;
 }
@@ -101,7 +101,7 @@ static void on_stuck_read_check_timer(uv_timer_t *read_step);
 
 /* Sets which result is expected next: that of the first statement from index i on that has none
  * yet. */
-static void expect_result_from_statement(struct loop_reader *r, unsigned i)
+static void record_expected_statement_result(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
 
@@ -124,7 +124,7 @@ static void send_queries_of_reads(struct loop_reader *r)
     }
     r->rounds++;
     postgres_conn_count_round_trip(&r->conn);
-    expect_result_from_statement(r, 0);
+    record_expected_statement_result(r, 0);
     r->asked_at = r->received_at = clock_monotonic_ns();
     if (!uv_is_active((uv_handle_t *)&r->timeout))
         uv_timer_start(&r->timeout, on_stuck_read_check_timer, CHECK_INTERVAL_MS,
@@ -133,15 +133,16 @@ static void send_queries_of_reads(struct loop_reader *r)
 
 enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
 
-static void finish_read(struct loop_reader *r, struct work_item *w)
+static void finish_read_of_loop(struct loop_reader *r, struct work_item *w)
 {
     postgres_discard_queued_of_work_item(&r->conn, w);
     if (r->rounds)
-        read_record_round_trips(r->pool, w, r->rounds);
-    work_item_finish(&r->pool->store, w, w->result);
+        record_round_trips_of_read_name(r->pool, w, r->rounds);
+    work_item_call_callbacks(&r->pool->store, w, w->result);
 }
 
-static enum read_result continue_or_move_read(struct loop_reader *r, struct work_item *w)
+static enum read_result continue_read_or_move_it_to_workers(struct loop_reader *r,
+                                                            struct work_item *w)
 {
     struct postgres_conn *c = &r->conn;
 
@@ -154,7 +155,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
     if (!r->synced)
         return READ_NEEDS_ROWS;
     /* The transaction has ended, so the read restarts in a new transaction. */
-    read_record_round_trips(r->pool, w, r->rounds + 1);
+    record_round_trips_of_read_name(r->pool, w, r->rounds + 1);
     postgres_discard_queued_of_work_item(c, w);
     w->by_itself = true;
     w->next = r->queue.waiting;
@@ -180,7 +181,7 @@ static void set_read_time_limit(struct loop_reader *r, const struct work_item *w
     r->conn.row_time_limit.cpu_ns = r->spent_at + ROWS_NS;
 }
 
-static enum read_result run_or_move_read(struct loop_reader *r, struct work_item *w)
+static enum read_result run_read_or_move_it_to_workers(struct loop_reader *r, struct work_item *w)
 {
     if (!read_may_run_on_loop(r->pool, w)) {
         move_read_to_workers(r, w);
@@ -200,9 +201,9 @@ static enum read_result run_or_move_read(struct loop_reader *r, struct work_item
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
         w->arena = arena; /* the run may have changed the arena */
-        return continue_or_move_read(r, w);
+        return continue_read_or_move_it_to_workers(r, w);
     }
-    finish_read(r, w);
+    finish_read_of_loop(r, w);
     return READ_FINISHED;
 }
 
@@ -215,7 +216,7 @@ static void send_or_end_transaction(struct loop_reader *r)
 }
 
 /* Runs all reads again, until each needs rows that have not arrived. */
-static void rerun_reads(struct loop_reader *r)
+static void rerun_reads_with_results(struct loop_reader *r)
 {
     unsigned count = r->count;
 
@@ -225,7 +226,7 @@ static void rerun_reads(struct loop_reader *r)
     for (unsigned i = 0; i < count; i++) {
         struct work_item *w = r->reads[i]; /* the next line may overwrite this array element */
 
-        if (run_or_move_read(r, w) == READ_NEEDS_ROWS)
+        if (run_read_or_move_it_to_workers(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
     r->running = false;
@@ -248,7 +249,7 @@ static void start_waiting_reads(struct loop_reader *r)
         struct work_item *w = pop_waiting_read(r);
 
         w->prefetch_phase = PREFETCH_NOT_BEGUN;
-        if (run_or_move_read(r, w) == READ_NEEDS_ROWS)
+        if (run_read_or_move_it_to_workers(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
     r->running = false;
@@ -276,7 +277,7 @@ static bool is_query_error(const PGresult *result)
 }
 
 /* Processes one result. Returns false if it is an error, or not the expected result. */
-static bool accept_statement_result(struct loop_reader *r, PGresult *result)
+static bool handle_result_of_statement(struct loop_reader *r, PGresult *result)
 {
     struct queued_statement *e = &r->conn.queued[r->next];
     bool is_end = r->step == END_OF_PREPARE || r->step == END_OF_QUERY;
@@ -294,14 +295,14 @@ static bool accept_statement_result(struct loop_reader *r, PGresult *result)
     else
         pq.clear(result);
     if (r->step == END_OF_QUERY)
-        expect_result_from_statement(r, r->next + 1);
+        record_expected_statement_result(r, r->next + 1);
     else
         r->step++;
     return true;
 }
 
 /* Processes the result of a pipeline sync, which follows the results of everything sent before. */
-static bool accept_sync_result(struct loop_reader *r)
+static bool handle_result_of_pipeline_sync(struct loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
     bool good = pq.resultStatus(result) == PGRES_PIPELINE_SYNC;
@@ -312,7 +313,7 @@ static bool accept_sync_result(struct loop_reader *r)
     return good;
 }
 
-static bool accept_deallocate_result(struct loop_reader *r)
+static bool handle_result_of_deallocate(struct loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
     bool good = r->deallocates_due == DEALLOCATE_RESULTS ? postgres_result_is_ok(result) : !result;
@@ -322,7 +323,7 @@ static bool accept_deallocate_result(struct loop_reader *r)
     return good;
 }
 
-static bool all_results_arrived(const struct loop_reader *r)
+static bool all_results_of_reads_arrived(const struct loop_reader *r)
 {
     return r->next >= r->conn.queued_count;
 }
@@ -333,27 +334,27 @@ static bool sync_result_is_next(const struct loop_reader *r)
 {
     bool own = r->count && r->synced;
 
-    return r->due > (own && !all_results_arrived(r) ? 1u : 0u);
+    return r->due > (own && !all_results_of_reads_arrived(r) ? 1u : 0u);
 }
 
-static bool accept_next_result(struct loop_reader *r)
+static bool handle_next_pipeline_result(struct loop_reader *r)
 {
     if (r->deallocates_due && !r->syncs_before_deallocate)
-        return accept_deallocate_result(r);
-    return sync_result_is_next(r) ? accept_sync_result(r)
-                                  : accept_statement_result(r, pq.getResult(r->conn.pg));
+        return handle_result_of_deallocate(r);
+    return sync_result_is_next(r) ? handle_result_of_pipeline_sync(r)
+                                  : handle_result_of_statement(r, pq.getResult(r->conn.pg));
 }
 
 bool loop_reader_process_results(struct loop_reader *r)
 {
-    while ((r->due || (r->count && !all_results_arrived(r))) && !pq.isBusy(r->conn.pg))
-        if (!accept_next_result(r))
+    while ((r->due || (r->count && !all_results_of_reads_arrived(r))) && !pq.isBusy(r->conn.pg))
+        if (!handle_next_pipeline_result(r))
             return false;
     return true;
 }
 
 /* Makes reads whose answer was slow run on the workers. */
-static void record_slow_answer(struct loop_reader *r)
+static void record_slow_answer_of_postgres(struct loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
@@ -362,11 +363,11 @@ static void record_slow_answer(struct loop_reader *r)
 
 void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
 {
-    if (!r->count || !all_results_arrived(r))
+    if (!r->count || !all_results_of_reads_arrived(r))
         return;
     r->wait_ms = 0;
-    record_slow_answer(r);
-    rerun_reads(r);
+    record_slow_answer_of_postgres(r);
+    rerun_reads_with_results(r);
     if (r->queue.waiting)
         uv_idle_start(&r->before_poll, on_before_poll);
 }
@@ -376,7 +377,7 @@ static void abandon_stuck_connection(struct loop_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
 
-    if (!all_results_arrived(r))
+    if (!all_results_of_reads_arrived(r))
         disallow_read_on_loop(r->pool, c->queued[r->next].work);
     loop_reader_disconnect(r);
 }
@@ -414,9 +415,9 @@ static bool loop_reader_is_busy(const struct loop_reader *r)
             clock_monotonic_ns() - r->asked_at > (int64_t)SLOW_MS * 1000000);
 }
 
-bool postgres_read_on_loop(struct postgres *p, struct work_item *w)
+bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w)
 {
-    if (!w->loop || w->loop != loop_current() || loop_index(w->loop) >= p->reader_count ||
+    if (!w->loop || w->loop != loop_get_current() || loop_index(w->loop) >= p->reader_count ||
         !read_may_run_on_loop(p, w))
         return false;
 

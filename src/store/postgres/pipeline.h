@@ -18,28 +18,29 @@ struct pipeline_failure {
 };
 
 /* Returns the statement of the SQL text; prepares it if needed, which takes a round trip. */
-enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
-                                 struct postgres_statement **ret);
+enum err find_or_prepare_postgres_statement(struct postgres_conn *c, const char *sql, size_t count,
+                                            struct postgres_statement **ret);
 /* Sends a statement in a pipeline, after its PREPARE if it is not prepared yet. */
-bool pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e);
+bool postgres_pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e);
 /* Discards prefetched queries and results of all work items. */
 void discard_prefetched_queries(struct postgres_conn *c);
 
 /* Enters pipeline mode; sends BEGIN, if it was not sent yet, and the queued statements. */
-bool pipeline_begin_and_send_queued(struct postgres_conn *c);
+bool postgres_pipeline_begin(struct postgres_conn *c);
 /* Sends COMMIT and the sync that ends the pipeline. */
-bool pipeline_send_commit(struct postgres_conn *c);
+bool postgres_pipeline_send_commit(struct postgres_conn *c);
 /* Reads the results of BEGIN and the queued statements. */
-void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pipeline_failure *f);
+void postgres_pipeline_read_queued_results(struct postgres_conn *c, bool sent,
+                                           struct pipeline_failure *f);
 /* Reads the result of one statement and the NULL result that ends it. */
 PGresult *pipeline_read_result(struct postgres_conn *c);
 /* Returns whether the result is a success; then the caller owns it. Otherwise stores the first
  * failed result in f and frees the later ones. */
-bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql);
-/* If the failure is one of tx_order_id, continues the ids of this process after the committed one
- * (id_order.c). */
-void postgres_note_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f);
+bool postgres_pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql);
+/* If the failure is one of tx_make_ids_visible_in_order, continues the ids of this process after
+ * the committed one (id_order.c). */
+void postgres_handle_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f);
 /* Leaves pipeline mode; if that fails, marks the connection as lost. */
-void pipeline_close(struct postgres_conn *c, bool sent);
+void postgres_pipeline_end(struct postgres_conn *c, bool sent);
 
 #endif

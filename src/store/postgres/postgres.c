@@ -18,7 +18,7 @@ void postgres_queue_for_workers(struct postgres *p, struct work_item *w)
     if (w->mode != STORE_READ || (!w->in_background && !w->measured))
         work_queue_push(&p->queue, w);
     else if (!fair_queue_push(&p->long_reads, w))
-        work_item_finish(&p->store, w, ERR_UNAVAILABLE);
+        work_item_call_callbacks(&p->store, w, ERR_UNAVAILABLE);
 }
 
 static void postgres_submit(struct store *s, struct work_item *w)
@@ -27,7 +27,7 @@ static void postgres_submit(struct store *s, struct work_item *w)
 
     w->since = clock_monotonic_ns();
     w->by_itself = false;
-    if (w->in_background || !postgres_read_on_loop(p, w))
+    if (w->in_background || !postgres_run_read_on_loop(p, w))
         postgres_queue_for_workers(p, w);
 }
 
@@ -57,7 +57,7 @@ static bool postgres_is_reachable(struct store *s)
     return atomic_load(&postgres_of_store(s)->connected) > 0;
 }
 
-static enum err run_on_first_worker(struct store *s, struct work_item *w)
+static enum err run_function_on_first_worker(struct store *s, struct work_item *w)
 {
     w->since = clock_monotonic_ns();
     return postgres_worker_run_work_item(&postgres_of_store(s)->workers[0], w);
@@ -72,7 +72,7 @@ static enum err migrate_and_register(struct postgres *p, const struct store_opti
 
     if (e)
         return e;
-    e = migrations_apply(&p->store, o->as_is, run_on_first_worker);
+    e = migrations_apply(&p->store, o->as_is, run_function_on_first_worker);
     p->serves = o->serves;
     p->shared = o->serves && o->shared;
     if (!e && !o->as_is && !o->read_only_tool && !o->moves)
@@ -181,7 +181,7 @@ static struct postgres *postgres_new(const struct store_options *o)
 
 static enum err postgres_open(const struct store_options *o, struct store **ret)
 {
-    if (!libpq_load())
+    if (!load_libpq())
         return ERR_UNAVAILABLE;
 
     struct postgres *p = postgres_new(o);
@@ -229,7 +229,7 @@ struct store_connection *store_connection_new(struct store *s)
 void store_connection_free(struct store_connection *side)
 {
     if (side)
-        postgres_worker_close(&side->worker);
+        postgres_worker_close_connection(&side->worker);
     mem_free(side);
 }
 
@@ -251,9 +251,9 @@ static enum err run_connection_work_item(struct work_item *w, struct tx *tx)
     return side->run(tx, side->arg);
 }
 
-enum err store_connection_run(struct store_connection *side, enum store_mode mode,
-                              struct arena *arena, enum err (*run)(struct tx *tx, void *arg),
-                              void *arg)
+enum err store_connection_run_transaction(struct store_connection *side, enum store_mode mode,
+                                          struct arena *arena,
+                                          enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct connection_work_item w = {
         .work = { .mode = mode,
@@ -289,7 +289,8 @@ enum err store_connection_finish_migrations(struct store_connection *side)
     p->finishing = &side->worker;
     enum err e = migrations_apply_waiting(&p->store, run_on_finishing_worker);
     if (!e && !store_has_waiting_migrations(&p->store))
-        e = store_connection_run(side, STORE_APPEND, arena, terminate_older_servers, NULL);
+        e = store_connection_run_transaction(side, STORE_APPEND, arena, terminate_older_servers,
+                                             NULL);
     arena_free(arena);
     return e;
 }
@@ -302,7 +303,7 @@ static enum err lock_out_servers(struct tx *tx, void *arg)
 
 static enum err postgres_lock_exclusive(struct store *s)
 {
-    return store_run(s, STORE_WRITE, NULL, lock_out_servers, NULL);
+    return store_run_transaction_and_wait(s, STORE_WRITE, NULL, lock_out_servers, NULL);
 }
 
 static enum err read_migration_count(struct tx *tx, void *arg)
@@ -317,7 +318,7 @@ static enum err read_migration_count(struct tx *tx, void *arg)
 /* Checks only that a query works; pg_amcheck can check the data. */
 static enum err postgres_check_integrity(struct store *s)
 {
-    return store_run(s, STORE_READ, NULL, read_migration_count, NULL);
+    return store_run_transaction_and_wait(s, STORE_READ, NULL, read_migration_count, NULL);
 }
 
 const struct store_engine postgres_engine = {
@@ -333,7 +334,7 @@ const struct store_engine postgres_engine = {
     .next = postgres_rows_next,
     .end = postgres_rows_end,
     .exec_deferred = postgres_exec_deferred,
-    .order_id = postgres_order_id,
+    .order_id = postgres_record_id_to_order,
     .counter_shard = postgres_tx_counter_shard,
     .move_to_background = postgres_move_to_background,
     .script = postgres_run_script,

@@ -43,7 +43,7 @@ struct read_time_limit {
 
 struct postgres_conn {
     PGconn *pg;             /* NULL if not connected */
-    unsigned counter_shard; /* see tx_counter_shard */
+    unsigned counter_shard; /* see tx_get_counter_shard */
     struct map statements;  /* struct postgres_statement by the address of the SQL text */
     unsigned named;         /* number of statements prepared so far, for unique names */
     bool lost;              /* the connection failed */
@@ -64,7 +64,7 @@ struct postgres_conn {
         uint64_t parts;                 /* bit set of the parts of the ids */
         uint64_t first;                 /* the least of these ids */
         struct link link;               /* link in id_order.open while parts is not 0 */
-        bool conflict;                  /* the commit failed because of tx_order_id */
+        bool conflict; /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;
     bool may_be_written;           /* COMMIT was sent and may have succeeded */
     bool runs_group;               /* a group runs: writes are sent with its commit */
@@ -137,10 +137,10 @@ enum err postgres_check_and_free_result(struct postgres_conn *c, PGresult *resul
 /* --- transactions, commit.c ----------------------------------------------------------- */
 
 /* Begins a transaction with the statement `how` ("begin …"), sent together with the first query. */
-void postgres_conn_begin(struct postgres_conn *c, const char *how);
+void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how);
 /* Begins a read that usually needs one round trip: COMMIT is sent with the first query. If the read
  * needs another round trip, it fails and c->wants_more is set. */
-void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how);
+void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
 /* Commits with an event log row. Sets *ret to its position, even after a failure; 0 if unknown. */
 enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret);
@@ -162,12 +162,13 @@ void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct 
 /* Queues a statement that is sent right before the rows of the event log and COMMIT. */
 enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct value *values,
                                    size_t count);
-/* Queues the check of tx_order_id for all ids of the work items, if there are any (id_order.c). May
- * wait for transactions of this process that have created smaller ids. */
-enum err postgres_queue_id_order(struct tx *tx, struct work_item *const *works, unsigned count);
-void postgres_order_id(struct tx *tx, uint64_t stream, uint64_t id);
+/* Queues the check of tx_make_ids_visible_in_order for all ids of the work items, if there are any
+ * (id_order.c). May wait for transactions of this process that have created smaller ids. */
+enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *works,
+                                       unsigned count);
+void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id);
 /* Ends the wait of other transactions for the ids of this connection's transaction. */
-void postgres_end_id_order(struct postgres *p, struct postgres_conn *c);
+void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c);
 void id_order_init(struct id_order *order);
 void id_order_clear(struct id_order *order);
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
@@ -295,7 +296,8 @@ struct postgres {
 
 /* Queues the work item for the workers, or for the workers that run long reads. */
 void postgres_queue_for_workers(struct postgres *p, struct work_item *w);
-/* Returns the counter shard of a worker: above 0, unique among all nodes. See tx_counter_shard. */
+/* Returns the counter shard of a worker: above 0, unique among all nodes. See tx_get_counter_shard.
+ */
 unsigned postgres_counter_shard(unsigned worker);
 /* Connects if needed. Returns false on failure; then the caller retries after wait_ms. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
@@ -315,7 +317,7 @@ void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t posit
 /* Finishes a work item; if it is in the commit order, after all work items before it. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
-void postgres_worker_close(struct postgres_worker *w);
+void postgres_worker_close_connection(struct postgres_worker *w);
 void *postgres_worker_thread(void *arg);
 
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
@@ -325,8 +327,8 @@ bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *
                                     unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
 /* Records that a read needed at least this many round trips. */
-void read_record_round_trips(struct postgres *p, const struct work_item *work,
-                             unsigned round_trips);
+void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
+                                     unsigned round_trips);
 /* Makes reads of this work item's name run on the workers for a while. */
 void disallow_read_on_loop(struct postgres *p, const struct work_item *work);
 
@@ -349,7 +351,7 @@ enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work
 
 struct loop_reader;
 /* Runs a read on its loop's connection; call it on that loop. Returns false to use a worker. */
-bool postgres_read_on_loop(struct postgres *p, struct work_item *w);
+bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w);
 
 void loop_readers_init(struct postgres *p, unsigned count);
 /* Moves unfinished reads to the workers and closes the connections of the loops. */
@@ -358,6 +360,6 @@ void loop_readers_close(struct postgres *p);
 /* --- group commit, group.c ------------------------------------------------------------- */
 
 /* Runs the work items of the linked list in one transaction, and finishes them. */
-void postgres_run_group_commit(struct postgres_worker *w, struct work_item *first);
+void postgres_run_items_in_group_commit(struct postgres_worker *w, struct work_item *first);
 
 #endif

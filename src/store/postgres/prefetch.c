@@ -67,7 +67,7 @@ void prefetcher_clear(struct prefetcher *h)
     struct learned_queries *learned;
     size_t at = 0;
 
-    while ((learned = map_next(&h->by_key, &at)))
+    while ((learned = map_next_value(&h->by_key, &at)))
         mem_free(learned);
     map_clear(&h->by_key);
     mem_free(h->related);
@@ -182,7 +182,7 @@ static enum err queue_learned_queries(struct postgres_conn *c, struct work_item 
     enum err e = OK;
 
     pthread_mutex_lock(&h->lock);
-    learned = map_get(&h->by_key, w->prefetch_key);
+    learned = map_find_value(&h->by_key, w->prefetch_key);
     if (learned)
         copy = *learned;
     pthread_mutex_unlock(&h->lock);
@@ -295,12 +295,12 @@ static void add_learned_query(struct learned_queries *learned, const struct less
 static struct learned_queries *get_or_create_learned_queries(struct prefetcher *h,
                                                              const struct work_item *w)
 {
-    struct learned_queries *learned = map_get(&h->by_key, w->prefetch_key);
+    struct learned_queries *learned = map_find_value(&h->by_key, w->prefetch_key);
 
     if (!learned) {
         learned = mem_new(sizeof *learned);
         learned->id_count = w->id_count;
-        map_put(&h->by_key, w->prefetch_key, learned);
+        map_set_value(&h->by_key, w->prefetch_key, learned);
     }
     return learned;
 }

@@ -34,7 +34,7 @@ void postgres_free_prepared_statements(struct postgres_conn *c)
     struct postgres_statement *st;
     size_t at = 0;
 
-    while ((st = map_next(&c->statements, &at)))
+    while ((st = map_next_value(&c->statements, &at)))
         mem_free(st);
     map_clear(&c->statements);
 }
@@ -60,13 +60,13 @@ static struct postgres_statement *prepared_statement_new(struct postgres_conn *c
 }
 
 /* Returns the statement of the SQL text. It is prepared together with its first use. */
-static enum err find_statement(struct postgres_conn *c, const char *sql,
-                               struct postgres_statement **ret)
+static enum err find_postgres_statement(struct postgres_conn *c, const char *sql,
+                                        struct postgres_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
     enum err e = OK;
 
-    *ret = map_get(&c->statements, key);
+    *ret = map_find_value(&c->statements, key);
     if (*ret)
         return OK;
     if (c->on_loop && c->statements.count >= MAX_STATEMENTS) {
@@ -78,14 +78,14 @@ static enum err find_statement(struct postgres_conn *c, const char *sql,
     if (e)
         return e;
     *ret = prepared_statement_new(c);
-    map_put(&c->statements, key, *ret);
+    map_set_value(&c->statements, key, *ret);
     return OK;
 }
 
-enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
-                                 struct postgres_statement **ret)
+enum err find_or_prepare_postgres_statement(struct postgres_conn *c, const char *sql, size_t count,
+                                            struct postgres_statement **ret)
 {
-    enum err e = find_statement(c, sql, ret);
+    enum err e = find_postgres_statement(c, sql, ret);
 
     if (!e && !(*ret)->prepared)
         e = send_pending_begin(c);
@@ -104,7 +104,7 @@ static bool send_prepared_statement(struct postgres_conn *c, const struct postgr
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
 }
 
-bool pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e)
+bool postgres_pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e)
 {
     e->prepares = !e->statement->prepared;
     if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
@@ -199,13 +199,13 @@ static bool is_query_queued(const struct postgres_conn *c, const struct work_ite
     return false;
 }
 
-static bool queue_has_space(const struct postgres_conn *c)
+static bool statement_queue_has_space(const struct postgres_conn *c)
 {
     return c->queued_count < POSTGRES_QUEUE_MAX;
 }
 
 /* Returns whether queries are only queued; the work item runs again when the rows have arrived. */
-static bool only_queues_queries(const struct postgres_conn *c)
+static bool work_item_only_queues_queries(const struct postgres_conn *c)
 {
     return c->on_loop || c->collects;
 }
@@ -215,19 +215,20 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 {
     struct postgres_conn *c = tx->connection;
     struct postgres_statement *st;
-    enum err e = find_statement(c, sql, &st);
+    enum err e = find_postgres_statement(c, sql, &st);
 
     if (e)
-        return tx_mark_failed(tx, e);
+        return tx_mark_transaction_failed(tx, e);
     /* A statement that is only queued is sent after the run has ended, so copy its parameters to
      * the work item's arena. */
-    bool copies = only_queues_queries(c);
+    bool copies = work_item_only_queues_queries(c);
     struct arena *a = copies ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
     postgres_encode_parameters(p, a, values, count);
     for (size_t i = 0; copies && i < count; i++)
         if (p->binary[i])
-            p->text[i] = value_copy(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
+            p->text[i] =
+                copy_column_value_to_arena(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
     if (!writes && is_query_queued(c, tx->work, sql, p, count))
         return OK;
     c->queued[c->queued_count++] = (struct queued_statement){
@@ -242,9 +243,9 @@ enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work
 {
     struct postgres_statement *st;
 
-    if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count))
+    if (!statement_queue_has_space(c) || is_query_queued(c, work, sql, p, count))
         return OK;
-    enum err e = find_statement(c, sql, &st);
+    enum err e = find_postgres_statement(c, sql, &st);
 
     if (!e)
         c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
@@ -295,7 +296,7 @@ enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct valu
     struct postgres_conn *c = tx->connection;
 
     discard_prefetched_of_work_item(tx);
-    if (!queue_has_space(c))
+    if (!statement_queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
     return queue_statement(tx, *sql.text, values, count, true);
 }
@@ -315,7 +316,7 @@ PGresult *pipeline_read_result(struct postgres_conn *c)
     return result;
 }
 
-bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql)
+bool postgres_pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql)
 {
     if (postgres_result_is_ok(result))
         return true;
@@ -327,8 +328,8 @@ bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const c
 }
 
 /* Returns whether the next pipeline includes the statement. */
-static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
-                                       const struct queued_statement *e)
+static bool query_is_sent_with_next_pipeline(const struct postgres_conn *c,
+                                             const struct queued_statement *e)
 {
     return !e->result && !(e->writes && c->runs_group);
 }
@@ -338,7 +339,7 @@ static bool send_queued_statements(struct postgres_conn *c)
     for (unsigned i = 0; i < c->queued_count; i++) {
         struct queued_statement *e = &c->queued[i];
 
-        if (is_sent_with_next_pipeline(c, e) && !pipeline_send_statement(c, e))
+        if (query_is_sent_with_next_pipeline(c, e) && !postgres_pipeline_send_statement(c, e))
             return false;
     }
     return true;
@@ -350,7 +351,7 @@ static PGresult *read_statement_result(struct postgres_conn *c, const struct que
 {
     PGresult *prepared = e->prepares ? pipeline_read_result(c) : NULL;
 
-    if (e->prepares && pipeline_check_result(f, prepared, e->sql))
+    if (e->prepares && postgres_pipeline_check_result(f, prepared, e->sql))
         pq.clear(prepared);
     else if (e->prepares)
         e->statement->prepared = false;
@@ -366,11 +367,11 @@ static void read_queued_results(struct postgres_conn *c, struct pipeline_failure
     for (unsigned i = 0; i < c->queued_count; i++) {
         struct queued_statement e = c->queued[i];
 
-        if (is_sent_with_next_pipeline(c, &e)) {
+        if (query_is_sent_with_next_pipeline(c, &e)) {
             bool first = !f->happened;
             PGresult *result = read_statement_result(c, &e, f);
 
-            if (!pipeline_check_result(f, result, e.sql)) {
+            if (!postgres_pipeline_check_result(f, result, e.sql)) {
                 f->work = first ? e.work : f->work;
                 continue;
             }
@@ -385,33 +386,34 @@ static void read_queued_results(struct postgres_conn *c, struct pipeline_failure
     c->queued_count = remaining;
 }
 
-bool pipeline_begin_and_send_queued(struct postgres_conn *c)
+bool postgres_pipeline_begin(struct postgres_conn *c)
 {
     return pq.enterPipelineMode(c->pg) &&
            (!c->begin || pq.sendQueryParams(c->pg, c->begin, 0, NULL, NULL, NULL, NULL, 0)) &&
            send_queued_statements(c);
 }
 
-void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pipeline_failure *f)
+void postgres_pipeline_read_queued_results(struct postgres_conn *c, bool sent,
+                                           struct pipeline_failure *f)
 {
     postgres_conn_count_round_trip(c);
     PGresult *begun = sent && c->begin ? pipeline_read_result(c) : NULL;
 
-    if (sent && c->begin && pipeline_check_result(f, begun, c->begin))
+    if (sent && c->begin && postgres_pipeline_check_result(f, begun, c->begin))
         pq.clear(begun);
     c->begin = NULL;
     if (sent)
         read_queued_results(c, f);
 }
 
-void pipeline_close(struct postgres_conn *c, bool sent)
+void postgres_pipeline_end(struct postgres_conn *c, bool sent)
 {
     pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the pipeline sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
 
-bool pipeline_send_commit(struct postgres_conn *c)
+bool postgres_pipeline_send_commit(struct postgres_conn *c)
 {
     c->may_be_written = true;
     return pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
@@ -423,7 +425,7 @@ static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeli
 {
     PGresult *result = pipeline_read_result(c);
 
-    c->is_over = pipeline_check_result(f, result, "commit");
+    c->is_over = postgres_pipeline_check_result(f, result, "commit");
     if (c->is_over)
         pq.clear(result);
 }
@@ -437,16 +439,16 @@ static PGresult *exec_in_pipeline(struct postgres_conn *c, struct postgres_state
     struct pipeline_failure f = { 0 };
     struct queued_statement last = { .sql = *sql, .statement = st, .values = p, .count = count };
     bool ends = c->begin && c->commits_with_first_round_trip;
-    bool sent = pipeline_begin_and_send_queued(c) && pipeline_send_statement(c, &last) &&
-                (ends ? pipeline_send_commit(c) : pq.pipelineSync(c->pg));
+    bool sent = postgres_pipeline_begin(c) && postgres_pipeline_send_statement(c, &last) &&
+                (ends ? postgres_pipeline_send_commit(c) : pq.pipelineSync(c->pg));
 
-    pipeline_read_queued_results(c, sent, &f);
+    postgres_pipeline_read_queued_results(c, sent, &f);
     PGresult *result = sent ? read_statement_result(c, &last, &f) : NULL;
     if (sent && ends && !f.happened && postgres_result_is_ok(result))
         read_commit_of_one_round_trip(c, &f);
     else if (sent && ends)
         pq.clear(pipeline_read_result(c));
-    pipeline_close(c, sent);
+    postgres_pipeline_end(c, sent);
     if (!f.happened)
         return result;
     pq.clear(result);
@@ -461,12 +463,12 @@ enum err postgres_run_script(struct tx *tx, const char *sql)
 
     if (!e)
         e = postgres_conn_run_command(tx->connection, sql);
-    return e ? tx_mark_failed(tx, e) : OK;
+    return e ? tx_mark_transaction_failed(tx, e) : OK;
 }
 
 /* --- queries in transactions ---------------------------------------------------------- */
 
-static bool sql_is_read(const char *sql)
+static bool sql_text_is_select(const char *sql)
 {
     static const char select[] = "select", with[] = "with recursive";
 
@@ -479,7 +481,7 @@ static bool statement_may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
 
-    return !c->runs_group || (sql_is_read(sql) && !has_deferred_write(c, tx->work));
+    return !c->runs_group || (sql_text_is_select(sql) && !has_deferred_write(c, tx->work));
 }
 
 static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, size_t count,
@@ -487,7 +489,7 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
 {
     struct postgres_conn *c = tx->connection;
 
-    if (!sql_is_read(*sql))
+    if (!sql_text_is_select(*sql))
         discard_prefetched_of_work_item(tx);
     PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
@@ -509,10 +511,10 @@ static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struc
     if (result)
         return result;
     c->wants_more = true;
-    c->is_full = !queue_has_space(c);
+    c->is_full = !statement_queue_has_space(c);
     if (!c->is_full)
         queue_statement(tx, sql, values, count, false);
-    tx_mark_failed(tx, ERR_STORE_RETRY);
+    tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     return NULL;
 }
 
@@ -541,33 +543,33 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     assert(count <= POSTGRES_MAX_VALUES);
     if (c->time_limit.until && clock_monotonic_ns() > c->time_limit.until) {
         c->time_limit.is_exceeded = true;
-        return tx_mark_failed(tx, ERR_STORE_RETRY);
+        return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     }
     if (!statement_may_run_in_group(tx, sql)) {
         c->must_leave = true;
-        return tx_mark_failed(tx, ERR_STORE_RETRY);
+        return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     }
     enum err e = OK;
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
-    if (sql_is_read(sql) && !is_query_queued(c, tx->work, sql, &p, count))
+    if (sql_text_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
         e = prefetch_or_learn_query(c, tx->work, sql, &p, count);
     if (!e) /* after the prefetch, which may free all statements of the connection */
-        e = find_statement(c, sql, &st);
+        e = find_postgres_statement(c, sql, &st);
     if (e)
-        return tx_mark_failed(tx, e);
-    if (only_queues_queries(c)) {
+        return tx_mark_transaction_failed(tx, e);
+    if (work_item_only_queues_queries(c)) {
         PGresult *here = queue_or_find_query(tx, sql, values, &p, count);
 
         return here ? open_result_cursor(tx, here, ret) : ERR_STORE_RETRY;
     }
     if (c->is_over && !find_prefetched_result(c, tx->work, sql, &p, count)) {
         c->wants_more = true;
-        return tx_mark_failed(tx, ERR_STORE_RETRY);
+        return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     }
     PGresult *result = exec_statement(tx, st, count, &p, &sql);
     if (!postgres_result_is_ok(result)) {
         e = postgres_check_and_free_result(c, result, sql);
-        return tx_mark_failed(tx, e);
+        return tx_mark_transaction_failed(tx, e);
     }
     return open_result_cursor(tx, result, ret);
 }
@@ -588,7 +590,7 @@ bool postgres_rows_next(struct rows *r)
         return false;
     if (read_time_limit_is_exceeded(c)) {
         c->must_leave = true;
-        r->error = tx_mark_failed(r->tx, ERR_STORE_RETRY);
+        r->error = tx_mark_transaction_failed(r->tx, ERR_STORE_RETRY);
         return false;
     }
     for (int i = 0; i < r->columns; i++)

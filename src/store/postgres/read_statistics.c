@@ -60,7 +60,8 @@ bool read_may_run_on_loop(struct postgres *p, const struct work_item *work)
     return work_item_has_statistics(work) && load_read_statistics(p, work).trust >= TRUST_LOST;
 }
 
-void read_record_round_trips(struct postgres *p, const struct work_item *work, unsigned round_trips)
+void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
+                                     unsigned round_trips)
 {
     if (!work_item_has_statistics(work))
         return;

@@ -69,7 +69,7 @@ static struct value decode_bytea(struct arena *a, const char *text)
 {
     size_t n = 0;
     unsigned char *bytes = pq.unescapeBytea((const unsigned char *)text, &n);
-    struct value v = value_copy(a, VALUE_BYTES, bytes, n);
+    struct value v = copy_column_value_to_arena(a, VALUE_BYTES, bytes, n);
 
     pq.freemem(bytes);
     return v;
@@ -104,6 +104,6 @@ struct value postgres_decode_column(struct arena *a, const PGresult *result, int
     case TYPE_BYTES:
         return decode_bytea(a, text);
     default:
-        return value_copy(a, VALUE_TEXT, s.p, s.n);
+        return copy_column_value_to_arena(a, VALUE_TEXT, s.p, s.n);
     }
 }

@@ -23,7 +23,7 @@ enum {
     IDLE_CHECK_MS = 1000,          /* ms between two checks of an idle connection */
 };
 
-static void sleep_ms(int64_t ms)
+static void sleep_for_ms(int64_t ms)
 {
     struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
@@ -35,7 +35,7 @@ static int64_t work_item_age_ms(const struct work_item *work)
     return (clock_monotonic_ns() - work->since) / 1000000;
 }
 
-static bool open_connection(struct postgres_worker *w, bool log)
+static bool connect_worker_to_postgres(struct postgres_worker *w, bool log)
 {
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
@@ -54,7 +54,7 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log)
     if (w->conn.pg)
         return true;
     w->silences = atomic_load(&w->pool->silences);
-    if (open_connection(w, log)) {
+    if (connect_worker_to_postgres(w, log)) {
         if (atomic_fetch_add(&w->pool->connected, 1) == 0 &&
             atomic_exchange(&w->pool->unreachable_logged, false))
             log_info("store: connected to PostgreSQL again");
@@ -81,7 +81,7 @@ void postgres_worker_disconnect(struct postgres_worker *w)
     }
 }
 
-void postgres_worker_close(struct postgres_worker *w)
+void postgres_worker_close_connection(struct postgres_worker *w)
 {
     if (!w->conn.pg)
         return;
@@ -105,7 +105,7 @@ bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct 
         if (left <= 0)
             return false;
         if (!postgres_worker_connect(w, false))
-            sleep_ms(left < w->wait_ms ? left : w->wait_ms);
+            sleep_for_ms(left < w->wait_ms ? left : w->wait_ms);
     }
     return true;
 }
@@ -183,18 +183,18 @@ const char *const postgres_begin_sql[] = {
     [STORE_APPEND] = "begin isolation level repeatable read",
 };
 
-static void begin_transaction(struct postgres_worker *w, const struct work_item *work)
+static void begin_transaction_of_work_item(struct postgres_worker *w, const struct work_item *work)
 {
     if (read_needs_at_most_round_trips(w->pool, work, 1))
-        postgres_conn_begin_one_round_trip(&w->conn, postgres_begin_sql[work->mode]);
+        postgres_conn_begin_one_round_trip_read(&w->conn, postgres_begin_sql[work->mode]);
     else
-        postgres_conn_begin(&w->conn, postgres_begin_sql[work->mode]);
+        postgres_conn_begin_transaction(&w->conn, postgres_begin_sql[work->mode]);
 }
 
 static void record_round_trips_of_read(struct postgres_worker *w, const struct work_item *work)
 {
     if (w->conn.wants_more || w->conn.began)
-        read_record_round_trips(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
+        record_round_trips_of_read_name(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
 }
 
 static struct tx run_transaction_function(struct postgres_worker *w, struct work_item *work)
@@ -206,20 +206,21 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
     work->position = 0;
     work->prefetch_phase = PREFETCH_NOT_BEGUN;
     w->conn.arena = work->arena;
-    begin_transaction(w, work);
+    begin_transaction_of_work_item(w, work);
     work->result = tx_run_work_item(&tx);
     record_round_trips_of_read(w, work);
     return tx;
 }
 
-static enum attempt_result run_and_commit(struct postgres_worker *w, struct work_item *work)
+static enum attempt_result run_and_commit_work_item(struct postgres_worker *w,
+                                                    struct work_item *work)
 {
     struct tx tx = run_transaction_function(w, work);
 
     if (w->conn.wants_more && !w->conn.lost)
         tx = run_transaction_function(w, work);
     if (!work->result)
-        work->result = postgres_queue_id_order(&tx, &work, 1);
+        work->result = postgres_queue_id_order_check(&tx, &work, 1);
     if (!work->result)
         return commit_transaction_attempt(w, work);
     if (!w->conn.lost)
@@ -230,9 +231,9 @@ static enum attempt_result run_and_commit(struct postgres_worker *w, struct work
 static enum attempt_result run_transaction_attempt(struct postgres_worker *w,
                                                    struct work_item *work)
 {
-    enum attempt_result o = run_and_commit(w, work);
+    enum attempt_result o = run_and_commit_work_item(w, work);
 
-    postgres_end_id_order(w->pool, &w->conn);
+    postgres_release_ordered_ids(w->pool, &w->conn);
     return o;
 }
 
@@ -350,7 +351,7 @@ static void run_long_read(struct postgres_worker *w, struct work_item *work)
         if (fair_queue_push(&w->pool->long_reads, work))
             return;
     }
-    work_item_finish(&w->pool->store, work, e);
+    work_item_call_callbacks(&w->pool->store, work, e);
 }
 
 /* While idle: detects a lost connection and reconnects. */
@@ -368,19 +369,20 @@ void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_ite
     if (work->in_commit_order)
         commit_order_finish_work_item(&w->pool->commit_order, &w->pool->store, work);
     else
-        work_item_finish(&w->pool->store, work, e);
+        work_item_call_callbacks(&w->pool->store, work, e);
 }
 
-static struct work_item *pop_work_item_or_long_read(struct postgres_worker *w)
+static struct work_item *worker_pop_work_item_or_long_read(struct postgres_worker *w)
 {
     int64_t timeout_ms = w->conn.pg ? IDLE_CHECK_MS : w->wait_ms;
 
     return w->runs_long_reads
                ? fair_queue_pop(&w->pool->long_reads, w->runs_longest_reads, timeout_ms)
-               : work_queue_pop_commit_group(&w->pool->queue, POSTGRES_GROUP_MAX, timeout_ms);
+               : work_queue_pop_items_of_one_commit(&w->pool->queue, POSTGRES_GROUP_MAX,
+                                                    timeout_ms);
 }
 
-static bool worker_must_stop(struct postgres_worker *w)
+static bool postgres_worker_must_stop(struct postgres_worker *w)
 {
     return w->runs_long_reads ? fair_queue_is_closed(&w->pool->long_reads)
                               : work_queue_is_closed(&w->pool->queue);
@@ -391,15 +393,15 @@ void *postgres_worker_thread(void *arg)
     struct postgres_worker *w = arg;
 
     for (;;) {
-        struct work_item *work = pop_work_item_or_long_read(w);
+        struct work_item *work = worker_pop_work_item_or_long_read(w);
 
         if (work && w->runs_long_reads)
             run_long_read(w, work);
         else if (work && work->next)
-            postgres_run_group_commit(w, work);
+            postgres_run_items_in_group_commit(w, work);
         else if (work)
             postgres_worker_finish_work_item(w, work, postgres_worker_run_work_item(w, work));
-        else if (worker_must_stop(w))
+        else if (postgres_worker_must_stop(w))
             return NULL;
         else
             check_idle_connection(w);

@@ -14,7 +14,7 @@ static enum err open_reader_connection(struct background_reader *a)
     enum err e = sqlite_reader_open(a->engine->path, &a->conn);
 
     if (!e && !a->runs_longest_reads)
-        read_limit_set_for_background(a->conn);
+        sqlite_set_read_limit_of_background(a->conn);
     return e;
 }
 
@@ -27,9 +27,9 @@ static bool run_read_with_limit(struct background_reader *a, struct work_item *w
     if (*ret)
         return false;
     if (!a->runs_longest_reads && !w->urgent && !w->is_long)
-        read_limit_begin(a->conn, false);
+        sqlite_read_limit_begin(a->conn, false);
     *ret = sqlite_read_in_own_snapshot(&a->engine->store, w, &a->conn);
-    if (!read_limit_end(a->conn))
+    if (!sqlite_read_limit_end(a->conn))
         return false;
     w->arena = arena; /* the aborted run may have switched arenas */
     return true;
@@ -47,7 +47,7 @@ static void run_or_requeue_read(struct background_reader *a, struct work_item *w
         if (fair_queue_push(&q->long_reads, w))
             return;
     }
-    work_item_finish(&q->store, w, e);
+    work_item_call_callbacks(&q->store, w, e);
 }
 
 static void *background_reader_thread(void *arg)

@@ -86,7 +86,7 @@ static void start_checkpoint_thread(struct sqlite *q)
     c->has_thread = true;
 }
 
-void checkpoint_stop(struct sqlite *q)
+void checkpoint_thread_stop(struct sqlite *q)
 {
     struct checkpoint_thread *c = &q->copier;
 
@@ -167,7 +167,7 @@ static void truncate_wal(struct sqlite *q)
     q->log.tried = q->log.waited = q->log.pages;
 }
 
-void checkpoint_start(struct sqlite *q)
+void checkpoint_thread_start(struct sqlite *q)
 {
     /* Replaces SQLite's automatic checkpoints, which delay a commit. */
     sqlite3_wal_hook(q->writer->db, on_wal_commit, q);
@@ -180,7 +180,7 @@ bool checkpoint_is_due_when_idle(const struct sqlite *q)
     return q->log.pages - q->log.copied > IDLE_CHECKPOINT_PAGES && q->log.pages > q->log.tried;
 }
 
-void checkpoint_when_idle(struct sqlite *q)
+void checkpoint_run_when_idle(struct sqlite *q)
 {
     if (!collect_checkpoint_result(q) && checkpoint_is_due_when_idle(q))
         request_checkpoint(q);
@@ -204,7 +204,7 @@ static bool writer_should_checkpoint(const struct wal_state *log)
            (log->passes >= MAX_THREAD_PASSES && few_wal_pages_remain(log));
 }
 
-void checkpoint_after_batch(struct sqlite *q)
+void checkpoint_run_after_batch(struct sqlite *q)
 {
     const struct wal_state *log = &q->log;
 

@@ -116,7 +116,7 @@ void sqlite_free_prepared_statements(struct sqlite_conn *c)
     struct sqlite_prepared_statement *st;
     size_t at = 0;
 
-    while ((st = map_next(&c->statements, &at))) {
+    while ((st = map_next_value(&c->statements, &at))) {
         if (st->busy)
             st->temporary = true;
         else
@@ -129,7 +129,7 @@ enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int co
                                   struct sqlite_prepared_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
-    struct sqlite_prepared_statement *st = map_get(&c->statements, key);
+    struct sqlite_prepared_statement *st = map_find_value(&c->statements, key);
 
     assert(!st || strcmp(sqlite3_sql(st->stmt), sql) == 0);
     if (!st || st->busy) {
@@ -140,7 +140,7 @@ enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int co
         if (!st->temporary) {
             if (c->statements.count >= MAX_STATEMENTS)
                 sqlite_free_prepared_statements(c);
-            map_put(&c->statements, key, st);
+            map_set_value(&c->statements, key, st);
         }
     }
     st->busy = true;
@@ -263,7 +263,7 @@ static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
 /* Returns whether cached rows may be combined with rows that are read later. They may if the
  * snapshot has begun; otherwise check_snapshot_is_current makes sure later that no commit came
  * between the cached rows and the snapshot. */
-bool sqlite_may_use_cached_rows(struct sqlite_conn *c)
+bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c)
 {
     if (c->in_snapshot)
         return ensure_connection_has_snapshot(c);
@@ -288,9 +288,9 @@ enum err sqlite_snapshot_begin(struct tx *tx)
         return OK;
     int code = sqlite_conn_run(c, "begin");
     if (code != SQLITE_OK)
-        return tx_mark_failed(tx, sqlite_error_from_code(c, code, "begin"));
+        return tx_mark_transaction_failed(tx, sqlite_error_from_code(c, code, "begin"));
     c->in_snapshot = true;
     enum err e =
         c->gave_cached_rows ? check_snapshot_is_current((struct sqlite *)tx->store, c) : OK;
-    return e ? tx_mark_failed(tx, e) : OK;
+    return e ? tx_mark_transaction_failed(tx, e) : OK;
 }

@@ -48,7 +48,7 @@ struct query_cache_request {
     uint64_t hash;
     unsigned min_repeats;
     const char *sql;
-    const struct version_slots *reads;
+    const struct row_version_slots *reads;
     const struct value *values;
     size_t count;
     bool single;
@@ -59,15 +59,15 @@ struct query_cache_request {
 
 /* Finds the rows of a query in the cache. Returns true if ret iterates over cached rows. Otherwise
  * sets question->hash if the rows should be cached. */
-bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                      struct query_cache_request *question, struct rows *ret);
+bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                           struct query_cache_request *question, struct rows *ret);
 bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);
 enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor);
 /* Starts to collect the rows of the cursor, if they may be cached. */
 void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
                                   const struct query_cache_request *request,
                                   const struct value *values, size_t count, const struct rows *ret);
-void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor);
+void query_cache_collect_row_of_cursor(struct rows *r, const struct sqlite_cursor *cursor);
 /* Stores the collected rows; call it after the last row was read without error. */
 void query_cache_store_rows(struct sqlite_conn *c, const struct sqlite_cursor *cursor);
 

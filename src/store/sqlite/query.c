@@ -1,7 +1,7 @@
 /* query.c - runs SQLite statements: binds parameters, steps through rows. */
 #include "store/sqlite/cursor.h"
 
-static int bind_value(sqlite3_stmt *stmt, int number, const struct value *v)
+static int bind_sql_value(sqlite3_stmt *stmt, int number, const struct value *v)
 {
     switch (v->kind) {
     case VALUE_INT:
@@ -46,18 +46,18 @@ static enum err query_database(struct tx *tx, const char *sql, const struct valu
 
     if (!e && !writes && !st->reads_only) {
         sqlite_statement_release(st);
-        e = tx_refuse_write(sql);
+        e = tx_abort_because_read_writes(sql);
     }
     if (e)
-        return tx_mark_failed(tx, e);
+        return tx_mark_transaction_failed(tx, e);
     c->has_written |= !st->reads_only;
     if (writes)
         sqlite_mark_columns_written((struct sqlite *)tx->store, st->dependencies);
     for (size_t i = 0; i < count; i++) {
-        int code = bind_value(st->stmt, st->parameter_numbers[i], &values[i]);
+        int code = bind_sql_value(st->stmt, st->parameter_numbers[i], &values[i]);
 
         if (code != SQLITE_OK) {
-            e = tx_mark_failed(tx, sqlite_error_from_code(c, code, sql));
+            e = tx_mark_transaction_failed(tx, sqlite_error_from_code(c, code, sql));
             sqlite_statement_release(st);
             return e;
         }
@@ -74,17 +74,17 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
 {
     struct query_cache_request request;
 
-    if (query_cache_find(tx, sql, values, count, &request, ret))
+    if (query_cache_find_rows(tx, sql, values, count, &request, ret))
         return OK;
     return query_database(tx, sql, values, count, &request, ret);
 }
 
 /* Returns the bytes of a column, copied to the arena `a`; not copied if `a` is NULL. */
-static struct value copy_or_reference_bytes(struct arena *a, enum value_kind kind, const void *p,
-                                            size_t n)
+static struct value copy_or_reference_column_bytes(struct arena *a, enum value_kind kind,
+                                                   const void *p, size_t n)
 {
     if (a)
-        return value_copy(a, kind, p, n);
+        return copy_column_value_to_arena(a, kind, p, n);
     return (struct value){ .kind = kind, .s = { p, n } };
 }
 
@@ -102,12 +102,12 @@ static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
     case SQLITE_TEXT: {
         const unsigned char *p = sqlite3_value_text(v);
 
-        return copy_or_reference_bytes(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
+        return copy_or_reference_column_bytes(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
     }
     case SQLITE_BLOB: {
         const void *p = sqlite3_value_blob(v);
 
-        return copy_or_reference_bytes(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
+        return copy_or_reference_column_bytes(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
     }
     default:
         return v_null();
@@ -115,11 +115,11 @@ static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
 }
 
 /* Steps to the next row. sqlite_rows_end reports errors, with sqlite3_reset. */
-static bool step_row(struct rows *r, struct sqlite_cursor *cursor)
+static bool read_next_row_of_statement(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
         return false;
-    if (read_limit_is_exceeded(r->tx->connection)) {
+    if (sqlite_read_limit_is_exceeded(r->tx->connection)) {
         cursor->at_end = true;
         return false;
     }
@@ -136,13 +136,13 @@ bool sqlite_rows_next(struct rows *r)
 
     if (cursor->cached)
         return query_cache_next_row(r, cursor);
-    if (!step_row(r, cursor))
+    if (!read_next_row_of_statement(r, cursor))
         return false;
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
     for (int i = 0; i < r->columns; i++)
         cursor->cursor.row[i] = decode_column(a, cursor->statement->stmt, i);
     r->row = cursor->cursor.row;
-    query_cache_collect_row(r, cursor);
+    query_cache_collect_row_of_cursor(r, cursor);
     return true;
 }
 
@@ -170,15 +170,15 @@ enum err sqlite_rows_end(struct rows *r)
     sqlite3_stmt *stmt = cursor->statement->stmt;
     /* SQLite checks the foreign keys of a write after its last row, so read all rows. */
     if (!cursor->statement->reads_only)
-        while (step_row(r, cursor))
+        while (read_next_row_of_statement(r, cursor))
             ;
     int code = sqlite3_reset(stmt);
     enum err e = OK;
     if (code != SQLITE_OK)
-        e = tx_mark_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
+        e = tx_mark_transaction_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
     else if (c->read_limit.is_exceeded)
         /* The limit was exceeded between two rows, which SQLite does not report. */
-        e = tx_mark_failed(r->tx, ERR_STORE_RETRY);
+        e = tx_mark_transaction_failed(r->tx, ERR_STORE_RETRY);
     else
         query_cache_store_rows(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);
@@ -194,5 +194,6 @@ enum err sqlite_run_script(struct tx *tx, const char *sql)
     c->has_written = true;
     int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
 
-    return code == SQLITE_OK ? OK : tx_mark_failed(tx, sqlite_error_from_code(c, code, sql));
+    return code == SQLITE_OK ? OK
+                             : tx_mark_transaction_failed(tx, sqlite_error_from_code(c, code, sql));
 }

@@ -25,12 +25,13 @@ enum {
 struct cached_rows {
     struct cache_entry entry;
     const char *sql;
-    const struct version_slots *reads; /* owned by the connection, which outlives the cache entry */
-    uint64_t seen;                     /* number of commits that the snapshot had seen */
-    unsigned references;               /* references: the cache, and open cursors */
-    bool used;                         /* the rows were used since they were stored */
-    bool waits;                        /* the rows became stale before they were used, so caching is
-                                        * postponed */
+    const struct row_version_slots
+        *reads;          /* owned by the connection, which outlives the cache entry */
+    uint64_t seen;       /* number of commits that the snapshot had seen */
+    unsigned references; /* references: the cache, and open cursors */
+    bool used;           /* the rows were used since they were stored */
+    bool waits;          /* the rows became stale before they were used, so caching is
+                          * postponed */
     unsigned wait, backoff;
     bool single;
     unsigned rows;
@@ -131,7 +132,7 @@ uint64_t query_cache_count_hits(const struct query_cache *cache)
 }
 
 /* Returns whether the query ran before; if so, its rows are cached this time. */
-static bool record_query_and_check_if_seen(struct query_cache *cache, uint64_t hash)
+static bool record_query_and_get_whether_it_was_seen(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->seen_hashes[hash >> 1 & (SEEN_HASHES - 1)],
              mark = (uint32_t)(hash >> 32) | 1;
@@ -142,7 +143,7 @@ static bool record_query_and_check_if_seen(struct query_cache *cache, uint64_t h
 }
 
 /* Exponential backoff: rows that became stale unused are cached again after 2, 4, 8, … queries. */
-static bool must_delay_caching_again(struct cached_rows *r)
+static bool query_must_be_seen_again_before_caching(struct cached_rows *r)
 {
     if (r->used) {
         r->backoff = 0;
@@ -166,13 +167,14 @@ static bool may_use_query_cache(struct tx *tx, const char *sql)
         return false;
     if (!work_item_is_write(tx->work))
         return c->in_view;
-    const struct sqlite_prepared_statement *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
+    const struct sqlite_prepared_statement *st =
+        map_find_value(&c->statements, (uint64_t)(uintptr_t)sql);
     c->seen = atomic_load_explicit(&tx->store->commits, memory_order_relaxed);
     return !st || !st->dependencies->writes.count;
 }
 
 static void transaction_add_dependencies(struct tx_dependencies *to,
-                                         const struct version_slots *reads)
+                                         const struct row_version_slots *reads)
 {
     for (unsigned i = 0; i < reads->count; i++) {
         size_t at = 0;
@@ -186,8 +188,8 @@ static void transaction_add_dependencies(struct tx_dependencies *to,
     }
 }
 
-bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                      struct query_cache_request *request, struct rows *ret)
+bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                           struct query_cache_request *request, struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
     struct query_cache_request q = {
@@ -199,9 +201,9 @@ bool query_cache_find(struct tx *tx, const char *sql, const struct value *values
         return false;
     uint64_t hash = hash_query_and_parameters(&q);
     struct cached_rows *r = cache_find(&c->cache->rows, hash, &q);
-    if (r && sqlite_may_use_cached_rows(c) &&
-        version_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
-                                r->seen)) {
+    if (r && sqlite_cached_rows_are_consistent(c) &&
+        row_version_slots_are_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
+                                        r->seen)) {
         r->used = true;
         r->references++;
         c->cache->hits++;
@@ -210,7 +212,8 @@ bool query_cache_find(struct tx *tx, const char *sql, const struct value *values
         sqlite_cursor_add(tx, sql, r->columns, ret)->cached = r;
         return true;
     }
-    if (r ? !must_delay_caching_again(r) : record_query_and_check_if_seen(c->cache, hash)) {
+    if (r ? !query_must_be_seen_again_before_caching(r)
+          : record_query_and_get_whether_it_was_seen(c->cache, hash)) {
         *request = q;
         request->hash = hash;
         request->min_repeats = r ? r->backoff : 0;
@@ -226,7 +229,7 @@ static bool copy_cached_row(const struct cached_rows *r, unsigned row, struct ar
     const struct value *cell = r->cells + row * (size_t)r->columns;
     for (int i = 0; i < r->columns; i++)
         if (a && (cell[i].kind == VALUE_TEXT || cell[i].kind == VALUE_BYTES))
-            ret[i] = value_copy(a, cell[i].kind, cell[i].s.p, cell[i].s.n);
+            ret[i] = copy_column_value_to_arena(a, cell[i].kind, cell[i].s.p, cell[i].s.n);
         else
             ret[i] = cell[i];
     return true;
@@ -236,7 +239,7 @@ bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
 
-    if (read_limit_is_exceeded(r->tx->connection) ||
+    if (sqlite_read_limit_is_exceeded(r->tx->connection) ||
         !copy_cached_row(cursor->cached, cursor->next_row, a, cursor->cursor.row))
         return false;
     cursor->next_row++;
@@ -250,7 +253,7 @@ enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor)
 
     cached_rows_unref((struct cache_entry *)cursor->cached);
     tx_remove_cursor(r->tx, &cursor->cursor);
-    return c->read_limit.is_exceeded ? tx_mark_failed(r->tx, ERR_STORE_RETRY) : OK;
+    return c->read_limit.is_exceeded ? tx_mark_transaction_failed(r->tx, ERR_STORE_RETRY) : OK;
 }
 
 /* Copies the parameters, because the caller may free them before all rows are read. */
@@ -261,7 +264,7 @@ static const struct value *copy_parameters(struct arena *a, const struct value *
 
     for (size_t i = 0; i < count; i++)
         copy[i] = values[i].kind == VALUE_TEXT
-                      ? value_copy(a, VALUE_TEXT, values[i].s.p, values[i].s.n)
+                      ? copy_column_value_to_arena(a, VALUE_TEXT, values[i].s.p, values[i].s.n)
                       : values[i];
     return copy;
 }
@@ -309,7 +312,7 @@ static void cache_request_add_row(struct arena *arena, struct query_cache_reques
     memcpy(q->cells + q->rows++ * (size_t)q->columns, row, size);
 }
 
-void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor)
+void query_cache_collect_row_of_cursor(struct rows *r, const struct sqlite_cursor *cursor)
 {
     struct query_cache_request *q = cursor->cache_request;
 
@@ -368,7 +371,7 @@ static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_r
     };
     char *bytes = copy_sql_values(r->values, q->values, q->count, (char *)(r->cells + cells));
     copy_sql_values(r->cells, q->cells, cells, bytes);
-    cache_put(&c->cache->rows, q->hash, size, &r->entry);
+    cache_insert(&c->cache->rows, q->hash, size, &r->entry);
 }
 
 /* Stores the rows only if all were read: a cursor that was closed early has not read all rows. */

@@ -51,7 +51,7 @@ struct dependency_collector {
     bool is_volatile;
 };
 
-static void add_version_slot(struct collected_slots *s, uint16_t slot)
+static void add_row_version_slot(struct collected_slots *s, uint16_t slot)
 {
     for (unsigned i = 0; i < s->count; i++)
         if (s->all[i] == slot)
@@ -67,19 +67,19 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
 {
     switch (action) {
     case SQLITE_READ:
-        add_version_slot(&r->reads, ANY_COLUMN);
-        add_version_slot(&r->reads, column_version_slot(table, ""));
+        add_row_version_slot(&r->reads, ANY_COLUMN);
+        add_row_version_slot(&r->reads, column_version_slot(table, ""));
         if (*column)
-            add_version_slot(&r->reads, column_version_slot(table, column));
+            add_row_version_slot(&r->reads, column_version_slot(table, column));
         break;
     case SQLITE_INSERT:
     case SQLITE_DELETE:
-        add_version_slot(&r->writes, column_version_slot(table, ""));
+        add_row_version_slot(&r->writes, column_version_slot(table, ""));
         break;
     case SQLITE_UPDATE:
-        add_version_slot(&r->writes, column_version_slot(table, column));
+        add_row_version_slot(&r->writes, column_version_slot(table, column));
         /* In a full-text index, the column with the name of the table depends on all columns. */
-        add_version_slot(&r->writes, column_version_slot(table, table));
+        add_row_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:
         r->is_volatile |= is_volatile_function(column);
@@ -117,10 +117,11 @@ bool sqlite_register_dependency_callback(struct sqlite_conn *c)
     return sqlite3_set_authorizer(c->db, on_authorize_statement_action, c) == SQLITE_OK;
 }
 
-static struct version_slots copy_version_slots(const struct collected_slots *s, uint16_t *to)
+static struct row_version_slots copy_row_version_slots(const struct collected_slots *s,
+                                                       uint16_t *to)
 {
     memcpy(to, s->all, s->count * sizeof *to);
-    return (struct version_slots){ to, s->count, s->too_many };
+    return (struct row_version_slots){ to, s->count, s->too_many };
 }
 
 static struct query_dependencies *query_dependencies_new(const struct dependency_collector *f,
@@ -131,8 +132,8 @@ static struct query_dependencies *query_dependencies_new(const struct dependency
         mem_new(sizeof *r + (f->reads.count + f->writes.count) * sizeof(uint16_t));
     uint16_t *slots = (uint16_t *)(r + 1);
 
-    r->reads = copy_version_slots(&f->reads, slots);
-    r->writes = copy_version_slots(&f->writes, slots + f->reads.count);
+    r->reads = copy_row_version_slots(&f->reads, slots);
+    r->writes = copy_row_version_slots(&f->writes, slots + f->reads.count);
     r->is_volatile = f->is_volatile;
     r->age = age;
     r->older = older;
@@ -148,10 +149,10 @@ int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, uns
     c->collector = &found;
     int code = sqlite3_prepare_v3(c->db, sql, -1, flags, ret, NULL);
     c->collector = NULL;
-    struct query_dependencies *r = map_get(&c->dependencies, key);
+    struct query_dependencies *r = map_find_value(&c->dependencies, key);
     if (code == SQLITE_OK && (!r || r->age != c->dependencies_age)) {
         r = query_dependencies_new(&found, c->dependencies_age, r);
-        map_put(&c->dependencies, key, r);
+        map_set_value(&c->dependencies, key, r);
     }
     *ret_found = r;
     return code;
@@ -162,7 +163,7 @@ void sqlite_dependencies_free(struct sqlite_conn *c)
     struct query_dependencies *r;
     size_t at = 0;
 
-    while ((r = map_next(&c->dependencies, &at))) {
+    while ((r = map_next_value(&c->dependencies, &at))) {
         while (r) {
             struct query_dependencies *older = r->older;
 
@@ -175,7 +176,7 @@ void sqlite_dependencies_free(struct sqlite_conn *c)
 
 void sqlite_invalidate_query_caches(struct sqlite *q)
 {
-    version_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
+    row_version_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
 }
 
 void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
@@ -187,5 +188,5 @@ void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
     r->marked = number;
     if (r->writes.too_many)
         sqlite_invalidate_query_caches(q);
-    version_slots_mark_changed(q, r->writes.all, r->writes.count);
+    row_version_slots_mark_changed(q, r->writes.all, r->writes.count);
 }

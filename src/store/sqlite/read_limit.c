@@ -39,18 +39,18 @@ static void install_progress_handler(struct sqlite_conn *c, int64_t max_ns)
                              &c->read_limit);
 }
 
-void read_limit_set_for_loop(struct sqlite_conn *c)
+void sqlite_set_read_limit_of_loop(struct sqlite_conn *c)
 {
     c->read_limit.is_of_loop = true;
     install_progress_handler(c, LOOP_LIMIT_NS);
 }
 
-void read_limit_set_for_background(struct sqlite_conn *c)
+void sqlite_set_read_limit_of_background(struct sqlite_conn *c)
 {
     install_progress_handler(c, BACKGROUND_LIMIT_NS);
 }
 
-void read_limit_begin(struct sqlite_conn *c, bool by_row)
+void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row)
 {
     c->read_limit.counts = true;
     c->read_limit.by_row = by_row && c->read_limit.is_of_loop;
@@ -61,7 +61,7 @@ void read_limit_begin(struct sqlite_conn *c, bool by_row)
         c->read_limit.used_ns = 0;
 }
 
-bool read_limit_end(struct sqlite_conn *c)
+bool sqlite_read_limit_end(struct sqlite_conn *c)
 {
     struct sqlite_read_limit *limit = &c->read_limit;
     bool spent = limit->is_exceeded;
@@ -83,7 +83,7 @@ bool sqlite_move_read_to_background(struct tx *tx)
 
 /* Checks the limit between rows: processing a row may take longer than finding it, and the progress
  * handler does not run then. */
-bool read_limit_is_exceeded(struct sqlite_conn *c)
+bool sqlite_read_limit_is_exceeded(struct sqlite_conn *c)
 {
     return c->read_limit.by_row && abort_if_read_limit_exceeded(&c->read_limit);
 }

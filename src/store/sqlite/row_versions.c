@@ -33,10 +33,10 @@ uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
  * next commit, so some cache entries become stale too early. */
 static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
 {
-    version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
+    row_version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
 }
 
-void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
+void row_version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
 {
     uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
 
@@ -44,8 +44,8 @@ void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigne
         atomic_store_explicit(&q->versions.last[slots[i]], number, memory_order_relaxed);
 }
 
-bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
-                             uint64_t commits)
+bool row_version_slots_are_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                                     uint64_t commits)
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load_explicit(&q->versions.last[slots[i]], memory_order_relaxed) > commits)
@@ -129,25 +129,26 @@ static bool may_validate_cached_result(const struct tx *tx)
     return tx->work->mode == STORE_READ && c->in_view && ((struct sqlite *)tx->store)->writer;
 }
 
-bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret)
+bool sqlite_get_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
     /* Begin the snapshot, so that later rows of this read come from the same snapshot. */
     if (!may_validate_cached_result(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
-        !sqlite_may_use_cached_rows(c))
+        !sqlite_cached_rows_are_consistent(c))
         return false;
     *ret = (struct snapshot_version){ c->number, c->seen };
     return true;
 }
 
-bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                                    const uint16_t *slots, size_t count)
+bool sqlite_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                            const uint16_t *slots, size_t count)
 {
     struct sqlite_conn *c = tx->connection;
 
     /* A reopened store has other connections and counts its commits from 0 again. */
     return may_validate_cached_result(tx) && since->connection == c->number &&
-           sqlite_may_use_cached_rows(c) &&
-           version_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
+           sqlite_cached_rows_are_consistent(c) &&
+           row_version_slots_are_unchanged((struct sqlite *)tx->store, slots, count,
+                                           since->commits);
 }

@@ -74,7 +74,7 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
     if (!q->readers[i]) {
         e = sqlite_reader_open(q->path, &q->readers[i]);
         if (!e && q->background_readers[0].has_thread)
-            read_limit_set_for_loop(q->readers[i]);
+            sqlite_set_read_limit_of_loop(q->readers[i]);
         if (!e && q->has_thread)
             /* A query cache is possible because this process is the only writer. */
             q->readers[i]->cache = query_cache_new();
@@ -87,7 +87,7 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
 static void queue_background_read(struct store *s, struct work_item *w)
 {
     if (!fair_queue_push(&sqlite_of_store(s)->long_reads, w))
-        work_item_finish(s, w, ERR_UNAVAILABLE);
+        work_item_call_callbacks(s, w, ERR_UNAVAILABLE);
 }
 
 /* Runs a read on its loop. A read that exceeds the time limit restarts on a background thread. */
@@ -99,15 +99,15 @@ static void read_on_loop(struct store *s, struct work_item *w)
     enum err e = read_connection_of_loop(q, w->loop, &c);
 
     if (!e) {
-        read_limit_begin(c, w->measured);
+        sqlite_read_limit_begin(c, w->measured);
         e = run_read_in_snapshot(s, w, c);
-        if (read_limit_end(c)) {
+        if (sqlite_read_limit_end(c)) {
             w->arena = arena; /* the aborted run may have switched arenas */
             queue_background_read(s, w);
             return;
         }
     }
-    work_item_finish(s, w, e);
+    work_item_call_callbacks(s, w, e);
 }
 
 enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
@@ -129,7 +129,7 @@ static void read_with_tool_connection(struct store *s, struct work_item *w)
     pthread_mutex_lock(&q->tool_lock);
     enum err e = sqlite_read_in_own_snapshot(s, w, &q->tool);
     pthread_mutex_unlock(&q->tool_lock);
-    work_item_finish(s, w, e);
+    work_item_call_callbacks(s, w, e);
 }
 
 static void sqlite_submit(struct store *s, struct work_item *w)
@@ -220,7 +220,7 @@ static enum err open_database_for_writing(struct sqlite *q, const struct store_o
     enum err e = o->as_is ? require_database_file(q) : folder_create(o->folder);
 
     if (!e)
-        e = folder_lock(o->folder, &q->store.lock);
+        e = lock_data_folder(o->folder, &q->store.lock);
     if (!e)
         e = blobs_open_folder(&q->store);
     if (!e)
@@ -293,8 +293,8 @@ const struct store_engine sqlite_engine = {
     .next = sqlite_rows_next,
     .end = sqlite_rows_end,
     .move_to_background = sqlite_move_read_to_background,
-    .snapshot_version = sqlite_snapshot_version,
-    .slots_unchanged = sqlite_version_slots_unchanged,
+    .snapshot_version = sqlite_get_snapshot_version,
+    .slots_unchanged = sqlite_row_version_slots_are_unchanged,
     .mark_row_changed = sqlite_mark_row_changed,
     .script = sqlite_run_script,
     .id_sql = "integer primary key",

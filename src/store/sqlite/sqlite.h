@@ -83,20 +83,20 @@ enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql
  * is_outdated if cached rows that were returned before may be older than the snapshot. */
 enum err sqlite_snapshot_begin(struct tx *tx);
 /* Returns whether cached rows are consistent with the rows of the snapshot. */
-bool sqlite_may_use_cached_rows(struct sqlite_conn *c);
+bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c);
 
 /* --- time limit of a read, read_limit.c ------------------------------------------------- */
 
-/* read_limit_set_for_… set the limit of a connection. Between read_limit_begin and read_limit_end
- * the time of a read is measured; with by_row also at each row. read_limit_end returns true if the
- * limit was exceeded and the result must be discarded. */
-void read_limit_set_for_loop(struct sqlite_conn *c);
-void read_limit_set_for_background(struct sqlite_conn *c);
-void read_limit_begin(struct sqlite_conn *c, bool by_row);
-bool read_limit_end(struct sqlite_conn *c);
+/* read_limit_set_for_… set the limit of a connection. Between sqlite_read_limit_begin and
+ * sqlite_read_limit_end the time of a read is measured; with by_row also at each row.
+ * sqlite_read_limit_end returns true if the limit was exceeded and the result must be discarded. */
+void sqlite_set_read_limit_of_loop(struct sqlite_conn *c);
+void sqlite_set_read_limit_of_background(struct sqlite_conn *c);
+void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row);
+bool sqlite_read_limit_end(struct sqlite_conn *c);
 /* Returns whether the running read has exceeded its time limit. Reads the clock only if
- * read_limit_begin was called with by_row. */
-bool read_limit_is_exceeded(struct sqlite_conn *c);
+ * sqlite_read_limit_begin was called with by_row. */
+bool sqlite_read_limit_is_exceeded(struct sqlite_conn *c);
 /* Moves the running read to a background thread by ending its time limit now. Returns false if the
  * read has no limit. */
 bool sqlite_move_read_to_background(struct tx *tx);
@@ -123,26 +123,27 @@ struct sqlite;
 /* Installs the update hook and the triggers that report changed rows on the writer's connection. */
 enum err sqlite_install_version_hooks(struct sqlite *q);
 /* Marks version slots as changed; call it before the writer changes their rows or columns. */
-void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
+void row_version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
 /* Returns whether no version slot has changed since a snapshot that had seen this many commits. */
-bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
-                             uint64_t commits);
-/* Implementations of tx_mark_row_changed, tx_snapshot_version and tx_version_slots_unchanged. */
+bool row_version_slots_are_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                                     uint64_t commits);
+/* Implementations of tx_mark_row_changed, tx_get_snapshot_version and
+ * tx_row_version_slots_are_unchanged. */
 void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t id);
-bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret);
-bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
-                                    const uint16_t *slots, size_t count);
+bool sqlite_get_snapshot_version(struct tx *tx, struct snapshot_version *ret);
+bool sqlite_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
+                                            const uint16_t *slots, size_t count);
 
 /* --- columns that statements read and write, query_dependencies.c ------------------------ */
 
-struct version_slots {
+struct row_version_slots {
     const uint16_t *all;
     unsigned count;
     bool too_many;
 };
 
 struct query_dependencies {
-    struct version_slots reads, writes;
+    struct row_version_slots reads, writes;
     bool is_volatile; /* the result depends on more than rows and parameters */
     uint64_t marked;  /* number of the last commit for which the written columns were marked */
     unsigned age;     /* dependencies_age of the connection when the statement was prepared */
@@ -255,15 +256,15 @@ enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w);
 
 /* --- checkpoints, checkpoint.c: called on the writer's thread ------------------------- */
 
-void checkpoint_start(struct sqlite *q);
-void checkpoint_stop(struct sqlite *q);
+void checkpoint_thread_start(struct sqlite *q);
+void checkpoint_thread_stop(struct sqlite *q);
 /* Call it after each batch of writes. */
-void checkpoint_after_batch(struct sqlite *q);
+void checkpoint_run_after_batch(struct sqlite *q);
 /* After a full disk: runs a checkpoint, after which SQLite can reuse the space of the WAL. */
 void checkpoint_free_wal_space(struct sqlite *q);
 /* Returns whether a checkpoint should run when the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);
-void checkpoint_when_idle(struct sqlite *q);
+void checkpoint_run_when_idle(struct sqlite *q);
 
 /* --- tools, tools.c ------------------------------------------------------------------- */
 

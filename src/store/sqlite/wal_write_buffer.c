@@ -23,7 +23,7 @@ static struct replaced_file_methods methods;
 /* Buffer of the writer thread, the only thread that uses the writer's files. */
 static _Thread_local struct wal_write_buffer *thread_buffer;
 
-static int flush_buffer(sqlite3_file *file)
+static int flush_wal_write_buffer(sqlite3_file *file)
 {
     struct wal_write_buffer *g = thread_buffer;
 
@@ -41,7 +41,7 @@ static int write_to_wal_buffer(sqlite3_file *file, const void *bytes, int count,
     if (!g || g->file != file)
         return methods.original->xWrite(file, bytes, count, at);
     if (g->count && (at != g->at + g->count || count > WAL_BUFFER_SIZE - g->count)) {
-        int code = flush_buffer(file);
+        int code = flush_wal_write_buffer(file);
 
         if (code != SQLITE_OK)
             return code;
@@ -55,30 +55,30 @@ static int write_to_wal_buffer(sqlite3_file *file, const void *bytes, int count,
     return SQLITE_OK;
 }
 
-static int flush_and_sync(sqlite3_file *file, int flags)
+static int flush_wal_buffer_and_sync(sqlite3_file *file, int flags)
 {
-    int code = flush_buffer(file);
+    int code = flush_wal_write_buffer(file);
 
     return code == SQLITE_OK ? methods.original->xSync(file, flags) : code;
 }
 
-static int flush_and_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+static int flush_wal_buffer_and_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
 {
-    int code = flush_buffer(file);
+    int code = flush_wal_write_buffer(file);
 
     return code == SQLITE_OK ? methods.original->xRead(file, bytes, count, at) : code;
 }
 
-static int flush_and_truncate(sqlite3_file *file, sqlite3_int64 size)
+static int flush_wal_buffer_and_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    int code = flush_buffer(file);
+    int code = flush_wal_write_buffer(file);
 
     return code == SQLITE_OK ? methods.original->xTruncate(file, size) : code;
 }
 
-static int flush_and_get_size(sqlite3_file *file, sqlite3_int64 *ret)
+static int flush_wal_buffer_and_get_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
-    int code = flush_buffer(file);
+    int code = flush_wal_write_buffer(file);
 
     return code == SQLITE_OK ? methods.original->xFileSize(file, ret) : code;
 }
@@ -116,10 +116,10 @@ static bool sync_is_last_write_of_commit(struct sqlite_conn *c)
 static void install_wal_buffer_methods(sqlite3_io_methods *to)
 {
     to->xWrite = write_to_wal_buffer;
-    to->xSync = flush_and_sync;
-    to->xRead = flush_and_read;
-    to->xTruncate = flush_and_truncate;
-    to->xFileSize = flush_and_get_size;
+    to->xSync = flush_wal_buffer_and_sync;
+    to->xRead = flush_wal_buffer_and_read;
+    to->xTruncate = flush_wal_buffer_and_truncate;
+    to->xFileSize = flush_wal_buffer_and_get_size;
 }
 
 void wal_write_buffer_begin(struct sqlite_conn *c)
@@ -140,7 +140,7 @@ void wal_write_buffer_end(void)
 {
     if (!thread_buffer)
         return;
-    flush_buffer(thread_buffer->file);
+    flush_wal_write_buffer(thread_buffer->file);
     thread_buffer->file->pMethods = methods.original;
     mem_free(thread_buffer);
     thread_buffer = NULL;

@@ -151,28 +151,28 @@ static void run_each_item_in_own_transaction(struct sqlite *q, struct work_item 
             w->result = sqlite_run_work_item_alone(&q->store, w);
 }
 
-static void set_result_of_batch(struct work_item *batch, enum err e)
+static void set_result_of_work_items_in_batch(struct work_item *batch, enum err e)
 {
     for (struct work_item *w = batch; w; w = w->next)
         w->result = e;
 }
 
-static void commit_batch(struct sqlite *q, struct work_item *batch)
+static void commit_batch_of_work_items(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_commit(q);
 
     /* A failed commit fails the whole batch: even refused items may have read its rows. */
     if (e)
-        set_result_of_batch(batch, e);
+        set_result_of_work_items_in_batch(batch, e);
 }
 
-static void run_and_commit_batch(struct sqlite *q, struct work_item *batch)
+static void run_and_commit_batch_of_work_items(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_begin(q->writer);
 
     if (!e && !q->savepoint_batches) {
         if (run_batch_without_savepoints(q, batch)) {
-            commit_batch(q, batch);
+            commit_batch_of_work_items(q, batch);
             return;
         }
         writer_rollback(q->writer);
@@ -180,13 +180,13 @@ static void run_and_commit_batch(struct sqlite *q, struct work_item *batch)
         e = writer_begin(q->writer);
     }
     if (e) {
-        set_result_of_batch(batch, e);
+        set_result_of_work_items_in_batch(batch, e);
         return;
     }
     q->savepoint_batches--;
     struct work_item *culprit = run_batch_with_savepoints(q, batch);
     if (!culprit) {
-        commit_batch(q, batch);
+        commit_batch_of_work_items(q, batch);
         return;
     }
     writer_rollback(q->writer);
@@ -194,22 +194,22 @@ static void run_and_commit_batch(struct sqlite *q, struct work_item *batch)
 }
 
 /* Runs a batch and finishes its work items. Returns whether the disk was full for one of them. */
-static bool run_and_finish_batch(struct sqlite *q, struct work_item *batch)
+static bool run_and_finish_batch_of_work_items(struct sqlite *q, struct work_item *batch)
 {
     bool was_full = false;
 
     if (batch->next)
-        run_and_commit_batch(q, batch);
+        run_and_commit_batch_of_work_items(q, batch);
     else
         batch->result = sqlite_run_work_item_alone(&q->store, batch);
 
     while (batch) {
         struct work_item *w = batch;
 
-        batch = w->next; /* work_item_finish may free the work item */
+        batch = w->next; /* work_item_call_callbacks may free the work item */
         was_full |= w->result == ERR_STORAGE_FULL;
         stall_meter_begin_part(&q->meter, "after_commit");
-        work_item_finish(&q->store, w, w->result);
+        work_item_call_callbacks(&q->store, w, w->result);
         stall_meter_pause(&q->meter);
     }
     return was_full;
@@ -225,21 +225,21 @@ static void *writer_thread(void *arg)
         struct work_item *batch = work_queue_pop_batch(&q->queue, MAX_BATCH, timeout_ms);
 
         if (batch) {
-            if (run_and_finish_batch(q, batch))
+            if (run_and_finish_batch_of_work_items(q, batch))
                 checkpoint_free_wal_space(q);
-            checkpoint_after_batch(q);
+            checkpoint_run_after_batch(q);
         } else if (work_queue_is_closed(&q->queue)) {
             wal_write_buffer_end();
             return NULL;
         } else {
-            checkpoint_when_idle(q);
+            checkpoint_run_when_idle(q);
         }
     }
 }
 
 void sqlite_writer_start(struct sqlite *q)
 {
-    checkpoint_start(q);
+    checkpoint_thread_start(q);
     if (pthread_create(&q->thread, NULL, writer_thread, q) != 0) {
         log_error("store: cannot start the writer thread");
         abort();
@@ -254,5 +254,5 @@ void sqlite_writer_stop(struct sqlite *q)
     work_queue_close(&q->queue);
     pthread_join(q->thread, NULL);
     q->has_thread = false;
-    checkpoint_stop(q);
+    checkpoint_thread_stop(q);
 }

@@ -14,7 +14,7 @@ static bool ask_control_socket(const struct config *config, const char *request,
     buf_init(&out, SIZE_MAX);
     enum err e = control_send_request(config->data, request, &out);
     bool ok = !e && out.n;
-    *ret = str_dup_cstring(arena, buf_str(&out));
+    *ret = str_dup_cstring(arena, buf_as_str(&out));
     buf_clear(&out);
     if (!ok)
         print_server_unreachable(config->data, e ? e : ERR_OVERLOADED);
@@ -26,8 +26,7 @@ int tool_console_key(const struct command_settings *s, char **arguments)
     struct arena *arena = arena_new();
     const char *key;
 
-    if (*arguments)
-        return print_usage_error("console-key accepts only options");
+    (void)arguments;
     bool ok = ask_control_socket(&s->config, "console-key", arena, &key);
     if (ok)
         puts(key);
@@ -35,14 +34,14 @@ int tool_console_key(const struct command_settings *s, char **arguments)
     return ok ? 0 : 1;
 }
 
-const char *console_server_url(const struct config *config, struct arena *arena)
+const char *find_server_url_of_data_folder(const struct config *config, struct arena *arena)
 {
     const char *url;
 
     return ask_control_socket(config, "address", arena, &url) ? url : NULL;
 }
 
-struct api_client *console_connect(const struct config *config, struct arena *arena)
+struct api_client *connect_to_server_console(const struct config *config, struct arena *arena)
 {
     const char *url, *key;
 
@@ -57,10 +56,11 @@ struct api_client *console_connect(const struct config *config, struct arena *ar
     return w;
 }
 
-struct api_client_response console_request(const struct config *config, struct arena *arena,
-                                           const char *method, const char *path, struct str body)
+struct api_client_response send_console_request(const struct config *config, struct arena *arena,
+                                                const char *method, const char *path,
+                                                struct str body)
 {
-    struct api_client *w = console_connect(config, arena);
+    struct api_client *w = connect_to_server_console(config, arena);
     struct api_client_response a = { 0 };
 
     if (w && !api_client_request(w, method, path, body, NULL, 0, &a))

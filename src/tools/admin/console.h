@@ -10,15 +10,16 @@
 
 /* Returns a client for the server that runs on the data folder, with the console key as its token.
  * Prints an error and returns NULL if no server runs. */
-struct api_client *console_connect(const struct config *config, struct arena *arena);
+struct api_client *connect_to_server_console(const struct config *config, struct arena *arena);
 
 /* Returns the URL of the server that runs on the data folder. Prints an error and returns NULL if
  * no server runs. */
-const char *console_server_url(const struct config *config, struct arena *arena);
+const char *find_server_url_of_data_folder(const struct config *config, struct arena *arena);
 
 /* Requests a console route; body is JSON, or empty. On failure prints why and returns status 0. */
-struct api_client_response console_request(const struct config *config, struct arena *arena,
-                                           const char *method, const char *path, struct str body);
+struct api_client_response send_console_request(const struct config *config, struct arena *arena,
+                                                const char *method, const char *path,
+                                                struct str body);
 
 /* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);

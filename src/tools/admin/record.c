@@ -69,7 +69,7 @@ struct recorder {
 
 /* Members of a traffic record that a recording leaves out: they are about the machine of the bot,
  * or repeat others. */
-static bool record_is_left_out(struct str name)
+static bool record_is_omitted_from_recording(struct str name)
 {
     return str_is(name, "address") || str_is(name, "request_headers") || str_is(name, "line");
 }
@@ -86,7 +86,7 @@ static void append_record_line(struct buf *out, struct str record, struct arena 
     while (json_next_member(&r, &name)) {
         if (!json_skip_value(&r, &value))
             break;
-        if (record_is_left_out(name))
+        if (record_is_omitted_from_recording(name))
             continue;
         json_write_key(&j, name);
         json_write_raw(&j, value);
@@ -140,7 +140,7 @@ static int save_new_records(struct recorder *r)
         arena_reset(arena);
         struct str path = str_printf(arena, "/console/traffic?after=%" PRId64 "&limit=200&user=%s",
                                      r->after, user);
-        struct api_client_response a = console_request(
+        struct api_client_response a = send_console_request(
             &r->settings->config, arena, "GET", str_dup_cstring(arena, path), (struct str){ 0 });
         const struct record_page *page =
             a.status == 200 ? schema_decode_or_null(&type_page, a.body, arena) : NULL;
@@ -184,7 +184,7 @@ static void write_recording_head(struct recorder *r, const char *url)
     json_write_name(&j, "bot");
     json_write_text(&j, str_of(r->settings->console.user));
     json_end_object(&j);
-    fprintf(r->file, "%.*s\n", STR_ARGS(buf_str(&out)));
+    fprintf(r->file, "%.*s\n", STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);
 }
 
@@ -221,9 +221,9 @@ int tool_record(const struct command_settings *s, char **arguments)
     struct arena *arena;
 
     if (!arguments[0] || arguments[1] || !is_valid_user_argument(s->console.user))
-        return print_usage_error("record FILE --user BOT");
+        return print_usage_forms("record FILE --user BOT");
     arena = arena_new();
-    const char *url = console_server_url(&s->config, arena);
+    const char *url = find_server_url_of_data_folder(&s->config, arena);
     int status = 1;
     if (url) {
         r.file = strcmp(arguments[0], "-") == 0 ? stdout : fopen(arguments[0], "wx");

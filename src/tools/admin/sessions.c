@@ -140,7 +140,7 @@ static int send_session_command(const struct command_settings *s, const char *ve
 /* Leaves only JSON lines: each server's reply begins with "ok", or "error" and a sentence. */
 static void remove_lines_that_are_not_json(struct buf *out)
 {
-    struct str all = buf_str(out);
+    struct str all = buf_as_str(out);
 
     out->n = 0;
     while (all.n) {
@@ -167,7 +167,7 @@ int tool_sessions(const struct command_settings *s, char **arguments)
         !strpbrk(arguments[1], "\t\r\n"))
         return send_session_command(s, arguments[0], arguments[1]);
     if (*arguments && !voice)
-        return print_usage_error("sessions, sessions voice, or "
+        return print_usage_forms("sessions, sessions voice, or "
                                  "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
     enum err e = control_send_request_to_all(
@@ -178,9 +178,9 @@ int tool_sessions(const struct command_settings *s, char **arguments)
     else if (s->json)
         fwrite(out.p, 1, out.n, stdout);
     else if (voice)
-        print_voice_sessions_table(buf_str(&out));
+        print_voice_sessions_table(buf_as_str(&out));
     else
-        print_sessions_table(buf_str(&out));
+        print_sessions_table(buf_as_str(&out));
     buf_clear(&out);
     return e ? 1 : 0;
 }

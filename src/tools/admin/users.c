@@ -15,7 +15,7 @@ struct new_account {
     char token[256];
 };
 
-static enum err insert_account(struct tx *tx, void *arg)
+static enum err insert_account_without_server(struct tx *tx, void *arg)
 {
     struct new_account *n = arg;
     char command[64];
@@ -27,7 +27,7 @@ static enum err insert_account(struct tx *tx, void *arg)
     snprintf(n->token, sizeof n->token, "%.*s", STR_ARGS(token));
     snprintf(command, sizeof command, "user add %.*s%s", STR_ARGS(n->draft.username),
              n->draft.bot ? " bot" : "");
-    return operator_log_insert(tx, getuid(), str_of(command));
+    return operator_log_insert_entry(tx, getuid(), str_of(command));
 }
 
 static void print_new_account(const struct command_settings *s, const struct new_account *n)
@@ -37,7 +37,7 @@ static void print_new_account(const struct command_settings *s, const struct new
     buf_init(&out, SIZE_MAX);
     buf_printf(&out, "$id\t$token\n%llu\t%s%s\n", (unsigned long long)n->user.id,
                n->draft.bot ? "Bot " : "", n->token);
-    print_reply_rows(s, buf_str(&out));
+    print_reply_rows(s, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -51,11 +51,12 @@ int add_user_without_server(const struct command_settings *s, char **words)
     int status = 1;
 
     if (bot && strcmp(words[1], "bot") != 0)
-        return print_usage_error("user add NAME [bot]");
+        return print_usage_forms("user add NAME [bot]");
     if (!username_is_allowed(n.draft.username))
         return print_usage_error("a name must have 2-32 characters of a-z, 0-9, _ and single dots");
     if (!open_store_as_owner(config, &store) && !auth_new(config->data, store, &n.auth)) {
-        enum err e = store_run(store, STORE_WRITE, NULL, insert_account, &n);
+        enum err e = store_run_transaction_and_wait(store, STORE_WRITE, NULL,
+                                                    insert_account_without_server, &n);
 
         if (e == ERR_STORE_CONFLICT)
             fprintf(stderr, "guildhall: the name '%s' is already taken\n", name);

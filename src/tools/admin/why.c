@@ -122,10 +122,10 @@ int tool_why(const struct command_settings *s, char **arguments)
 
     if (!path) {
         arena_free(arena);
-        return print_usage_error("why NAME PERMISSION [in CHANNEL], or why NAME MESSAGE-LINK");
+        return print_usage_forms("why NAME PERMISSION [in CHANNEL], or why NAME MESSAGE-LINK");
     }
     struct api_client_response a =
-        console_request(&s->config, arena, "GET", path, (struct str){ 0 });
+        send_console_request(&s->config, arena, "GET", path, (struct str){ 0 });
     const struct why_answer *answer =
         a.status ? schema_decode_or_null(&type_answer, a.body, arena) : NULL;
     if (a.status != 200 || !answer) {

@@ -31,7 +31,7 @@ static enum err create_claim_code(struct tx *tx, void *arg)
 {
     struct claim_code_request *r = arg;
 
-    return placeholder_create_claim_code(tx, r->user_id, &r->code);
+    return placeholder_account_create_claim_code(tx, r->user_id, &r->code);
 }
 
 /* Opens the private channel of the bot and a person. Returns its id, or 0. */
@@ -43,9 +43,10 @@ static snowflake open_private_channel(struct claim_sender *s, snowflake user_id)
     buf_init(&body, 200);
     buf_init(&out, SIZE_MAX);
     buf_printf(&body, "{\"recipient_id\":\"%" PRIu64 "\"}", user_id);
-    s->result = copy_request(&s->connection, "POST", "/users/@me/channels", buf_str(&body), &out);
+    s->result = copy_connection_send_request(&s->connection, "POST", "/users/@me/channels",
+                                             buf_as_str(&body), &out);
     if (s->result == COPY_OK)
-        id = json_member_id(buf_str(&out), "id");
+        id = json_member_id(buf_as_str(&out), "id");
     buf_clear(&body);
     buf_clear(&out);
     return id;
@@ -75,7 +76,7 @@ static void send_claim_message(struct claim_sender *s, struct arena *arena, snow
     json_write_int(&j, 4); /* no preview of the link: a crawler must not open it */
     json_end_object(&j);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages", channel);
-    s->result = copy_request(&s->connection, "POST", path, buf_str(&body), &out);
+    s->result = copy_connection_send_request(&s->connection, "POST", path, buf_as_str(&body), &out);
     buf_clear(&body);
     buf_clear(&out);
 }
@@ -85,7 +86,7 @@ static void report_refused_claim(struct claim_sender *s, snowflake user_id)
     char what[100];
 
     snprintf(what, sizeof what, "claim code of %" PRIu64, user_id);
-    guild_archive_report(s->options->archive, what, s->connection.reason);
+    guild_archive_add_report_line(s->options->archive, what, s->connection.reason);
     s->refused++;
     if (s->result == COPY_REFUSED)
         s->result = COPY_OK; /* the person accepts no direct messages */
@@ -106,7 +107,8 @@ static bool request_claim_code(const struct claim_sender *s, struct arena *arena
 {
     if (s->options->running)
         return running_server_create_claim_code(s->options->running, r->user_id, arena, &r->code);
-    return store_run(s->options->store, STORE_WRITE, arena, create_claim_code, r) == OK;
+    return store_run_transaction_and_wait(s->options->store, STORE_WRITE, arena, create_claim_code,
+                                          r) == OK;
 }
 
 static bool send_claim(void *arg, struct str member, int64_t next_offset, struct arena *arena)
@@ -116,7 +118,7 @@ static bool send_claim(void *arg, struct str member, int64_t next_offset, struct
     struct claim_code_request request = { .user_id = json_member_id(user, "id") };
 
     (void)next_offset;
-    if (json_member_is_true(user, "bot") || is_known_id(&s->ids, request.user_id))
+    if (json_member_is_true(user, "bot") || copy_id_is_known(&s->ids, request.user_id))
         return true;
     snowflake channel = open_private_channel(s, request.user_id);
     if (channel && !request_claim_code(s, arena, &request)) {
@@ -135,7 +137,7 @@ static bool send_claim(void *arg, struct str member, int64_t next_offset, struct
 static bool read_sent_claim(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_known_id(arg, json_member_id(line, "id"));
+    copy_add_known_id(arg, json_member_id(line, "id"));
     return true;
 }
 
@@ -149,7 +151,7 @@ static bool read_guild_name(void *arg, struct str line, int64_t next_offset, str
     return false;
 }
 
-enum copy_result copy_send_claims(const struct copy_claim_options *options)
+enum copy_result send_claim_codes_to_members(const struct copy_claim_options *options)
 {
     struct claim_sender s = { .options = options };
     struct guild_archive *a = options->archive;

@@ -8,6 +8,7 @@
  *   download/   fills an archive from the other server
  *   convert/    lines of an archive as entries of world files
  *   import/     imports these entries, here or into a running server
+ *   follow/     keeps the copy up to date, and posts back what is written here
  *
  * claims.c sends the people of a copied guild the codes with which they claim their accounts.
  * Owns no table; may use every folder. An interrupted run of any part can be repeated: a download
@@ -28,6 +29,6 @@ struct copy_claim_options {
     const char *running; /* data folder of the running server; NULL if none runs */
 };
 /* Sends a claim code to each member with a placeholder account who has not received one. */
-enum copy_result copy_send_claims(const struct copy_claim_options *options);
+enum copy_result send_claim_codes_to_members(const struct copy_claim_options *options);
 
 #endif

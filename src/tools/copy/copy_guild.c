@@ -3,11 +3,15 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "admin/control/control.h"
 #include "base/clock.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
 #include "tools/copy/download/download.h"
+#include "tools/copy/follow/follow.h"
 #include "tools/copy/import/import.h"
 
 #define OFFSET(member) offsetof(struct command_settings, copy.member)
@@ -64,13 +68,18 @@ const struct option_row copy_guild_option_rows[] = {
     { "send-claims", OPTION_TEXT, .offset = OFFSET(send_claims), .value = "URL",
       .help = "Send each member a direct message with a link to claim their account; URL is the "
               "address of this server" },
+    { "follow", OPTION_SWITCH, .offset = OFFSET(follow), .fallback = "off",
+      .help = "Keep the copy in a running server up to date until the command is interrupted" },
+    { "post-back-token-file", OPTION_TEXT, .offset = OFFSET(post_back_token_file), .value = "FILE",
+      .help = "With --follow: file with the token of a bot of this server; messages that are "
+              "written here are posted on the other side by webhooks" },
     { 0 },
 };
 /* clang-format on */
 
 /* --- the source ------------------------------------------------------------------------- */
 
-static bool is_url(const char *from)
+static bool text_is_http_url(const char *from)
 {
     return strncmp(from, "http://", 7) == 0 || strncmp(from, "https://", 8) == 0;
 }
@@ -82,7 +91,7 @@ static bool read_token(const char *path, char ret[300])
 
     buf_init(&text, 4096);
     bool ok = read_file_or_stdin(path, &text);
-    struct str token = buf_str(&text);
+    struct str token = buf_as_str(&text);
     token = str_trim(str_cut(&token, '\n'));
     if (str_starts_with(token, STR("Bot ")))
         token = str_skip_bytes(token, 4);
@@ -116,7 +125,7 @@ static void complete_urls(const struct copy_options *o, char api[512], char cdn[
         snprintf(cdn, 512, "%.*s", (int)origin, o->from);
 }
 
-static struct copy_source *open_source(const struct copy_options *o)
+static struct copy_source *open_copy_source(const struct copy_options *o)
 {
     char api[512], cdn[512], token[300];
 
@@ -129,15 +138,15 @@ static struct copy_source *open_source(const struct copy_options *o)
 
 /* --- downloading ------------------------------------------------------------------------- */
 
-static int exit_status(enum copy_result result)
+static int exit_status_of_copy_result(enum copy_result result)
 {
     return result == COPY_OK ? 0 : result == COPY_REFUSED || result == COPY_FAILED ? 2 : 1;
 }
 
-static void print_report(const struct guild_archive *a, const struct copy_source *s)
+static void print_download_report(const struct guild_archive *a, const struct copy_source *s)
 {
     if (s) {
-        struct copy_source_counts n = copy_source_counts(s);
+        struct copy_source_counts n = copy_source_get_counts(s);
 
         printf("%lld requests, %lld of them answered 429, %lld repeated, %lld bytes\n",
                (long long)n.requests, (long long)n.rate_limited, (long long)n.retries,
@@ -148,15 +157,26 @@ static void print_report(const struct guild_archive *a, const struct copy_source
                (long long)a->not_taken_count, a->folder);
 }
 
+static const char *find_missing_copy_option(const struct copy_options *o)
+{
+    uint64_t id;
+
+    if (!o->from || !text_is_http_url(o->from))
+        return "--from needs the URL of the other server, such as https://discord.com/api/v10";
+    if (!o->token_file)
+        return "--token-file is missing: a file with the token of a bot that is in the guild";
+    if (!o->guild || !str_to_u64(str_of(o->guild), &id) || !id)
+        return "--guild needs the id of the guild";
+    return NULL;
+}
+
+/* find_missing_copy_option has returned NULL. */
 static bool parse_copy_options(const struct copy_options *o, struct copy_download_options *ret)
 {
     uint64_t id;
 
-    if (!o->from || !is_url(o->from) || !o->token_file || !o->guild ||
-        !str_to_u64(str_of(o->guild), &id) || !id) {
-        print_usage_error("--from URL --token-file FILE --guild ID are required");
+    if (!str_to_u64(str_of(o->guild), &id))
         return false;
-    }
     *ret = (struct copy_download_options){ .guild = id,
                                            .max_file_bytes = o->max_file_mib * 1024 * 1024,
                                            .workers = o->connections,
@@ -173,12 +193,12 @@ static enum copy_result download_archive(const struct copy_options *o,
                                          struct guild_archive *archive)
 {
     struct copy_download_options options;
-    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result = copy_download_guild(source, archive, &options);
-    print_report(archive, source);
+    enum copy_result result = download_guild_to_archive(source, archive, &options);
+    print_download_report(archive, source);
     copy_source_free(source);
     return result;
 }
@@ -186,26 +206,30 @@ static enum copy_result download_archive(const struct copy_options *o,
 static int print_estimate(const struct copy_options *o)
 {
     struct copy_download_options options;
-    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
-    enum copy_result result = source ? copy_print_estimate(source, &options) : COPY_STOPPED;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
+    enum copy_result result =
+        source ? print_guild_download_estimate(source, &options) : COPY_STOPPED;
 
     copy_source_free(source);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 int tool_export_guild(const struct command_settings *s, char **arguments)
 {
     struct guild_archive archive;
     enum copy_result result = COPY_STOPPED;
+    const char *problem = find_missing_copy_option(&s->copy);
 
+    if ((!arguments[0] && !s->copy.dry_run) || (arguments[0] && arguments[1]))
+        return print_usage_forms("export-guild FOLDER --from URL --token-file FILE --guild ID");
+    if (problem)
+        return print_usage_error(problem);
     if (s->copy.dry_run && !arguments[0])
         return print_estimate(&s->copy);
-    if (!arguments[0] || arguments[1])
-        return print_usage_error("export-guild FOLDER --from URL --token-file FILE --guild ID");
     if (guild_archive_open(&archive, arguments[0]))
         result = download_archive(&s->copy, &archive);
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 /* --- importing ----------------------------------------------------------------------------- */
@@ -214,11 +238,11 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
                                     struct store *store, const char *running)
 {
-    struct copy_source *source = open_source(o);
+    struct copy_source *source = open_copy_source(o);
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result = copy_send_claims(
+    enum copy_result result = send_claim_codes_to_members(
         &(struct copy_claim_options){ source, archive, store, o->send_claims, running });
     copy_source_free(source);
     return result;
@@ -226,8 +250,9 @@ static enum copy_result send_claims(const struct copy_options *o, struct guild_a
 
 enum archive_origin { ORIGIN_GUILD, ORIGIN_CHAT_EXPORT, ORIGIN_DATA_PACKAGE };
 
-static enum copy_result load_archive(const struct command_settings *s,
-                                     struct guild_archive *archive, enum archive_origin origin)
+static enum copy_result import_archive_into_server(const struct command_settings *s,
+                                                   struct guild_archive *archive,
+                                                   enum archive_origin origin)
 {
     enum copy_result result = COPY_STOPPED;
     struct store *store;
@@ -237,7 +262,7 @@ static enum copy_result load_archive(const struct command_settings *s,
                 : open_store_as_owner(&s->config, &store))
         return COPY_STOPPED;
     if (running || !store_lock_exclusive(store))
-        result = copy_load_archive(
+        result = import_guild_archive(
             &(struct copy_load_options){ .config = &s->config,
                                          .store = store,
                                          .archive = archive,
@@ -272,10 +297,10 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
     for (; ok && *paths; paths++)
         ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
     if (ok)
-        result = load_archive(s, &archive, ORIGIN_CHAT_EXPORT);
-    print_report(&archive, NULL);
+        result = import_archive_into_server(s, &archive, ORIGIN_CHAT_EXPORT);
+    print_download_report(&archive, NULL);
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 /* Imports the messages that one person wrote in a guild, from their data package. */
@@ -289,7 +314,7 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
     if (s->copy.dry_run && !arguments[1])
         return data_package_print_guilds(arguments[0]) ? 0 : 1;
     if (arguments[1] || !s->copy.guild || !str_to_u64(str_of(s->copy.guild), &guild) || !guild)
-        return print_usage_error("copy-guild PACKAGE --guild ID; --dry-run lists the guilds of a "
+        return print_usage_forms("copy-guild PACKAGE --guild ID; --dry-run lists the guilds of a "
                                  "package");
     snowflake user = data_package_read_user(arguments[0]);
     if (!user)
@@ -300,10 +325,95 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
         snprintf(folder, sizeof folder, "%s/copies/%" PRIu64 "-%" PRIu64, s->config.data, guild,
                  user);
     if (guild_archive_open(&archive, folder) && data_package_convert(&archive, arguments[0], guild))
-        result = load_archive(s, &archive, ORIGIN_DATA_PACKAGE);
-    print_report(&archive, NULL);
+        result = import_archive_into_server(s, &archive, ORIGIN_DATA_PACKAGE);
+    print_download_report(&archive, NULL);
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
+}
+
+/* --- following --------------------------------------------------------------------------- */
+
+struct claim_sender_options {
+    const struct copy_options *copy;
+    struct guild_archive *archive;
+    struct store *store;
+    const char *running;
+};
+
+static void send_claims_after_copy(void *arg)
+{
+    const struct claim_sender_options *o = arg;
+
+    send_claims(o->copy, o->archive, o->store, o->running);
+}
+
+/* Opens this server as a source with the token of a bot here. */
+static struct copy_source *open_this_server(const struct command_settings *s, char token[300])
+{
+    struct buf address;
+    char api[512];
+
+    buf_init(&address, SIZE_MAX);
+    bool ok = read_token(s->copy.post_back_token_file, token) &&
+              control_send_request(s->config.data, "address", &address) == OK;
+    snprintf(api, sizeof api, "%.*s/api/v10", STR_ARGS(buf_as_str(&address)));
+    buf_clear(&address);
+    return ok ? copy_source_new(&(struct copy_source_options){ .api = api,
+                                                               .cdn = "",
+                                                               .token = token,
+                                                               .requests_per_second =
+                                                                   s->copy.requests_per_second })
+              : NULL;
+}
+
+static enum copy_result follow_guild(const struct command_settings *s,
+                                     struct guild_archive *archive)
+{
+    const struct copy_options *o = &s->copy;
+    struct copy_download_options download;
+    struct copy_load_options load = { .config = &s->config,
+                                      .archive = archive,
+                                      .people = strcmp(o->people, "all") == 0,
+                                      .running = s->config.data };
+    char token[300], here_token[300], state[1200];
+
+    if (!parse_copy_options(o, &download) || !read_token(o->token_file, token))
+        return COPY_STOPPED;
+    guild_archive_format_path(archive, state, "follow.jsonl");
+    if (access(state, F_OK) == 0 && !running_server_is_reachable(s->config.data)) {
+        fprintf(stderr, "guildhall: no server runs on '%s'; waiting until one does\n",
+                s->config.data);
+        while (!running_server_is_reachable(s->config.data))
+            nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+    } else if (!running_server_is_reachable(s->config.data)) {
+        fprintf(stderr, "guildhall: --follow needs a server that runs on '%s'; start it first\n",
+                s->config.data);
+        return COPY_STOPPED;
+    }
+    if (guildhall_open_store(&s->config, true, &load.store))
+        return COPY_STOPPED;
+    struct copy_source *source = open_copy_source(o);
+    struct copy_source *here = o->post_back_token_file ? open_this_server(s, here_token) : NULL;
+    struct claim_sender_options claims = { o, archive, load.store, s->config.data };
+    enum copy_result result = COPY_STOPPED;
+    if (source && (here || !o->post_back_token_file))
+        result = copy_follow(&(struct copy_follow_options){
+            .data = s->config.data,
+            .archive = archive,
+            .source = source,
+            .download = &download,
+            .load = &load,
+            .after_copy = o->send_claims ? send_claims_after_copy : NULL,
+            .after_copy_arg = &claims,
+            .here = here,
+            .here_token = here_token,
+            .source_token = token,
+            .public_url = s->config.public_url,
+        });
+    copy_source_free(here);
+    copy_source_free(source);
+    store_close(load.store);
+    return result;
 }
 
 int tool_copy_guild(const struct command_settings *s, char **arguments)
@@ -318,15 +428,20 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     if (arguments[0] && !o->from)
         return copy_chat_exports(s, arguments);
     if (arguments[0] || !o->from)
-        return print_usage_error(
+        return print_usage_forms(
             "copy-guild --from URL --token-file FILE --guild ID, copy-guild "
             "--from FOLDER, copy-guild FILE.json…, or copy-guild PACKAGE --guild "
             "ID");
-    bool remote = is_url(o->from);
-    if (o->send_claims && (!remote || !is_url(o->send_claims)))
-        return print_usage_error("send-claims needs the URL of this server, and --from a URL");
+    bool remote = text_is_http_url(o->from);
+    if (o->send_claims && (!remote || !text_is_http_url(o->send_claims)))
+        return print_usage_error("--send-claims needs the URL of this server, and --from a URL");
+    if (remote && find_missing_copy_option(o))
+        return print_usage_error(find_missing_copy_option(o));
     if (remote && o->dry_run)
         return print_estimate(o);
+    if ((o->follow && !remote) || (o->post_back_token_file && !o->follow))
+        return print_usage_error("--follow needs --from a URL, and --post-back-token-file needs "
+                                 "--follow");
     if (!remote)
         snprintf(folder, sizeof folder, "%s", o->from);
     else if (o->archive)
@@ -341,14 +456,16 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     bool opened = guild_archive_open(&archive, folder);
     if (!opened)
         result = COPY_STOPPED;
+    else if (o->follow)
+        result = follow_guild(s, &archive);
     else if (remote)
         result = download_archive(o, &archive);
-    if (opened && result != COPY_STOPPED) {
-        enum copy_result loaded = load_archive(s, &archive, ORIGIN_GUILD);
+    if (opened && !o->follow && result != COPY_STOPPED) {
+        enum copy_result loaded = import_archive_into_server(s, &archive, ORIGIN_GUILD);
 
         result = loaded == COPY_OK ? result : loaded;
-        print_report(&archive, NULL);
+        print_download_report(&archive, NULL);
     }
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }

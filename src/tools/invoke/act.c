@@ -39,7 +39,7 @@ static bool text_contains(struct str text, const char *part)
     return text.n && memmem(text.p, text.n, part, strlen(part)) != NULL;
 }
 
-static bool message_contains_expected_text(const struct invoke_run *v,
+static bool message_contains_expected_text(const struct invoke_command_state *v,
                                            const struct received_message *m)
 {
     const char *part = v->options->expect;
@@ -60,7 +60,7 @@ static const struct schema self_schema = { .size = sizeof(struct current_user),
                                            .fields = self_fields };
 static const struct type type_self = { .kind = KIND_OBJECT, .schema = &self_schema };
 
-static enum invoke_status wait_for_expected_message(struct invoke_run *v)
+static enum invoke_status wait_for_expected_message(struct invoke_command_state *v)
 {
     const struct current_user *me = invoke_get_json(v, &type_self, "/users/@me");
     int64_t until = clock_monotonic_ns() + v->options->wait * NANOSECONDS_PER_SECOND;
@@ -90,8 +90,9 @@ static enum invoke_status wait_for_expected_message(struct invoke_run *v)
 
 /* --- messages and reactions ----------------------------------------------------------- */
 
-static enum invoke_status send_user_action_request(struct invoke_run *v, const char *method,
-                                                   struct str path, struct str body)
+static enum invoke_status send_request_of_user_action(struct invoke_command_state *v,
+                                                      const char *method, struct str path,
+                                                      struct str body)
 {
     struct api_client_response a;
 
@@ -103,7 +104,7 @@ static enum invoke_status send_user_action_request(struct invoke_run *v, const c
     return INVOKE_REFUSED;
 }
 
-static enum invoke_status send_message(struct invoke_run *v, const char *text)
+static enum invoke_status send_message(struct invoke_command_state *v, const char *text)
 {
     struct buf body;
     struct json_writer j = json_writer_to_buf(&body);
@@ -117,14 +118,14 @@ static enum invoke_status send_message(struct invoke_run *v, const char *text)
     json_end_object(&j);
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
-    enum invoke_status status = send_user_action_request(v, "POST", path, buf_str(&body));
+    enum invoke_status status = send_request_of_user_action(v, "POST", path, buf_as_str(&body));
     buf_clear(&body);
     return status;
 }
 
 static const struct type type_selves = { .kind = KIND_ARRAY, .of = &type_self };
 
-static snowflake find_message_to_act_on(struct invoke_run *v)
+static snowflake find_message_to_act_on(struct invoke_command_state *v)
 {
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages?limit=1", (unsigned long long)v->channel_id);
@@ -142,7 +143,7 @@ static snowflake find_message_to_act_on(struct invoke_run *v)
     return 0;
 }
 
-static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
+static enum invoke_status add_reaction(struct invoke_command_state *v, const char *emoji)
 {
     snowflake message = read_channel_option(v) ? find_message_to_act_on(v) : 0;
     struct str path;
@@ -152,7 +153,7 @@ static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
     path = str_printf(v->arena, "/channels/%llu/messages/%llu/reactions/",
                       (unsigned long long)v->channel_id, (unsigned long long)message);
     path = STR_CONCAT(v->arena, path, str_percent_encode(v->arena, str_of(emoji)), STR("/@me"));
-    return send_user_action_request(v, "PUT", path, STR("{}"));
+    return send_request_of_user_action(v, "PUT", path, STR("{}"));
 }
 
 /* --- guilds --------------------------------------------------------------------------- */
@@ -197,7 +198,7 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
 /* Finds a guild of the user by id or name; prints an error and returns 0 if there is none. */
-static snowflake find_guild_of_user(struct invoke_run *v, const char *word)
+static snowflake find_guild_of_user(struct invoke_command_state *v, const char *word)
 {
     const struct list *guilds = invoke_get_json(v, &type_act_guilds, "/users/@me/guilds");
     const struct act_guild *g = guilds ? guilds->items : NULL;
@@ -212,7 +213,7 @@ static snowflake find_guild_of_user(struct invoke_run *v, const char *word)
     return 0;
 }
 
-static snowflake find_first_text_channel(struct invoke_run *v, snowflake guild)
+static snowflake find_first_text_channel(struct invoke_command_state *v, snowflake guild)
 {
     struct str path = str_printf(v->arena, "/guilds/%llu/channels", (unsigned long long)guild);
     const struct list *list =
@@ -227,11 +228,11 @@ static snowflake find_first_text_channel(struct invoke_run *v, snowflake guild)
 }
 
 /* Creates an invite as the member --by; prints an error and returns NULL on failure. */
-static const char *create_invite_as_member(struct invoke_run *v, const struct config *config,
-                                           const char *guild)
+static const char *create_invite_as_member(struct invoke_command_state *v,
+                                           const struct config *config, const char *guild)
 {
     struct invoke_options options = { .as = v->options->by, .url = v->options->url };
-    struct invoke_run member = { .options = &options, .arena = v->arena };
+    struct invoke_command_state member = { .options = &options, .arena = v->arena };
     const struct act_invite *invite = NULL;
     struct api_client_response a;
 
@@ -255,7 +256,7 @@ static const char *create_invite_as_member(struct invoke_run *v, const struct co
     return invite ? str_dup_cstring(v->arena, invite->code) : NULL;
 }
 
-static enum invoke_status join_guild(struct invoke_run *v, const struct config *config,
+static enum invoke_status join_guild(struct invoke_command_state *v, const struct config *config,
                                      const char *word)
 {
     const char *code = v->options->by ? create_invite_as_member(v, config, word) : word;
@@ -264,16 +265,16 @@ static enum invoke_status join_guild(struct invoke_run *v, const struct config *
         return INVOKE_USAGE;
     struct str path =
         STR_CONCAT(v->arena, STR("/invites/"), str_percent_encode(v->arena, str_of(code)));
-    return send_user_action_request(v, "POST", path, STR("{}"));
+    return send_request_of_user_action(v, "POST", path, STR("{}"));
 }
 
-static enum invoke_status leave_guild(struct invoke_run *v, const char *word)
+static enum invoke_status leave_guild(struct invoke_command_state *v, const char *word)
 {
     snowflake guild = find_guild_of_user(v, word);
 
     if (!guild)
         return INVOKE_USAGE;
-    return send_user_action_request(
+    return send_request_of_user_action(
         v, "DELETE", str_printf(v->arena, "/users/@me/guilds/%llu", (unsigned long long)guild),
         STR("{}"));
 }
@@ -282,8 +283,9 @@ static enum invoke_status leave_guild(struct invoke_run *v, const char *word)
 
 enum act_kind { ACT_SAY, ACT_REACT, ACT_JOIN, ACT_LEAVE };
 
-static enum invoke_status perform_user_action(struct invoke_run *v, const struct config *config,
-                                              enum act_kind kind, const char *word)
+static enum invoke_status perform_user_action(struct invoke_command_state *v,
+                                              const struct config *config, enum act_kind kind,
+                                              const char *word)
 {
     switch (kind) {
     case ACT_SAY:
@@ -300,13 +302,13 @@ static enum invoke_status perform_user_action(struct invoke_run *v, const struct
 static int run_user_action_command(const struct command_settings *s, enum act_kind kind,
                                    char **arguments, const char *usage_words)
 {
-    struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
+    struct invoke_command_state v = { .options = &s->invoke, .arena = arena_new() };
     bool placed = kind == ACT_SAY || kind == ACT_REACT;
     enum invoke_status status = INVOKE_ERROR;
 
     if (!arguments[0] || arguments[1] || !s->invoke.as == !s->invoke.token ||
         (placed && !s->invoke.channel)) {
-        status = (enum invoke_status)print_usage_error(usage_words);
+        status = (enum invoke_status)print_usage_forms(usage_words);
     } else if (invoke_connect(&v, &s->config)) {
         /* Connect to the gateway before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || api_client_connect_gateway(v.wire))

@@ -87,8 +87,8 @@ bool matches_localized_name(struct str name, struct opt_str name_default, struct
 }
 
 /* Returns whether the application matches --app, which is a name or an id. */
-static bool matches_app_option(const struct invoke_run *v, const struct invoke_command_index *index,
-                               snowflake application)
+static bool matches_app_option(const struct invoke_command_state *v,
+                               const struct invoke_command_index *index, snowflake application)
 {
     const struct indexed_application *a = index->applications.items;
     struct str wanted = str_of(v->options->app);
@@ -110,7 +110,7 @@ struct command_search {
 };
 
 /* Searches one index. A guild command is preferred to a global command of the same name. */
-static void search_command_index(const struct invoke_run *v,
+static void search_command_index(const struct invoke_command_state *v,
                                  const struct invoke_command_index *index, struct command_search *s)
 {
     const struct indexed_command *c = index->application_commands.items;
@@ -127,7 +127,7 @@ static void search_command_index(const struct invoke_run *v,
     }
 }
 
-const struct indexed_command *find_indexed_command(struct invoke_run *v, struct str name,
+const struct indexed_command *find_indexed_command(struct invoke_command_state *v, struct str name,
                                                    unsigned types)
 {
     char path[80];

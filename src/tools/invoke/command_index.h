@@ -27,7 +27,7 @@ struct indexed_command {
 
 /* Finds the usable command with this name. `types` is a bit set of command types; the lowest type
  * is preferred. Prints an error and returns NULL if there is none. */
-const struct indexed_command *find_indexed_command(struct invoke_run *v, struct str name,
+const struct indexed_command *find_indexed_command(struct invoke_command_state *v, struct str name,
                                                    unsigned types);
 
 struct str choose_unlocalized_name(struct str name, struct opt_str name_default);

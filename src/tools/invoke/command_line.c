@@ -15,7 +15,7 @@ struct command_word {
     size_t colon;
 };
 
-static struct command_word parse_next_command_word(struct invoke_run *v, struct str *line)
+static struct command_word parse_next_command_word(struct invoke_command_state *v, struct str *line)
 {
     struct command_word w = { 0 };
     struct buf out;
@@ -43,7 +43,7 @@ static struct command_word parse_next_command_word(struct invoke_run *v, struct 
     return w;
 }
 
-static struct list split_words(struct invoke_run *v, struct str line)
+static struct list split_command_line_into_words(struct invoke_command_state *v, struct str line)
 {
     struct list words = { 0 };
 
@@ -64,8 +64,8 @@ static struct key_value_pair key_value_pair_from_word(const struct command_word 
 }
 
 /* Collects key:value pairs; other words are appended to the value of the previous pair. */
-static bool collect_key_value_pairs(struct invoke_run *v, const struct list *words, size_t from,
-                                    bool (*is_key)(const void *arg, struct str key),
+static bool collect_key_value_pairs(struct invoke_command_state *v, const struct list *words,
+                                    size_t from, bool (*is_key)(const void *arg, struct str key),
                                     const void *arg, struct list *ret)
 {
     const struct command_word *w = words->items;
@@ -95,9 +95,9 @@ static bool accept_any_nonempty_key(const void *arg, struct str key)
     return key.n > 0;
 }
 
-bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *ret)
+bool parse_key_value_pairs(struct invoke_command_state *v, const char *line, struct list *ret)
 {
-    struct list words = split_words(v, str_of(line));
+    struct list words = split_command_line_into_words(v, str_of(line));
 
     return collect_key_value_pairs(v, &words, 0, accept_any_nonempty_key, NULL, ret);
 }
@@ -111,7 +111,7 @@ static bool write_id_json_if_nonzero(struct json_writer *j, snowflake id)
     return id != 0;
 }
 
-static bool write_number_json(struct invoke_run *v, struct json_writer *j,
+static bool write_number_json(struct invoke_command_state *v, struct json_writer *j,
                               const struct indexed_option *o, struct str text)
 {
     struct json_reader r;
@@ -138,7 +138,7 @@ static bool write_bool_json(struct json_writer *j, const struct indexed_option *
     return true;
 }
 
-static bool read_attachment_file(struct invoke_run *v, const char *path, struct str *ret)
+static bool read_attachment_file(struct invoke_command_state *v, const char *path, struct str *ret)
 {
     FILE *f = fopen(path, "rb");
     struct buf bytes;
@@ -154,13 +154,14 @@ static bool read_attachment_file(struct invoke_run *v, const char *path, struct 
                            f ? "the file is too large" : strerror(errno));
     if (f)
         fclose(f);
-    *ret = str_dup(v->arena, bytes.n ? buf_str(&bytes) : STR(""));
+    *ret = str_dup(v->arena, bytes.n ? buf_as_str(&bytes) : STR(""));
     buf_clear(&bytes);
     return ok;
 }
 
 /* Writes the index of the uploaded file, which is the option's value. */
-static bool write_attachment_json(struct invoke_run *v, struct json_writer *j, struct str text)
+static bool write_attachment_json(struct invoke_command_state *v, struct json_writer *j,
+                                  struct str text)
 {
     const char *path = str_dup_cstring(v->arena, text), *slash = strrchr(path, '/');
     struct api_client_file *file = &v->files[v->file_count];
@@ -185,7 +186,7 @@ static const struct indexed_choice *find_choice_by_name(const struct indexed_opt
     return NULL;
 }
 
-static bool write_option_value_json(struct invoke_run *v, struct json_writer *j,
+static bool write_option_value_json(struct invoke_command_state *v, struct json_writer *j,
                                     const struct indexed_option *o, struct str text)
 {
     const struct indexed_choice *choice = find_choice_by_name(o, text);
@@ -235,7 +236,7 @@ static bool is_name_of_command_option(const void *arg, struct str key)
     return o && o->type > OPTION_SUB_COMMAND_GROUP;
 }
 
-static bool write_options_json_from_pairs(struct invoke_run *v, struct json_writer *j,
+static bool write_options_json_from_pairs(struct invoke_command_state *v, struct json_writer *j,
                                           const struct list *options, const struct list *pairs)
 {
     const struct key_value_pair *p = pairs->items;
@@ -264,7 +265,7 @@ static bool write_options_json_from_pairs(struct invoke_run *v, struct json_writ
 }
 
 /* Writes options. Words before the key:value pairs are subcommands with options of their own. */
-static bool write_options_json(struct invoke_run *v, struct json_writer *j,
+static bool write_options_json(struct invoke_command_state *v, struct json_writer *j,
                                const struct list *options, const struct list *words, size_t from)
 {
     const struct command_word *w = words->items;
@@ -294,7 +295,8 @@ static bool write_options_json(struct invoke_run *v, struct json_writer *j,
 
 /* --- interaction data ----------------------------------------------------------------- */
 
-static bool write_target_of_context_command_json(struct invoke_run *v, struct json_writer *j,
+static bool write_target_of_context_command_json(struct invoke_command_state *v,
+                                                 struct json_writer *j,
                                                  const struct indexed_command *k)
 {
     const struct invoke_options *o = v->options;
@@ -308,7 +310,7 @@ static bool write_target_of_context_command_json(struct invoke_run *v, struct js
     return write_id_json_if_nonzero(j, id);
 }
 
-static void write_attachments_json(struct invoke_run *v, struct json_writer *j)
+static void write_attachments_json(struct invoke_command_state *v, struct json_writer *j)
 {
     json_write_name(j, "attachments");
     json_begin_array(j);
@@ -323,7 +325,7 @@ static void write_attachments_json(struct invoke_run *v, struct json_writer *j)
     json_end_array(j);
 }
 
-static bool write_interaction_data_json(struct invoke_run *v, struct json_writer *j,
+static bool write_interaction_data_json(struct invoke_command_state *v, struct json_writer *j,
                                         const struct indexed_command *k, const struct list *words)
 {
     bool ok = true;
@@ -353,13 +355,13 @@ static bool write_interaction_data_json(struct invoke_run *v, struct json_writer
     return ok;
 }
 
-bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_application,
-                        struct str *ret_data)
+bool parse_command_line(struct invoke_command_state *v, const char *line,
+                        snowflake *ret_application, struct str *ret_data)
 {
     const struct invoke_options *o = v->options;
     struct str text = str_trim(str_of(line));
     bool slash = text.n > 1 && text.p[0] == '/';
-    struct list words = split_words(v, slash ? str_skip_bytes(text, 1) : text);
+    struct list words = split_command_line_into_words(v, slash ? str_skip_bytes(text, 1) : text);
     unsigned types = slash     ? 1u << COMMAND_CHAT_INPUT | 1u << COMMAND_ENTRY_POINT
                      : o->user ? 1u << COMMAND_USER
                                : 1u << COMMAND_MESSAGE;

@@ -52,21 +52,21 @@ static const struct schema page_schema = { .size = sizeof(struct failure_records
 static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_schema };
 
 /* Reads the traffic records of the interaction; returns NULL if they are not available. */
-static const struct failure_records *read_interaction_traffic(struct invoke_run *v,
+static const struct failure_records *read_interaction_traffic(struct invoke_command_state *v,
                                                               snowflake interaction)
 {
     struct str path = str_printf(v->arena, "/console/traffic?limit=200&text=%" PRIu64, interaction);
 
     if (!v->options->as || !interaction)
         return NULL;
-    struct api_client_response a = console_request(
+    struct api_client_response a = send_console_request(
         v->config, v->arena, "GET", str_dup_cstring(v->arena, path), (struct str){ 0 });
     const struct failure_records *page =
         a.status == 200 ? schema_decode_or_null(&type_page, a.body, v->arena) : NULL;
     return page && page->on ? page : NULL;
 }
 
-static const char *format_reason_of_refused_reply(struct invoke_run *v,
+static const char *format_reason_of_refused_reply(struct invoke_command_state *v,
                                                   const struct traffic_entry *r)
 {
     struct str problem = r->problem.given == GIVEN ? r->problem.value : STR("");
@@ -82,7 +82,8 @@ static const char *format_reason_of_refused_reply(struct invoke_run *v,
                    STR_ARGS(problem), STR_ARGS(hint), STR_ARGS(docs)));
 }
 
-static const char *format_endpoint_failure(struct invoke_run *v, const struct traffic_entry *r)
+static const char *format_endpoint_failure(struct invoke_command_state *v,
+                                           const struct traffic_entry *r)
 {
     if (!r->status)
         return str_dup_cstring(
@@ -104,7 +105,7 @@ static bool interaction_was_sent_to_bot(const struct traffic_entry *r)
 
 /* Returns why the reply failed according to the traffic records, or NULL. Sets *ret_sent to true if
  * the bot received the interaction. */
-static const char *reason_in_records(struct invoke_run *v, struct step_outcome *out,
+static const char *reason_in_records(struct invoke_command_state *v, struct step_outcome *out,
                                      const struct failure_records *page, bool *ret_sent)
 {
     const struct traffic_entry *r = page->records.items;
@@ -126,7 +127,7 @@ enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
 
 /* A bot that received the interaction may still reply. So waits up to one second for a late reply:
  * its traffic record shows the delay. */
-const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
+const char *find_failure_reason(struct invoke_command_state *v, struct step_outcome *out)
 {
     for (int i = 0; i < LATE_REPLY_TRIES; i++) {
         const struct failure_records *page = read_interaction_traffic(v, out->interaction_id);

@@ -52,7 +52,7 @@ static struct str remove_leading_mention_sign(struct str text)
 
 /* --- channels ------------------------------------------------------------------------- */
 
-static bool read_and_select_channel(struct invoke_run *v, snowflake id)
+static bool read_and_select_channel(struct invoke_command_state *v, snowflake id)
 {
     char path[64];
 
@@ -65,7 +65,7 @@ static bool read_and_select_channel(struct invoke_run *v, snowflake id)
     return true;
 }
 
-static bool find_channel_in_guild(struct invoke_run *v, const struct named_object *guild,
+static bool find_channel_in_guild(struct invoke_command_state *v, const struct named_object *guild,
                                   struct str name, size_t *found)
 {
     char path[64];
@@ -86,7 +86,7 @@ static bool find_channel_in_guild(struct invoke_run *v, const struct named_objec
     return true;
 }
 
-bool read_channel_option(struct invoke_run *v)
+bool read_channel_option(struct invoke_command_state *v)
 {
     struct str name = str_of(v->options->channel), guild = { 0 };
     const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
@@ -119,7 +119,7 @@ bool read_channel_option(struct invoke_run *v)
 
 /* --- users and roles ------------------------------------------------------------------ */
 
-static const struct list *search_members(struct invoke_run *v, struct str name)
+static const struct list *search_members(struct invoke_command_state *v, struct str name)
 {
     struct buf path;
 
@@ -130,7 +130,7 @@ static const struct list *search_members(struct invoke_run *v, struct str name)
                            str_dup_cstring(v->arena, buf_move_to_arena(&path, v->arena)));
 }
 
-static const struct list *read_recipients_of_private_channel(struct invoke_run *v)
+static const struct list *read_recipients_of_private_channel(struct invoke_command_state *v)
 {
     char path[64];
 
@@ -139,7 +139,7 @@ static const struct list *read_recipients_of_private_channel(struct invoke_run *
     return c ? &c->recipients.value : NULL;
 }
 
-static snowflake find_user_by_name(struct invoke_run *v, struct str name)
+static snowflake find_user_by_name(struct invoke_command_state *v, struct str name)
 {
     const struct list *list =
         v->guild_id ? search_members(v, name) : read_recipients_of_private_channel(v);
@@ -154,7 +154,7 @@ static snowflake find_user_by_name(struct invoke_run *v, struct str name)
     return 0;
 }
 
-snowflake find_user_by_text(struct invoke_run *v, struct str text)
+snowflake find_user_by_text(struct invoke_command_state *v, struct str text)
 {
     snowflake id;
 
@@ -164,7 +164,7 @@ snowflake find_user_by_text(struct invoke_run *v, struct str text)
     return id;
 }
 
-static snowflake find_role_or_channel_by_name(struct invoke_run *v, const char *kind,
+static snowflake find_role_or_channel_by_name(struct invoke_command_state *v, const char *kind,
                                               struct str name)
 {
     char path[64];
@@ -182,7 +182,7 @@ static snowflake find_role_or_channel_by_name(struct invoke_run *v, const char *
     return 0;
 }
 
-snowflake find_role_by_text(struct invoke_run *v, struct str text)
+snowflake find_role_by_text(struct invoke_command_state *v, struct str text)
 {
     snowflake id;
 
@@ -192,7 +192,7 @@ snowflake find_role_by_text(struct invoke_run *v, struct str text)
     return id;
 }
 
-snowflake find_channel_by_text(struct invoke_run *v, struct str text)
+snowflake find_channel_by_text(struct invoke_command_state *v, struct str text)
 {
     snowflake id;
 
@@ -203,7 +203,7 @@ snowflake find_channel_by_text(struct invoke_run *v, struct str text)
 }
 
 /* Finds a user or a role; users are preferred, as in Discord. */
-snowflake find_mentionable_by_text(struct invoke_run *v, struct str text)
+snowflake find_mentionable_by_text(struct invoke_command_state *v, struct str text)
 {
     snowflake id;
 

@@ -59,7 +59,7 @@ bool print_invoke_error(const char *fmt, ...)
     return false;
 }
 
-void *invoke_get_json(struct invoke_run *v, const struct type *type, const char *path)
+void *invoke_get_json(struct invoke_command_state *v, const struct type *type, const char *path)
 {
     struct api_client_response a;
 
@@ -74,7 +74,7 @@ void *invoke_get_json(struct invoke_run *v, const struct type *type, const char 
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-static enum invoke_status run_invoke_steps(struct invoke_run *v, const char *line)
+static enum invoke_status run_invoke_steps(struct invoke_command_state *v, const char *line)
 {
     struct invoke_step s = { .name = v->options->complete ? "complete" : "command",
                              .type = v->options->complete ? 4 : 2 };
@@ -93,12 +93,14 @@ static enum invoke_status run_invoke_steps(struct invoke_run *v, const char *lin
     } else {
         out.message = read_message_option(v);
     }
-    return out.message ? submit_modal_if_requested(v, press_component(v, out.message)).status
-                       : INVOKE_USAGE;
+    return out.message
+               ? submit_modal_if_requested(v, press_message_component(v, out.message)).status
+               : INVOKE_USAGE;
 }
 
 /* --fill without a form is an error, because a test that uses --fill expects a form. */
-static enum invoke_status run_invocation_and_check_fill(struct invoke_run *v, const char *line)
+static enum invoke_status run_invocation_and_check_fill(struct invoke_command_state *v,
+                                                        const char *line)
 {
     enum invoke_status status = run_invoke_steps(v, line);
 
@@ -110,7 +112,7 @@ static enum invoke_status run_invocation_and_check_fill(struct invoke_run *v, co
 /* --- authentication ------------------------------------------------------------------- */
 
 /* Creates a token for this run only, so that runs can overlap; invoke_revoke_token revokes it. */
-static bool get_user_token(struct invoke_run *v, const struct config *config)
+static bool get_user_token(struct invoke_command_state *v, const struct config *config)
 {
     struct str request = str_printf(v->arena, "token %s", v->options->as);
     struct buf out;
@@ -124,13 +126,13 @@ static bool get_user_token(struct invoke_run *v, const struct config *config)
     else if (!out.n)
         print_invoke_error("there is no user '%s' on the server", v->options->as);
     else
-        api_client_set_token(v->wire, str_dup_cstring(v->arena, buf_str(&out)));
+        api_client_set_token(v->wire, str_dup_cstring(v->arena, buf_as_str(&out)));
     bool became = !e && out.n;
     buf_clear(&out);
     return became;
 }
 
-void invoke_revoke_token(struct invoke_run *v)
+void invoke_revoke_token(struct invoke_command_state *v)
 {
     struct api_client_response a;
 
@@ -154,13 +156,13 @@ static const char *find_server_url(const struct config *config, struct arena *ar
 
     buf_init(&out, SIZE_MAX);
     bool received = control_send_request(config->data, "address", &out) == OK && out.n;
-    const char *url = received ? str_dup_cstring(arena, buf_str(&out))
+    const char *url = received ? str_dup_cstring(arena, buf_as_str(&out))
                                : build_url_from_listen_option(config, arena);
     buf_clear(&out);
     return url;
 }
 
-bool invoke_connect(struct invoke_run *v, const struct config *config)
+bool invoke_connect(struct invoke_command_state *v, const struct config *config)
 {
     const struct invoke_options *o = v->options;
 
@@ -175,7 +177,7 @@ bool invoke_connect(struct invoke_run *v, const struct config *config)
     return !o->as || get_user_token(v, config);
 }
 
-static enum invoke_status connect_and_run_invocation(struct invoke_run *v,
+static enum invoke_status connect_and_run_invocation(struct invoke_command_state *v,
                                                      const struct config *config, const char *line)
 {
     enum invoke_status status = INVOKE_ERROR;
@@ -191,7 +193,7 @@ static enum invoke_status connect_and_run_invocation(struct invoke_run *v,
 static const char *find_usage_error(const struct invoke_options *o, char **arguments)
 {
     if (!arguments[0] && !(o->message && o->press))
-        return "invoke \"/command option:value\", or --message ID --press COMPONENT";
+        return "invoke needs a command (\"/command option:value\"), or --message ID --press COMPONENT";
     if (arguments[0] && arguments[1])
         return "a command and its options must be one argument: invoke \"/command option:value\"";
     if (!o->channel)
@@ -205,7 +207,7 @@ static const char *find_usage_error(const struct invoke_options *o, char **argum
 
 int tool_invoke(const struct command_settings *s, char **arguments)
 {
-    struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
+    struct invoke_command_state v = { .options = &s->invoke, .arena = arena_new() };
     const char *wrong = find_usage_error(&s->invoke, arguments);
     int status = wrong ? print_usage_error(wrong)
                        : (int)connect_and_run_invocation(&v, &s->config, arguments[0]);

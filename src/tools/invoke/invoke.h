@@ -28,7 +28,7 @@ enum invoke_status {
 
 enum { INVOKE_MAX_FILES = 25 };
 
-struct invoke_run {
+struct invoke_command_state {
     const struct invoke_options *options;
     const struct config *config; /* configuration with the data folder of the running server */
     struct arena *arena;
@@ -41,21 +41,21 @@ struct invoke_run {
 };
 
 /* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
-void *invoke_get_json(struct invoke_run *v, const struct type *type, const char *path);
+void *invoke_get_json(struct invoke_command_state *v, const struct type *type, const char *path);
 /* Connects and authenticates with --as or --token; prints an error and returns false on failure.
  * The caller frees v->wire. */
-bool invoke_connect(struct invoke_run *v, const struct config *config);
-void invoke_revoke_token(struct invoke_run *v);
+bool invoke_connect(struct invoke_command_state *v, const struct config *config);
+void invoke_revoke_token(struct invoke_command_state *v);
 bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
-bool read_channel_option(struct invoke_run *v);
+bool read_channel_option(struct invoke_command_state *v);
 /* Find an object of the guild by id, mention or name; print an error and return 0 on failure. */
-snowflake find_user_by_text(struct invoke_run *v, struct str text);
-snowflake find_role_by_text(struct invoke_run *v, struct str text);
-snowflake find_mentionable_by_text(struct invoke_run *v, struct str text);
-snowflake find_channel_by_text(struct invoke_run *v, struct str text);
+snowflake find_user_by_text(struct invoke_command_state *v, struct str text);
+snowflake find_role_by_text(struct invoke_command_state *v, struct str text);
+snowflake find_mentionable_by_text(struct invoke_command_state *v, struct str text);
+snowflake find_channel_by_text(struct invoke_command_state *v, struct str text);
 
 /* --- command_line.c ------------------------------------------------------------------- */
 
@@ -64,12 +64,12 @@ struct key_value_pair {
     struct str key, value;
     bool used;
 };
-bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *ret);
+bool parse_key_value_pairs(struct invoke_command_state *v, const char *line, struct list *ret);
 
 /* Parses a command line. Sets *ret_data to the data of the interaction and *ret_application to the
  * application of the command. */
-bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_application,
-                        struct str *ret_data);
+bool parse_command_line(struct invoke_command_state *v, const char *line,
+                        snowflake *ret_application, struct str *ret_data);
 
 /* --- wait_for_reply.c ----------------------------------------------------------------- */
 
@@ -121,15 +121,17 @@ struct received_choice {
     struct opt_str name_localized;
 };
 
-const struct received_message *decode_received_message(struct invoke_run *v, struct str json);
+const struct received_message *decode_received_message(struct invoke_command_state *v,
+                                                       struct str json);
 
-void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
+void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
+                           struct step_outcome *out);
 
 /* --- failure_reason.c ----------------------------------------------------------------- */
 
 /* Finds in the running server's traffic log why there is no reply; returns NULL if unknown. An
  * invalid reply sets INVOKE_FAILED, even if the server still waits for another reply. */
-const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out);
+const char *find_failure_reason(struct invoke_command_state *v, struct step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
 
@@ -143,16 +145,18 @@ struct invoke_step {
 };
 
 /* Sends the interaction, waits for the outcome and prints it. */
-struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_step *s);
-struct step_outcome press_component(struct invoke_run *v, const struct received_message *m);
+struct step_outcome run_invoke_step(struct invoke_command_state *v, const struct invoke_step *s);
+struct step_outcome press_message_component(struct invoke_command_state *v,
+                                            const struct received_message *m);
 /* Submits the form that the step returned, if --fill is set. */
-struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before);
+struct step_outcome submit_modal_if_requested(struct invoke_command_state *v,
+                                              struct step_outcome before);
 /* Returns the message of --message; prints an error and returns NULL on failure. */
-const struct received_message *read_message_option(struct invoke_run *v);
+const struct received_message *read_message_option(struct invoke_command_state *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
 /* Prints the outcome as text, or with --json as a line of JSON. */
-void print_step_outcome(struct invoke_run *v, const struct step_outcome *out);
+void print_step_outcome(struct invoke_command_state *v, const struct step_outcome *out);
 
 #endif

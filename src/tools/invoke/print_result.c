@@ -164,7 +164,8 @@ static void print_components(const struct list *components)
     }
 }
 
-static const struct list *decode_embeds_or_attachments(struct invoke_run *v, struct str json)
+static const struct list *decode_embeds_or_attachments(struct invoke_command_state *v,
+                                                       struct str json)
 {
     static const struct list none;
     const struct list *list = schema_decode_or_null(&type_parts, json, v->arena);
@@ -172,7 +173,7 @@ static const struct list *decode_embeds_or_attachments(struct invoke_run *v, str
     return list ? list : &none;
 }
 
-static void print_received_message(struct invoke_run *v, const struct received_message *m)
+static void print_received_message(struct invoke_command_state *v, const struct received_message *m)
 {
     struct str name =
         m->author->global_name.given == GIVEN ? m->author->global_name.value : m->author->username;
@@ -198,7 +199,7 @@ static void print_autocomplete_choice(const struct received_choice *c)
     printf("%.*s = %.*s\n", STR_ARGS(name), STR_ARGS(c->value));
 }
 
-static void print_outcome_text(struct invoke_run *v, const struct step_outcome *out)
+static void print_outcome_text(struct invoke_command_state *v, const struct step_outcome *out)
 {
     if (out->message)
         print_received_message(v, out->message);
@@ -226,7 +227,7 @@ static void print_outcome_text(struct invoke_run *v, const struct step_outcome *
         printf("The app acknowledged the interaction without a message.\n");
 }
 
-void print_step_outcome(struct invoke_run *v, const struct step_outcome *out)
+void print_step_outcome(struct invoke_command_state *v, const struct step_outcome *out)
 {
     struct buf text;
 
@@ -236,6 +237,6 @@ void print_step_outcome(struct invoke_run *v, const struct step_outcome *out)
     }
     buf_init(&text, SIZE_MAX);
     write_outcome_json(out, &text);
-    printf("%.*s\n", STR_ARGS(buf_str(&text)));
+    printf("%.*s\n", STR_ARGS(buf_as_str(&text)));
     buf_clear(&text);
 }

@@ -10,7 +10,7 @@ enum { READING_DELAY_MS = 300 };
 
 /* --- one step ------------------------------------------------------------------------- */
 
-static void write_interaction_json(struct invoke_run *v, const struct invoke_step *s,
+static void write_interaction_json(struct invoke_command_state *v, const struct invoke_step *s,
                                    struct str nonce, struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
@@ -45,13 +45,13 @@ static void write_interaction_json(struct invoke_run *v, const struct invoke_ste
 
 /* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
  * response to their callback, which may arrive after the event that the callback caused. */
-static void sleep_before_pressing_or_filling(const struct invoke_run *v)
+static void sleep_before_pressing_or_filling(const struct invoke_command_state *v)
 {
     if (v->app_replied)
         nanosleep(&(struct timespec){ .tv_nsec = READING_DELAY_MS * 1000000L }, NULL);
 }
 
-struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_step *s)
+struct step_outcome run_invoke_step(struct invoke_command_state *v, const struct invoke_step *s)
 {
     struct step_outcome out = { .step = s->name, .status = INVOKE_ERROR, .pressed = s->pressed };
     struct str nonce = str_printf(v->arena, "%" PRIu32 "%09" PRIu32, randombytes_random(),
@@ -63,8 +63,8 @@ struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_st
     buf_init(&body, 1024 * 1024);
     write_interaction_json(v, s, nonce, &body);
     bool sent =
-        !buf_is_full(&body) && api_client_request(v->wire, "POST", "/interactions", buf_str(&body),
-                                                  v->files, v->file_count, &a);
+        !buf_is_full(&body) && api_client_request(v->wire, "POST", "/interactions",
+                                                  buf_as_str(&body), v->files, v->file_count, &a);
     buf_clear(&body);
     v->file_count = 0;
     if (sent && a.status == 204) {
@@ -102,8 +102,8 @@ static const struct component *find_component_by_id(const struct list *component
     return NULL;
 }
 
-static bool write_selected_value_json(struct invoke_run *v, struct json_writer *j, int64_t type,
-                                      struct str value)
+static bool write_selected_value_json(struct invoke_command_state *v, struct json_writer *j,
+                                      int64_t type, struct str value)
 {
     snowflake id = 0;
 
@@ -124,8 +124,8 @@ static bool write_selected_value_json(struct invoke_run *v, struct json_writer *
     return id != 0;
 }
 
-static bool write_selected_values_json(struct invoke_run *v, struct json_writer *j, int64_t type,
-                                       struct str values)
+static bool write_selected_values_json(struct invoke_command_state *v, struct json_writer *j,
+                                       int64_t type, struct str values)
 {
     bool ok = true;
 
@@ -136,8 +136,8 @@ static bool write_selected_values_json(struct invoke_run *v, struct json_writer 
     return ok;
 }
 
-static bool format_component_press_data(struct invoke_run *v, const struct received_message *m,
-                                        struct str *ret)
+static bool format_component_press_data(struct invoke_command_state *v,
+                                        const struct received_message *m, struct str *ret)
 {
     struct str values = str_of(v->options->press), id = str_cut(&values, '=');
     struct list components = components_decode_json(v->arena, m->components);
@@ -163,7 +163,8 @@ static bool format_component_press_data(struct invoke_run *v, const struct recei
     return ok && !arena_is_incomplete(v->arena);
 }
 
-struct step_outcome press_component(struct invoke_run *v, const struct received_message *m)
+struct step_outcome press_message_component(struct invoke_command_state *v,
+                                            const struct received_message *m)
 {
     struct invoke_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
     struct step_outcome none = { .status = INVOKE_USAGE };
@@ -172,7 +173,7 @@ struct step_outcome press_component(struct invoke_run *v, const struct received_
     return format_component_press_data(v, m, &s.data) ? run_invoke_step(v, &s) : none;
 }
 
-const struct received_message *read_message_option(struct invoke_run *v)
+const struct received_message *read_message_option(struct invoke_command_state *v)
 {
     struct api_client_response a;
     char path[128];
@@ -202,7 +203,7 @@ static struct str find_value_of_form_field(const struct list *pairs, const struc
     return c->value.given == GIVEN ? c->value.value : (struct str){ 0 };
 }
 
-static bool write_form_field_json(struct invoke_run *v, struct json_writer *j,
+static bool write_form_field_json(struct invoke_command_state *v, struct json_writer *j,
                                   const struct component *c, const struct list *pairs,
                                   struct str label)
 {
@@ -228,7 +229,7 @@ static bool write_form_field_json(struct invoke_run *v, struct json_writer *j,
     return ok;
 }
 
-static bool write_form_component_json(struct invoke_run *v, struct json_writer *j,
+static bool write_form_component_json(struct invoke_command_state *v, struct json_writer *j,
                                       const struct component *c, const struct list *pairs)
 {
     const struct component *row = c->components.value.items;
@@ -261,7 +262,8 @@ static bool check_all_form_values_used(const struct list *pairs)
     return true;
 }
 
-static bool format_form_data(struct invoke_run *v, const struct received_modal *m, struct str *ret)
+static bool format_form_data(struct invoke_command_state *v, const struct received_modal *m,
+                             struct str *ret)
 {
     struct list parts = components_decode_json(v->arena, m->components), pairs = { 0 };
     struct buf out;
@@ -286,7 +288,8 @@ static bool format_form_data(struct invoke_run *v, const struct received_modal *
     return ok && !arena_is_incomplete(v->arena) && check_all_form_values_used(&pairs);
 }
 
-struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before)
+struct step_outcome submit_modal_if_requested(struct invoke_command_state *v,
+                                              struct step_outcome before)
 {
     struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
     struct step_outcome none = { .status = INVOKE_USAGE };

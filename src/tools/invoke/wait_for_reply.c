@@ -98,7 +98,8 @@ static const struct schema received_event_schema = { .size = sizeof(struct recei
 static const struct type type_received_event = { .kind = KIND_OBJECT,
                                                  .schema = &received_event_schema };
 
-const struct received_message *decode_received_message(struct invoke_run *v, struct str json)
+const struct received_message *decode_received_message(struct invoke_command_state *v,
+                                                       struct str json)
 {
     struct received_message *m = schema_decode_or_null(&type_received_message, json, v->arena);
 
@@ -110,7 +111,7 @@ const struct received_message *decode_received_message(struct invoke_run *v, str
 /* --- waiting -------------------------------------------------------------------------- */
 
 struct event_wait {
-    struct invoke_run *v;
+    struct invoke_command_state *v;
     struct str nonce; /* JSON */
     int64_t until;
     struct step_outcome *out;
@@ -178,7 +179,7 @@ static void on_message_delete(struct event_wait *w, const struct received_event 
     set_timeout_of_event_wait(w, LATE_MESSAGE_TIMEOUT_S);
 }
 
-static void on_modal(struct event_wait *w, struct str json)
+static void on_interaction_modal_event(struct event_wait *w, struct str json)
 {
     struct received_modal *m = schema_decode_or_null(&type_modal, json, w->v->arena);
 
@@ -217,7 +218,7 @@ static void on_interaction_event(struct event_wait *w, struct str name,
         out->status = t->reason_code == 2 ? INVOKE_TIMED_OUT : INVOKE_FAILED;
         w->over = true;
     } else if (str_is(name, "INTERACTION_MODAL_CREATE")) {
-        on_modal(w, json);
+        on_interaction_modal_event(w, json);
     } else if (str_is(name, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE")) {
         on_autocomplete_choices(w, t);
     }
@@ -248,7 +249,8 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
         on_interaction_event(w, e->name, t, e->data);
 }
 
-void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out)
+void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
+                           struct step_outcome *out)
 {
     struct event_wait w = {
         .v = v,

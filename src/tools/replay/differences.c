@@ -187,7 +187,7 @@ static void compare_json_values(struct body_comparison *c, struct str path, stru
         append_difference_sentence(c, path, " was ", recorded, ", is now ", now);
 }
 
-void compare_bodies(struct body_comparison *c, struct str recorded, struct str now)
+void compare_json_bodies(struct body_comparison *c, struct str recorded, struct str now)
 {
     if (str_eq(recorded, now))
         return;

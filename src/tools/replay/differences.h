@@ -15,6 +15,6 @@ struct body_comparison {
 
 /* Compares bodies. Ignores "nonce", values that are redacted in the recording, and custom_id values
  * that libraries choose at random (32 hex digits). A body that is not JSON is compared as text. */
-void compare_bodies(struct body_comparison *c, struct str recorded, struct str now);
+void compare_json_bodies(struct body_comparison *c, struct str recorded, struct str now);
 
 #endif

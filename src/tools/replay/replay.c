@@ -113,7 +113,8 @@ static struct str replace_json_member(struct arena *arena, struct str json, cons
 }
 
 /* Returns a recorded text with the address of the replay and the present ids of components. */
-static struct str adapt_recorded_text(struct replay *p, struct arena *arena, struct str text)
+static struct str replace_recorded_ids_in_text(struct replay *p, struct arena *arena,
+                                               struct str text)
 {
     text = replace_all_in_text(arena, text, p->recording.authority, p->own_authority);
     text = replace_all_in_text(arena, text, STR_CONCAT(arena, STR("https://"), p->own_authority),
@@ -125,7 +126,7 @@ static struct str adapt_recorded_text(struct replay *p, struct arena *arena, str
     return text;
 }
 
-static void add_difference(struct replay *p, struct str sentence)
+static void record_replay_difference(struct replay *p, struct str sentence)
 {
     buf_add_str(&p->sentences, sentence);
     buf_add_char(&p->sentences, '\n');
@@ -162,7 +163,7 @@ static void compare_call_with_recording(struct replay *p, const struct recorded_
         buf_printf(out, "the query was \"%.*s\", is now \"%.*s\"", STR_ARGS(c->query),
                    STR_ARGS(query));
     if (!c->request_is_cut)
-        compare_bodies(&comparison, c->request, body);
+        compare_json_bodies(&comparison, c->request, body);
 }
 
 /* Returns the first call that the bot has not made yet and whose method and path match. Prefers a
@@ -221,7 +222,7 @@ static void respond_as_recorded(struct replay *p, struct http_exchange *x,
                                 const struct recorded_call *c)
 {
     struct response_head head = { .status = (int)c->status };
-    struct str body = adapt_recorded_text(p, x->arena, c->reply);
+    struct str body = replace_recorded_ids_in_text(p, x->arena, c->reply);
 
     if (str_starts_with(c->path, STR("/gateway")))
         body = replace_json_member(x->arena, body, "url",
@@ -236,7 +237,7 @@ static struct str request_json_text(const struct http_exchange *x)
     const struct multipart_part *part =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
-    return part ? buf_str(&part->data) : x->body;
+    return part ? buf_as_str(&part->data) : x->body;
 }
 
 /* Answers a call that is not in the recording, or more often than recorded, like a similar call.
@@ -247,7 +248,7 @@ static void respond_to_additional_call(struct replay *p, struct http_exchange *x
     const struct recorded_call *similar = find_similar_call(p, method, path);
     bool is_recorded = similar && recorded_path_matches(similar->path, path);
 
-    add_difference(
+    record_replay_difference(
         p,
         str_printf(x->arena, "The bot called %.*s %.*s%s.", STR_ARGS(method), STR_ARGS(path),
                    is_recorded ? " more often than recorded" : ", which is not in the recording"));
@@ -280,8 +281,9 @@ static void on_replay_request(void *arg, struct http_exchange *x)
     buf_init(&out, SIZE_MAX);
     compare_call_with_recording(p, c, x->request->query, body, x->arena, &out);
     if (out.n)
-        add_difference(p, str_printf(x->arena, "%.*s %.*s differs: %.*s.", STR_ARGS(method),
-                                     STR_ARGS(path), STR_ARGS(buf_str(&out))));
+        record_replay_difference(p,
+                                 str_printf(x->arena, "%.*s %.*s differs: %.*s.", STR_ARGS(method),
+                                            STR_ARGS(path), STR_ARGS(buf_as_str(&out))));
     buf_clear(&out);
     respond_as_recorded(p, x, c);
 }
@@ -306,14 +308,14 @@ static void send_json_to_bot(struct replay_socket *s, struct str json)
 
     buf_init(&out, SIZE_MAX);
     bool text = message_stream_encode(s->stream, json, &out);
-    websocket_send(s->ws, text ? WS_TEXT : WS_BINARY, buf_str(&out));
+    websocket_send(s->ws, text ? WS_TEXT : WS_BINARY, buf_as_str(&out));
     buf_clear(&out);
 }
 
 static void send_recorded_event(struct replay *p, const struct recorded_event *e)
 {
     struct arena *arena = arena_new();
-    struct str data = adapt_recorded_text(p, arena, e->data);
+    struct str data = replace_recorded_ids_in_text(p, arena, e->data);
 
     send_json_to_bot(p->socket,
                      str_printf(arena, "{\"t\":\"%.*s\",\"s\":%" PRIu64 ",\"op\":0,\"d\":%.*s}",
@@ -370,7 +372,7 @@ static void on_replay_message(struct websocket *ws, enum ws_opcode opcode, struc
     buf_init(&json, SIZE_MAX);
     const struct bot_message *m =
         message_stream_decode(s->stream, payload, &json)
-            ? schema_decode_or_null(&type_bot_message, buf_str(&json), arena)
+            ? schema_decode_or_null(&type_bot_message, buf_as_str(&json), arena)
             : NULL;
     if (m && m->op == REPLAY_HEARTBEAT)
         send_json_to_bot(s, STR("{\"t\":null,\"s\":null,\"op\":11,\"d\":null}"));
@@ -500,7 +502,7 @@ static void describe_missing_calls(struct replay *p)
         const struct recorded_call *c = &p->recording.calls[i];
 
         if (!c->made || c->missing)
-            add_difference(
+            record_replay_difference(
                 p, str_printf(p->arena,
                               "The bot did not call %.*s %.*s, which was recorded %.1f s after "
                               "READY%s%.*s.",
@@ -509,11 +511,11 @@ static void describe_missing_calls(struct replay *p)
                               (int)(c->request.n < 200 ? c->request.n : 200), c->request.p));
     }
     if (p->next_event < p->recording.event_count)
-        add_difference(p, str_printf(p->arena,
-                                     "The bot closed its connection before %zu of %zu events were "
-                                     "sent.",
-                                     p->recording.event_count - p->next_event,
-                                     p->recording.event_count));
+        record_replay_difference(
+            p, str_printf(p->arena,
+                          "The bot closed its connection before %zu of %zu events were "
+                          "sent.",
+                          p->recording.event_count - p->next_event, p->recording.event_count));
 }
 
 static int print_replay_result(struct replay *p)
@@ -523,7 +525,7 @@ static int print_replay_result(struct replay *p)
         return 1;
     }
     describe_missing_calls(p);
-    printf("%.*s", STR_ARGS(buf_str(&p->sentences)));
+    printf("%.*s", STR_ARGS(buf_as_str(&p->sentences)));
     printf("%s%zu difference%s: %zu of %zu events sent, %zu calls made, %zu recorded\n",
            p->difference_count ? "" : "no differences, ", p->difference_count,
            p->difference_count == 1 ? "" : "s", p->next_event, p->recording.event_count,
@@ -554,10 +556,10 @@ static int run_replay(struct replay *p, const char *host, int port)
         printf("Start the bot with the API base http://%.*s/api and any token.\n",
                STR_ARGS(p->own_authority));
         fflush(stdout);
-        loop_call_and_wait(loops_get(loops, 0), start_replay_timer, p);
+        loop_call_and_wait(loops_get_loop_at(loops, 0), start_replay_timer, p);
         while (!p->finished)
             usleep(REPLAY_TICK_MS * 1000);
-        loop_call_and_wait(loops_get(loops, 0), stop_replay_timer, p);
+        loop_call_and_wait(loops_get_loop_at(loops, 0), stop_replay_timer, p);
         http_server_stop(server, 0);
         status = print_replay_result(p);
     }
@@ -587,7 +589,7 @@ int tool_replay(const struct command_settings *s, char **arguments)
     int port, status = 1;
 
     if (!arguments[0] || arguments[1])
-        return print_usage_error("replay FILE");
+        return print_usage_forms("replay FILE");
     if (!split_listen_option(s->config.listen, host, sizeof host, &port))
         return print_usage_error("--listen is HOST:PORT");
     p.arena = arena_new();

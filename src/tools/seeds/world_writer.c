@@ -67,10 +67,10 @@ static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64
     int64_t later = account > friend ? account : friend;
 
     at->rows++;
-    return relationship_side_save(
+    return relationship_row_save(
         tx, seed_user_id(o, account), seed_user_id(o, friend),
-        &(struct relationship_side){ .type = RELATIONSHIP_FRIEND,
-                                     .since = opt_int_present(seed_joined_at(o, -1, later)) });
+        &(struct relationship_row){ .type = RELATIONSHIP_FRIEND,
+                                    .since = opt_int_present(seed_joined_at(o, -1, later)) });
 }
 
 /* Writes all friends of one account: first those with lower, then those with higher numbers. */
@@ -320,7 +320,8 @@ enum err write_seed_data(struct store *store, const struct seed_options *o,
     int64_t total = estimate_row_count(o);
 
     while (s.at.phase != PHASE_END) {
-        enum err e = store_run(store, STORE_WRITE, NULL, insert_next_seed_rows, &s);
+        enum err e =
+            store_run_transaction_and_wait(store, STORE_WRITE, NULL, insert_next_seed_rows, &s);
 
         if (e)
             return e;

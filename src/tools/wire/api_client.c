@@ -67,7 +67,7 @@ void api_client_trust_server(struct api_client *w, const char *folder)
         return;
     buf_init(&out, SIZE_MAX);
     if (control_send_request(folder, "certificate", &out) == OK && out.n)
-        w->fingerprint = str_dup_cstring(w->arena, buf_str(&out));
+        w->fingerprint = str_dup_cstring(w->arena, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -176,12 +176,12 @@ bool api_client_request(struct api_client *w, const char *method, const char *pa
     buf_init(&out, WIRE_MAX_BYTES);
     buf_init(&in, WIRE_MAX_BYTES);
     append_request_body(&content, body, files, file_count);
-    append_http_request(w, &out, method, path, buf_str(&content), file_count > 0);
+    append_http_request(w, &out, method, path, buf_as_str(&content), file_count > 0);
     bool ok =
-        !buf_is_full(&content) && !buf_is_full(&out) && connection_send_all(line, buf_str(&out));
+        !buf_is_full(&content) && !buf_is_full(&out) && connection_send_all(line, buf_as_str(&out));
     while (ok && got > 0)
         got = receive_application_data(line, &in);
-    ok = ok && !buf_is_full(&in) && parse_http_response(w, buf_str(&in), ret);
+    ok = ok && !buf_is_full(&in) && parse_http_response(w, buf_as_str(&in), ret);
     if (!ok && !w->quiet)
         fprintf(stderr, "guildhall: the server did not respond to %s %s\n", method, path);
     buf_clear(&content);

@@ -9,19 +9,12 @@
 #include "model/fields/types.h"
 #include "net/websocket/websocket.h"
 
-enum {
-    CONNECT_TIMEOUT_S = 30,
-    HELLO = 10,
-    DISPATCH = 0,
-    HEARTBEAT = 1,
-    RECONNECT = 7,
-    INVALID_SESSION = 9
-};
+enum { CONNECT_TIMEOUT_S = 30 };
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
 /* --- frames --------------------------------------------------------------------------- */
 
-static bool send_masked_frame(struct api_client *w, int opcode, struct str payload)
+bool wire_send_frame(struct api_client *w, int opcode, struct str payload)
 {
     unsigned char head[WS_MAX_CLIENT_HEAD], mask[4];
     size_t n = 2;
@@ -42,7 +35,7 @@ static bool send_masked_frame(struct api_client *w, int opcode, struct str paylo
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = !buf_is_full(&out) && connection_send_all(w->line, buf_str(&out));
+    bool ok = !buf_is_full(&out) && connection_send_all(w->line, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -76,12 +69,14 @@ static size_t parse_frame(struct api_client *w, int *ret_opcode, struct str *ret
 
 static void send_heartbeat_if_due(struct api_client *w, int64_t now)
 {
-    struct str beat = str_printf(w->arena, "{\"op\":%d,\"d\":%lld}", HEARTBEAT, (long long)w->seq);
+    struct str beat =
+        str_printf(w->arena, "{\"op\":%d,\"d\":%lld}", GATEWAY_HEARTBEAT, (long long)w->seq);
 
     if (!w->beat_ns || now < w->next_beat)
         return;
     w->next_beat = now + w->beat_ns;
-    send_masked_frame(w, WS_TEXT, beat);
+    w->unanswered_beats++;
+    wire_send_frame(w, WS_TEXT, beat);
 }
 
 static enum api_client_event_result report_connection_lost(struct api_client *w, struct str why)
@@ -105,14 +100,16 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
         w->used += n;
         if (n && opcode == WS_TEXT) {
             *ret = str_dup(arena, payload);
-            buf_drop_front(&w->in, w->used);
+            buf_drop_first_bytes(&w->in, w->used);
             w->used = 0;
             return CLIENT_EVENT;
         }
+        if (n && opcode == WS_CLOSE && payload.n >= 2)
+            w->close_code = (unsigned char)payload.p[0] << 8 | (unsigned char)payload.p[1];
         if (n && opcode == WS_CLOSE)
             return report_connection_lost(w, payload.n > 2 ? str_skip_bytes(payload, 2) : STR(""));
         if (n && opcode == WS_PING)
-            send_masked_frame(w, WS_PONG, payload);
+            wire_send_frame(w, WS_PONG, payload);
         if (n)
             continue;
         if (wait <= 0)
@@ -127,11 +124,6 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
 
 /* --- messages ------------------------------------------------------------------------- */
 
-struct wire_envelope {
-    int64_t op;
-    struct opt_int s;
-    struct opt_str t, d; /* d: JSON; null in op 7 */
-};
 static const struct field envelope_fields[] = {
     { FIELD(struct wire_envelope, op), .type = &type_int },
     { FIELD(struct wire_envelope, s), .type = &type_int, .flags = OPTIONAL | NULLABLE },
@@ -141,7 +133,7 @@ static const struct field envelope_fields[] = {
 };
 static const struct schema envelope_schema = { .size = sizeof(struct wire_envelope),
                                                .fields = envelope_fields };
-static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
+const struct type type_wire_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
 struct hello_or_ready_data {
     int64_t heartbeat_interval;
@@ -178,21 +170,21 @@ enum api_client_event_result api_client_next_event(struct api_client *w, int64_t
 
         if (result != CLIENT_EVENT)
             return result;
-        const struct wire_envelope *e = schema_decode_or_null(&type_envelope, text, w->arena);
+        const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, w->arena);
         if (!e && is_ready_event(text)) {
             *ret = (struct api_client_event){ STR("READY"), STR("{}") };
             return CLIENT_EVENT;
         }
         if (!e)
             continue;
-        if (e->op == HEARTBEAT)
+        if (e->op == GATEWAY_HEARTBEAT)
             w->next_beat = 0;
-        if (e->op == RECONNECT)
+        if (e->op == GATEWAY_RECONNECT)
             return report_connection_lost(w, STR("the server asks its clients to reconnect"));
-        if (e->op == INVALID_SESSION)
+        if (e->op == GATEWAY_INVALID_SESSION)
             return report_connection_lost(w, STR("the account starts sessions too fast; wait five "
                                                  "seconds, or use --rate-limits off for tests"));
-        if (e->op != DISPATCH || e->t.given != GIVEN)
+        if (e->op != GATEWAY_DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;
         *ret = (struct api_client_event){ e->t.value, e->d.value };
@@ -202,7 +194,7 @@ enum api_client_event_result api_client_next_event(struct api_client *w, int64_t
 
 /* --- connecting ----------------------------------------------------------------------- */
 
-static bool send_websocket_handshake(struct api_client *w, const char *target)
+bool wire_send_handshake(struct api_client *w, const char *target)
 {
     unsigned char nonce[16];
     char key[32];
@@ -217,16 +209,16 @@ static bool send_websocket_handshake(struct api_client *w, const char *target)
                "GET %s HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
                target, STR_ARGS(w->authority), key);
-    bool ok = connection_send_all(w->line, buf_str(&out));
+    bool ok = connection_send_all(w->line, buf_as_str(&out));
     buf_clear(&out);
     while (ok && !end) {
         ok = connection_receive(w->line, &w->in, CONNECT_TIMEOUT_S * 1000) >= 0 &&
              clock_monotonic_ns() < until;
         end = ok && w->in.n ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
     }
-    ok = ok && str_starts_with(buf_str(&w->in), STR("HTTP/1.1 101"));
+    ok = ok && str_starts_with(buf_as_str(&w->in), STR("HTTP/1.1 101"));
     if (ok)
-        buf_drop_front(&w->in, (size_t)(end - w->in.p) + 4);
+        buf_drop_first_bytes(&w->in, (size_t)(end - w->in.p) + 4);
     else if (!w->quiet)
         fprintf(stderr, "guildhall: there is no gateway at %s:%s\n", w->host, w->port);
     return ok;
@@ -238,9 +230,10 @@ static bool receive_hello(struct api_client *w, int64_t until)
 
     if (receive_text_message(w, until, w->arena, &text) != CLIENT_EVENT)
         return false;
-    const struct wire_envelope *e = schema_decode_or_null(&type_envelope, text, w->arena);
+    const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, w->arena);
     const struct hello_or_ready_data *hello =
-        e && e->op == HELLO ? schema_decode_or_null(&type_hello, e->d.value, w->arena) : NULL;
+        e && e->op == GATEWAY_HELLO ? schema_decode_or_null(&type_hello, e->d.value, w->arena)
+                                    : NULL;
     if (!hello)
         return false;
     w->beat_ns = hello->heartbeat_interval * 1000000;
@@ -272,7 +265,7 @@ static bool send_identify(struct api_client *w)
     json_end_object(&j);
     json_end_object(&j);
     json_end_object(&j);
-    bool ok = send_masked_frame(w, WS_TEXT, buf_str(&out));
+    bool ok = wire_send_frame(w, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -283,8 +276,8 @@ bool api_client_connect_gateway(struct api_client *w)
     struct api_client_event e = { 0 };
 
     w->line = connection_open(w);
-    if (!w->line || !send_websocket_handshake(w, "/?v=9&encoding=json") ||
-        !receive_hello(w, until) || !send_identify(w))
+    if (!w->line || !wire_send_handshake(w, "/?v=9&encoding=json") || !receive_hello(w, until) ||
+        !send_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
         if (api_client_next_event(w, until, &e) != CLIENT_EVENT)
@@ -298,7 +291,7 @@ bool api_client_connect_gateway(struct api_client *w)
 bool api_client_open_websocket(struct api_client *w, const char *target, struct str first)
 {
     w->line = connection_open(w);
-    return w->line && send_websocket_handshake(w, target) && send_masked_frame(w, WS_TEXT, first);
+    return w->line && wire_send_handshake(w, target) && wire_send_frame(w, WS_TEXT, first);
 }
 
 enum api_client_event_result api_client_next_text(struct api_client *w, int64_t until,

@@ -3,6 +3,7 @@
 #define TOOLS_WIRE_INTERNAL_H
 
 #include "base/buf.h"
+#include "json/schema.h"
 #include "tools/wire/api_client.h"
 
 enum { WIRE_MAX_BYTES = 256 * 1024 * 1024 };
@@ -22,8 +23,33 @@ struct api_client {
     int64_t beat_ns; /* heartbeat interval */
     int64_t next_beat;
     int64_t seq;
+    int64_t unanswered_beats; /* heartbeats since the last answer that was counted */
+    int close_code;           /* close code of the WebSocket; 0 if the server did not close it */
     struct str session;
 };
+
+enum {
+    GATEWAY_DISPATCH = 0,
+    GATEWAY_HEARTBEAT = 1,
+    GATEWAY_IDENTIFY = 2,
+    GATEWAY_RESUME = 6,
+    GATEWAY_RECONNECT = 7,
+    GATEWAY_INVALID_SESSION = 9,
+    GATEWAY_HELLO = 10,
+    GATEWAY_HEARTBEAT_ACK = 11
+};
+
+/* A message of the gateway. */
+struct wire_envelope {
+    int64_t op;
+    struct opt_int s;
+    struct opt_str t, d; /* d: JSON; null in op 7 */
+};
+extern const struct type type_wire_envelope;
+
+bool wire_send_frame(struct api_client *w, int opcode, struct str payload);
+/* Requests the WebSocket and waits for the response. */
+bool wire_send_handshake(struct api_client *w, const char *target);
 
 /* Connects to the server. Prints an error and returns NULL if it is unreachable or not trusted. */
 struct client_connection *connection_open(const struct api_client *w);

@@ -92,7 +92,7 @@ static enum err get_call(struct call *call)
     state.ringable = !e;
     if (e && e != ERR_CANNOT_MESSAGE)
         return e;
-    return call_reply_object(call, &state);
+    return call_reply_with_object(call, &state);
 }
 
 /* POST /channels/{channel.id}/call/ring */

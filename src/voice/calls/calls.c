@@ -91,7 +91,7 @@ static enum err set_call_message_end_time(struct call *call, const struct channe
         return OK;
     struct message_call ended = { in_message->participants, opt_int_present(clock_us()) };
     m.call = opt_str_or_null(json_column_encode(call->arena, &type_message_call, &ended));
-    return message_save_and_emit(call, c, &m);
+    return message_update_row_and_emit(call, c, &m);
 }
 
 static enum err start_call(struct call *call, const struct channel *c, const struct voice_state *s)
@@ -104,8 +104,8 @@ static enum err start_call(struct call *call, const struct channel *c, const str
     if (e)
         return e;
     began.voice_states = (struct opt_list){ .given = GIVEN };
-    call_emit(call, EVENT_CALL_CREATE, audience_of_private_channel(c->id), &voice_call_schema,
-              &began);
+    call_emit_event(call, EVENT_CALL_CREATE, audience_of_private_channel(c->id), &voice_call_schema,
+                    &began);
     return OK;
 }
 
@@ -115,8 +115,8 @@ enum err emit_call_update(struct call *call, snowflake channel_id)
     enum err e = voice_call_find(call->tx, channel_id, &now);
 
     if (!e)
-        call_emit(call, EVENT_CALL_UPDATE, audience_of_private_channel(channel_id),
-                  &voice_call_schema, &now);
+        call_emit_event(call, EVENT_CALL_UPDATE, audience_of_private_channel(channel_id),
+                        &voice_call_schema, &now);
     return e;
 }
 
@@ -135,7 +135,7 @@ enum err voice_call_on_join(struct call *call, const struct channel *c, struct v
     return e ? e : emit_call_update(call, c->id);
 }
 
-static enum err end_call(struct call *call, const struct voice_call *c)
+static enum err finish_and_free_call(struct call *call, const struct voice_call *c)
 {
     struct voice_call_delete_event gone = { c->channel_id };
     struct channel channel;
@@ -147,8 +147,8 @@ static enum err end_call(struct call *call, const struct voice_call *c)
         e = channel_find(call->tx, c->channel_id, &channel);
     if (e)
         return e;
-    call_emit(call, EVENT_CALL_DELETE, audience_of_private_channel(c->channel_id),
-              &voice_call_delete_event_schema, &gone);
+    call_emit_event(call, EVENT_CALL_DELETE, audience_of_private_channel(c->channel_id),
+                    &voice_call_delete_event_schema, &gone);
     return set_call_message_end_time(call, &channel, c->message_id);
 }
 
@@ -164,7 +164,7 @@ enum err voice_call_on_leave(struct call *call, const struct voice_state *was)
     if (e || participants)
         return e;
     e = voice_call_find(call->tx, voice_state_channel_id(was), &running);
-    return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : end_call(call, &running);
+    return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : finish_and_free_call(call, &running);
 }
 
 /* --- end of ringing, and op 13 -------------------------------------------------------- */
@@ -200,7 +200,7 @@ enum err handle_call_connect(struct call *call, struct session_opcode *o)
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     running.voice_states.given = GIVEN;
-    call_emit(call, EVENT_CALL_CREATE, audience_of_session(o->session), &voice_call_schema,
-              &running);
+    call_emit_event(call, EVENT_CALL_CREATE, audience_of_session(o->session), &voice_call_schema,
+                    &running);
     return OK;
 }

@@ -22,7 +22,7 @@ struct voice_effect {
 
 /* --- schemas -------------------------------------------------------------------------- */
 
-static const struct choice animations[] = {
+static const struct enum_choice animations[] = {
     { EFFECT_PREMIUM, NULL, "PREMIUM", "A fun animation, for premium accounts" },
     { EFFECT_BASIC, NULL, "BASIC", "The ordinary one" },
     { 0 },
@@ -158,8 +158,8 @@ static void emit_effect(struct call *call, const struct effect_draft *in, struct
     out->user_id = call->caller->id;
     out->animation_type = in->animation_type;
     out->animation_id = in->animation_id;
-    call_emit(call, EVENT_VOICE_CHANNEL_EFFECT_SEND,
-              audience_of_channel_viewers(out->guild_id, out->channel_id), &sent_schema, out);
+    call_emit_event(call, EVENT_VOICE_CHANNEL_EFFECT_SEND,
+                    audience_of_channel_viewers(out->guild_id, out->channel_id), &sent_schema, out);
 }
 
 static enum err find_custom_emoji(struct call *call, snowflake id, struct effect_emoji *ret)

@@ -34,7 +34,7 @@ struct node_lease {
     unsigned ticks;
     struct deadline_list *deadlines;
     struct deadline deadline;
-    pthread_mutex_t lock; /* protects the members below; node_lease_begin waits for them */
+    pthread_mutex_t lock; /* protects the members below; voice_node_lease_begin waits for them */
     pthread_cond_t begun;
     bool cleared;
     enum err result;
@@ -57,7 +57,7 @@ static const char MARK_AWAITING_RESUME[] =
 static const char FIND_STATE_AWAITING_RESUME[] =
     "select 1 from voice_states where node = $1 limit 1";
 
-static enum err renew_lease(struct call *call, const struct node_lease *l)
+static enum err renew_node_lease(struct call *call, const struct node_lease *l)
 {
     if (!l->shared)
         return OK;
@@ -114,18 +114,18 @@ static enum err remove_states_of_dead_node(struct call *call, struct node_lease 
     l->removed_in_step = states.count;
     l->more = dead.count > 1 || states.count == STATES_PER_STEP || streams;
     if (!e)
-        e = voice_states_leave_all(call, &states);
+        e = voice_states_delete_all_and_emit(call, &states);
     return e ? e : read_states_awaiting_resume(call->tx, l);
 }
 
-static struct node_lease *lease_of_call(const struct call *call)
+static struct node_lease *node_lease_of_internal_call(const struct call *call)
 {
-    return call_passed_data(call, "node_lease");
+    return call_get_stage_data(call, "node_lease");
 }
 
-static void start_lease_call(struct node_lease *l, enum route_transaction_kind store,
-                             enum err (*run)(struct call *call),
-                             void (*done)(struct call *call, enum err e, void *arg))
+static void start_call_for_node_lease(struct node_lease *l, enum route_transaction_kind store,
+                                      enum err (*run)(struct call *call),
+                                      void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(l->api, l->loop,
                         &(struct internal_call){ .name = "voice_lease",
@@ -139,8 +139,8 @@ static void start_lease_call(struct node_lease *l, enum route_transaction_kind s
 
 static enum err renew_lease_and_clean_up(struct call *call)
 {
-    struct node_lease *l = lease_of_call(call);
-    enum err e = renew_lease(call, l);
+    struct node_lease *l = node_lease_of_internal_call(call);
+    enum err e = renew_node_lease(call, l);
 
     return e ? e : remove_states_of_dead_node(call, l);
 }
@@ -154,7 +154,7 @@ static void count_and_log_removed_states(struct node_lease *l)
     }
 }
 
-static void on_lease_renewed(struct call *call, enum err e, void *arg)
+static void on_node_lease_renewed(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;
 
@@ -166,12 +166,13 @@ static void on_lease_renewed(struct call *call, enum err e, void *arg)
     l->more = l->more || e;
     l->running = !e && l->more && !api_is_draining(l->api);
     if (l->running)
-        start_lease_call(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up, on_lease_renewed);
+        start_call_for_node_lease(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
+                                  on_node_lease_renewed);
 }
 
 static enum err read_needs_state_clean_up(struct call *call)
 {
-    struct node_lease *l = lease_of_call(call);
+    struct node_lease *l = node_lease_of_internal_call(call);
     struct list dead;
     enum err e = list_dead_nodes(call->tx, l, &dead);
 
@@ -184,12 +185,13 @@ static void on_needs_clean_up_read(struct call *call, enum err e, void *arg)
 {
     (void)call;
     if (e)
-        start_lease_call(arg, ROUTE_STORE_WRITE, renew_lease_and_clean_up, on_lease_renewed);
+        start_call_for_node_lease(arg, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
+                                  on_node_lease_renewed);
     else
         ((struct node_lease *)arg)->running = false;
 }
 
-static void on_lease_tick(struct deadline *d)
+static void on_node_lease_tick(struct deadline *d)
 {
     struct node_lease *l = container_of(d, struct node_lease, deadline);
 
@@ -200,16 +202,18 @@ static void on_lease_tick(struct deadline *d)
         return;
     l->running = true;
     if (l->more || (l->shared && l->ticks++ % RENEW_TICKS == 0))
-        start_lease_call(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up, on_lease_renewed);
+        start_call_for_node_lease(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
+                                  on_node_lease_renewed);
     else
-        start_lease_call(l, ROUTE_STORE_READ, read_needs_state_clean_up, on_needs_clean_up_read);
+        start_call_for_node_lease(l, ROUTE_STORE_READ, read_needs_state_clean_up,
+                                  on_needs_clean_up_read);
 }
 
 /* Marks the voice states of the previous process with this node number as waiting for RESUME; with
  * SQLite, all voice states. */
 static enum err mark_states_and_renew_lease(struct call *call)
 {
-    struct node_lease *l = lease_of_call(call);
+    struct node_lease *l = node_lease_of_internal_call(call);
     enum err e = tx_exec(call->tx, MARK_AWAITING_RESUME,
                          BIND(v_int(VOICE_NODE_AWAITING_RESUME), v_int(l->node), v_int(!l->shared),
                               v_int(clock_us() + AWAIT_RESUME_US)),
@@ -219,12 +223,12 @@ static enum err mark_states_and_renew_lease(struct call *call)
     return e ? e : renew_lease_and_clean_up(call);
 }
 
-/* Ends the wait of node_lease_begin. Later steps remove other voice states of dead nodes. */
-static void on_first_renewal(struct call *call, enum err e, void *arg)
+/* Ends the wait of voice_node_lease_begin. Later steps remove other voice states of dead nodes. */
+static void on_first_node_lease_renewal(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;
 
-    on_lease_renewed(call, e, l);
+    on_node_lease_renewed(call, e, l);
     pthread_mutex_lock(&l->lock);
     l->cleared = true;
     l->result = e;
@@ -232,18 +236,19 @@ static void on_first_renewal(struct call *call, enum err e, void *arg)
     pthread_mutex_unlock(&l->lock);
 }
 
-static void begin_lease_on_loop(struct loop *loop, void *arg)
+static void begin_node_lease_on_loop(struct loop *loop, void *arg)
 {
     struct node_lease *l = arg;
 
-    l->deadlines = deadline_list_new(loop, TICK_MS, false, on_lease_tick);
+    l->deadlines = deadline_list_new(loop, TICK_MS, false, on_node_lease_tick);
     deadline_restart(l->deadlines, &l->deadline);
-    l->running = true; /* on_lease_renewed clears the flag */
-    start_lease_call(l, ROUTE_STORE_WRITE, mark_states_and_renew_lease, on_first_renewal);
+    l->running = true; /* on_node_lease_renewed clears the flag */
+    start_call_for_node_lease(l, ROUTE_STORE_WRITE, mark_states_and_renew_lease,
+                              on_first_node_lease_renewal);
 }
 
-enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg), void *arg,
-                          struct node_lease **ret)
+enum err voice_node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg),
+                                void *arg, struct node_lease **ret)
 {
     struct node_lease *l = mem_new(sizeof *l);
 
@@ -252,11 +257,11 @@ enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(vo
     l->on_tick = on_tick;
     l->arg = arg;
     l->node = snowflake_get_node();
-    l->shared = strcmp(store_engine_name(api_options(api)->store), "postgres") == 0;
+    l->shared = strcmp(store_engine_name(api_get_options(api)->store), "postgres") == 0;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->begun, NULL);
     *ret = l;
-    loop_call_and_wait(loop, begin_lease_on_loop, l);
+    loop_call_and_wait(loop, begin_node_lease_on_loop, l);
     pthread_mutex_lock(&l->lock);
     while (!l->cleared)
         pthread_cond_wait(&l->begun, &l->lock);
@@ -267,7 +272,7 @@ enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(vo
     return l->result;
 }
 
-static void end_lease_on_loop(struct loop *loop, void *arg)
+static void end_node_lease_on_loop(struct loop *loop, void *arg)
 {
     struct node_lease *l = arg;
 
@@ -275,11 +280,11 @@ static void end_lease_on_loop(struct loop *loop, void *arg)
     deadline_list_free(l->deadlines);
 }
 
-void node_lease_end(struct node_lease *l)
+void voice_node_lease_end(struct node_lease *l)
 {
     if (!l)
         return;
-    loop_call_and_wait(l->loop, end_lease_on_loop, l);
+    loop_call_and_wait(l->loop, end_node_lease_on_loop, l);
     pthread_cond_destroy(&l->begun);
     pthread_mutex_destroy(&l->lock);
     mem_free(l);

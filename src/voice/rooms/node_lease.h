@@ -13,9 +13,9 @@ struct node_lease;
 
 /* Marks the voice states of the previous process as waiting for RESUME. Blocks, so do not call on a
  * loop. tick is called every second on the loop. */
-enum err node_lease_begin(struct api *api, struct loop *loop, void (*tick)(void *arg), void *arg,
-                          struct node_lease **ret);
+enum err voice_node_lease_begin(struct api *api, struct loop *loop, void (*tick)(void *arg),
+                                void *arg, struct node_lease **ret);
 /* Call when no internal call runs any more. Accepts NULL. */
-void node_lease_end(struct node_lease *l);
+void voice_node_lease_end(struct node_lease *l);
 
 #endif

@@ -21,14 +21,15 @@ struct room_owner_watch {
     enum err result;
 };
 
-static struct room_owner_watch *watch_of_call(const struct call *call)
+static struct room_owner_watch *room_owner_watch_of_internal_call(const struct call *call)
 {
-    return call_passed_data(call, "room_owner_watch");
+    return call_get_stage_data(call, "room_owner_watch");
 }
 
-static void start_watch_call(struct room_owner_watch *w, enum route_transaction_kind store,
-                             enum err (*run)(struct call *call),
-                             void (*done)(struct call *call, enum err e, void *arg))
+static void start_call_for_room_owner_watch(struct room_owner_watch *w,
+                                            enum route_transaction_kind store,
+                                            enum err (*run)(struct call *call),
+                                            void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(w->api, w->loop,
                         &(struct internal_call){ .name = "voice_homes",
@@ -51,17 +52,17 @@ static void wake_waiting_thread(struct room_owner_watch *w, enum err e)
 
 static enum err publish_voice_endpoint(struct call *call)
 {
-    return node_publish_voice_endpoint(call, watch_of_call(call)->offer);
+    return node_publish_voice_endpoint(call, room_owner_watch_of_internal_call(call)->offer);
 }
 
-static enum err give_rooms_to_other_nodes(struct call *call)
+static enum err hand_over_rooms_to_other_nodes(struct call *call)
 {
     bool more = false;
     enum err e = node_publish_voice_endpoint(call, STR(""));
 
     if (!e)
         e = room_owners_reassign(call, &more);
-    watch_of_call(call)->more = more;
+    room_owner_watch_of_internal_call(call)->more = more;
     return e;
 }
 
@@ -71,20 +72,21 @@ static void on_endpoint_published(struct call *call, enum err e, void *arg)
     wake_waiting_thread(arg, e);
 }
 
-static void on_rooms_given(struct call *call, enum err e, void *arg)
+static void on_rooms_handed_over(struct call *call, enum err e, void *arg)
 {
     struct room_owner_watch *w = arg;
 
     (void)call;
     if (!e && w->more)
-        start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
+        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
+                                        on_rooms_handed_over);
     else
         wake_waiting_thread(w, e);
 }
 
 static enum err reassign_rooms(struct call *call)
 {
-    return room_owners_reassign(call, &watch_of_call(call)->more);
+    return room_owners_reassign(call, &room_owner_watch_of_internal_call(call)->more);
 }
 
 static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
@@ -96,14 +98,15 @@ static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
         log_warn("voice: cannot assign rooms to another node: %s", error_info(e)->message);
     w->running = !e && w->more;
     if (w->closing)
-        start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
+        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
+                                        on_rooms_handed_over);
     else if (w->running)
-        start_watch_call(w, ROUTE_STORE_WRITE, reassign_rooms, on_rooms_reassigned);
+        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, reassign_rooms, on_rooms_reassigned);
 }
 
 static enum err read_has_missing_owners(struct call *call)
 {
-    return read_has_rooms_without_owner(call, &watch_of_call(call)->more);
+    return read_has_rooms_without_owner(call, &room_owner_watch_of_internal_call(call)->more);
 }
 
 static void on_missing_owners_read(struct call *call, enum err e, void *arg)
@@ -116,27 +119,30 @@ void room_owner_watch_check(struct room_owner_watch *w)
     if (!w || w->running || w->closing || api_is_draining(w->api))
         return;
     w->running = true;
-    start_watch_call(w, ROUTE_STORE_READ, read_has_missing_owners, on_missing_owners_read);
+    start_call_for_room_owner_watch(w, ROUTE_STORE_READ, read_has_missing_owners,
+                                    on_missing_owners_read);
 }
 
-static void start_watch_open_on_loop(struct loop *loop, void *arg)
+static void start_publishing_endpoint_on_loop(struct loop *loop, void *arg)
 {
     (void)loop;
-    start_watch_call(arg, ROUTE_STORE_WRITE, publish_voice_endpoint, on_endpoint_published);
+    start_call_for_room_owner_watch(arg, ROUTE_STORE_WRITE, publish_voice_endpoint,
+                                    on_endpoint_published);
 }
 
-static void start_watch_close_on_loop(struct loop *loop, void *arg)
+static void start_handing_over_rooms_on_loop(struct loop *loop, void *arg)
 {
     struct room_owner_watch *w = arg;
 
     (void)loop;
     w->closing = true;
     if (!w->running) /* else this call starts when the running call has ended */
-        start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
+        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
+                                        on_rooms_handed_over);
 }
 
-static enum err start_on_loop_and_wait_for_end(struct room_owner_watch *w,
-                                               void (*start)(struct loop *loop, void *arg))
+static enum err run_on_loop_and_wait_for_call_end(struct room_owner_watch *w,
+                                                  void (*start)(struct loop *loop, void *arg))
 {
     w->finished = false;
     loop_call_and_wait(w->loop, start, w);
@@ -150,7 +156,7 @@ static enum err start_on_loop_and_wait_for_end(struct room_owner_watch *w,
 enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint)
 {
     w->offer = str_of(endpoint);
-    enum err e = start_on_loop_and_wait_for_end(w, start_watch_open_on_loop);
+    enum err e = run_on_loop_and_wait_for_call_end(w, start_publishing_endpoint_on_loop);
     if (e)
         log_error("voice: cannot publish the voice endpoint of this node: %s",
                   error_info(e)->message);
@@ -159,7 +165,7 @@ enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *e
 
 void room_owner_watch_hand_over_rooms(struct room_owner_watch *w)
 {
-    enum err e = start_on_loop_and_wait_for_end(w, start_watch_close_on_loop);
+    enum err e = run_on_loop_and_wait_for_call_end(w, start_handing_over_rooms_on_loop);
 
     if (e)
         log_warn("voice: cannot move the rooms of this stopping node to other nodes: %s",

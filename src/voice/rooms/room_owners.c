@@ -24,9 +24,9 @@ void voice_set_relay_endpoint(const char *endpoint)
 
 static bool has_other_nodes(const struct call *call)
 {
-    const struct cluster *cluster = api_options(call->api)->cluster;
+    const struct cluster *cluster = api_get_options(call->api)->cluster;
 
-    return cluster && !cluster_is_alone(cluster);
+    return cluster && !cluster_has_no_other_nodes(cluster);
 }
 
 /* In a cluster rooms have owner nodes, unless an external host of the operator carries voice. */
@@ -37,7 +37,7 @@ static bool rooms_have_owners(const struct call *call)
 
 static uint32_t identity_of_this_node(const struct call *call)
 {
-    return cluster_node_identity(api_options(call->api)->cluster);
+    return cluster_node_identity(api_get_options(call->api)->cluster);
 }
 
 /* --- nodes that carry voice ----------------------------------------------------------- */
@@ -154,8 +154,8 @@ static enum err find_or_assign_owner(struct call *call, snowflake room_id, struc
     return e;
 }
 
-enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
-                             struct str *ret)
+enum err find_endpoint_of_room_owner(struct call *call, snowflake room_id, struct str region,
+                                     struct str *ret)
 {
     struct voice_node owner;
 
@@ -185,7 +185,7 @@ enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *
     return e;
 }
 
-enum err room_owner_delete(struct call *call, snowflake room_id)
+enum err voice_room_owner_row_delete(struct call *call, snowflake room_id)
 {
     if (!has_other_nodes(call))
         return OK;
@@ -254,7 +254,7 @@ static enum err assign_ownerless_room(struct call *call, const struct ownerless_
         return e;
     e = voice_room_move_to_node(call, room->id, c ? c->endpoint : (struct str){ 0 }, room->lost,
                                 &empty);
-    return e || !empty ? e : room_owner_delete(call, room->id);
+    return e || !empty ? e : voice_room_owner_row_delete(call, room->id);
 }
 
 enum err room_owners_reassign(struct call *call, bool *ret_more)

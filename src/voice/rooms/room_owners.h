@@ -12,11 +12,11 @@
 
 /* Returns the endpoint (host and path) of a room's voice server. ret->p is NULL if no node carries
  * the room now; an update will follow. A new room is assigned to this node if it carries voice. */
-enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
-                             struct str *ret);
+enum err find_endpoint_of_room_owner(struct call *call, snowflake room_id, struct str region,
+                                     struct str *ret);
 enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret);
 /* Deletes the owner row of an empty room. */
-enum err room_owner_delete(struct call *call, snowflake room_id);
+enum err voice_room_owner_row_delete(struct call *call, snowflake room_id);
 /* Hook: deletes the room's owner row if the last participant has left. */
 enum err room_owner_on_leave(struct call *call, const struct voice_state *was);
 

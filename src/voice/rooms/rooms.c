@@ -118,9 +118,9 @@ enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *
     *ret = (struct list){ 0 };
     map_init(&by_id);
     for (size_t i = 0; rooms.count && i < channels->count; i++)
-        map_put(&by_id, c[i].id, &c[i]);
+        map_set_value(&by_id, c[i].id, &c[i]);
     for (size_t i = 0; !e && i < rooms.count; i++) {
-        const struct channel *at = map_get(&by_id, r[i].id);
+        const struct channel *at = map_find_value(&by_id, r[i].id);
 
         if (at && can_view_room(who, at))
             *(struct voice_channel_status *)list_append(tx_arena(tx), ret, sizeof *r) = r[i];
@@ -154,8 +154,8 @@ static void emit_channel_start_time(struct call *call, const struct voice_channe
 {
     struct start_time_event payload = { r->id, r->guild_id, at };
 
-    call_emit(call, EVENT_VOICE_CHANNEL_START_TIME_UPDATE,
-              audience_of_channel_viewers(r->guild_id, r->id), &start_time_schema, &payload);
+    call_emit_event(call, EVENT_VOICE_CHANNEL_START_TIME_UPDATE,
+                    audience_of_channel_viewers(r->guild_id, r->id), &start_time_schema, &payload);
 }
 
 static void emit_channel_status(struct call *call, const struct voice_channel_status *r,
@@ -163,8 +163,8 @@ static void emit_channel_status(struct call *call, const struct voice_channel_st
 {
     struct status_event payload = { r->id, r->guild_id, status };
 
-    call_emit(call, EVENT_VOICE_CHANNEL_STATUS_UPDATE,
-              audience_of_channel_viewers(r->guild_id, r->id), &status_schema, &payload);
+    call_emit_event(call, EVENT_VOICE_CHANNEL_STATUS_UPDATE,
+                    audience_of_channel_viewers(r->guild_id, r->id), &status_schema, &payload);
 }
 
 static const char START_ROOM[] =
@@ -277,14 +277,14 @@ static enum err set_voice_status(struct call *call)
     if (set)
         evaluation.text = in->status.value, status = in->status;
     if (!e && set)
-        e = message_check_automod(call, &evaluation);
+        e = message_check_text_with_automod(call, &evaluation);
     if (e || evaluation.refused)
         return e;
     e = read_voice_room(call->tx, call->target.channel, &room);
     if (e || (room.status.given == status.given && str_eq(room.status.value, status.value)))
         return e;
     e = update_channel_status(call, &room, status);
-    return e ? e : message_apply_automod(call, &evaluation, 0);
+    return e ? e : message_run_automod_actions(call, &evaluation, 0);
 }
 
 static const struct route routes[] = {

@@ -42,7 +42,7 @@ enum err stage_on_voice_leave(struct call *call, const struct voice_state *was)
                : OK;
 }
 
-static enum err run_silence_job(struct call *call, const struct job *job)
+static enum err run_silent_stage_close_job(struct call *call, const struct job *job)
 {
     struct rows row;
     bool found;
@@ -56,5 +56,5 @@ static enum err run_silence_job(struct call *call, const struct job *job)
 const struct job_kind stage_silence_job = {
     .name = "stage-silence",
     .doc = "Closes a stage that had no speaker for five minutes.",
-    .run = run_silence_job,
+    .run = run_silent_stage_close_job,
 };

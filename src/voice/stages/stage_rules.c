@@ -7,8 +7,8 @@
 
 static const struct opt_int no_time = { GIVEN_NULL, 0 };
 
-static bool becomes_speaker(const struct voice_state *s,
-                            const struct stage_voice_state_request *request)
+static bool change_makes_member_a_speaker(const struct voice_state *s,
+                                          const struct stage_voice_state_request *request)
 {
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
@@ -17,7 +17,7 @@ static bool becomes_speaker(const struct voice_state *s,
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request)
 {
-    uint64_t needs = becomes_speaker(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
+    uint64_t needs = change_makes_member_a_speaker(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
 
     if (request->request_to_speak_timestamp.given == GIVEN)
         needs |= PERMISSION(REQUEST_TO_SPEAK);
@@ -36,7 +36,7 @@ void stage_voice_state_request_apply(struct voice_state *s,
 
     /* A user who returns to the audience or begins to speak no longer has the hand raised. */
     if (request->suppress.given == GIVEN &&
-        (request->suppress.value || becomes_speaker(s, request))) {
+        (request->suppress.value || change_makes_member_a_speaker(s, request))) {
         s->suppress = request->suppress.value;
         s->request_to_speak_timestamp = no_time;
     }

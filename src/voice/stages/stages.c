@@ -129,8 +129,8 @@ static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
 
 static void emit_stage_event(struct call *call, enum event event, const struct stage_instance *s)
 {
-    call_emit(call, event, audience_of_channel_viewers(s->guild_id, s->channel_id),
-              &stage_instance_schema, s);
+    call_emit_event(call, event, audience_of_channel_viewers(s->guild_id, s->channel_id),
+                    &stage_instance_schema, s);
 }
 
 enum err stage_instance_close(struct call *call, snowflake channel_id)
@@ -170,7 +170,7 @@ static struct str truncate_topic(struct str name)
 }
 
 /* Opens a stage for a scheduled event; replaces a stage that is already open in the channel. */
-static enum err stage_open_for_event(struct call *call, struct scheduled_event_stage *about)
+static enum err stage_open_for_event(struct call *call, struct scheduled_event_stage_change *about)
 {
     const struct scheduled_event *event = about->event;
     snowflake author = call->caller ? call->caller->id : event->creator_id.value;
@@ -194,10 +194,11 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
         return e;
     about->stage_id = s.id;
     emit_stage_event(call, EVENT_STAGE_INSTANCE_CREATE, &s);
-    return message_create_system(call, &c, MESSAGE_STAGE_START, author, 0, s.topic);
+    return message_create_system_message(call, &c, MESSAGE_STAGE_START, author, 0, s.topic);
 }
 
-static enum err stage_close_for_event(struct call *call, const struct scheduled_event_stage *about)
+static enum err stage_close_for_event(struct call *call,
+                                      const struct scheduled_event_stage_change *about)
 {
     return stage_instance_close(call, about->event->channel_id.value);
 }
@@ -205,7 +206,8 @@ static enum err stage_close_for_event(struct call *call, const struct scheduled_
 static enum err send_stage_message(struct call *call, enum message_type type,
                                    const struct stage_instance *s)
 {
-    return message_create_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
+    return message_create_system_message(call, call->target.channel, type, call->caller->id, 0,
+                                         s->topic);
 }
 
 /* Resolves the channel in the body. Checks visibility and permissions here, because the path has no
@@ -273,15 +275,15 @@ static enum err open_stage(struct call *call)
     };
     e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
-        e = audit_record_object(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage, NULL,
-                                &s);
+        e = audit_record_object_change(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage,
+                                       NULL, &s);
     if (!e)
         e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
         return e;
     emit_stage_event(call, EVENT_STAGE_INSTANCE_CREATE, &s);
     e = send_stage_message(call, MESSAGE_STAGE_START, &s);
-    return e ? e : call_reply_object(call, &s);
+    return e ? e : call_reply_with_object(call, &s);
 }
 
 /* GET /stage-instances/{channel.id} */
@@ -290,7 +292,7 @@ static enum err get_stage(struct call *call)
     struct stage_instance s;
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
-    return e ? e : call_reply_object(call, &s);
+    return e ? e : call_reply_with_object(call, &s);
 }
 
 /* PATCH /stage-instances/{channel.id} */
@@ -311,14 +313,14 @@ static enum err modify_stage(struct call *call)
     e = tx_exec(call->tx, UPDATE_STAGE, BIND(v_id(s.id), v_text(s.topic), v_int(s.privacy_level)),
                 NULL);
     if (!e)
-        e = audit_record_object(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id, audited_stage, &before,
-                                &s);
+        e = audit_record_object_change(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id, audited_stage,
+                                       &before, &s);
     if (e)
         return e;
     emit_stage_event(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
     if (new_topic)
         e = send_stage_message(call, MESSAGE_STAGE_TOPIC, &s);
-    return e ? e : call_reply_object(call, &s);
+    return e ? e : call_reply_with_object(call, &s);
 }
 
 /* DELETE /stage-instances/{channel.id} */
@@ -330,8 +332,8 @@ static enum err close_stage(struct call *call)
     if (!e)
         e = stage_instance_close(call, s.channel_id);
     if (!e)
-        e = audit_record_object(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage, &s,
-                                NULL);
+        e = audit_record_object_change(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage,
+                                       &s, NULL);
     return e ? e : send_stage_message(call, MESSAGE_STAGE_END, &s);
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 #include "model/permissions/permissions.h"
 #include "net/http/multipart.h"
 #include "net/http/server.h"
@@ -119,15 +119,16 @@ struct stream_upload {
 static enum err pass_upload_to_next_stage(struct call *call, struct str bytes,
                                           const char *extension)
 {
-    struct stream_upload *u = call_pass_data(call, "stream_upload", sizeof *u);
+    struct stream_upload *u = call_store_stage_data(call, "stream_upload", sizeof *u);
 
     *u = (struct stream_upload){ .bytes = bytes, .extension = extension };
-    return call_replace_route_limit(call, &upload_limit, call_path_text(call, "stream_key"));
+    return call_replace_route_rate_limit(call, &upload_limit,
+                                         call_get_path_text(call, "stream_key"));
 }
 
-static enum err store_upload(struct call *call)
+static enum err store_uploaded_bytes(struct call *call)
 {
-    struct stream_upload *u = call_passed_data(call, "stream_upload");
+    struct stream_upload *u = call_get_stage_data(call, "stream_upload");
     snowflake id = snowflake_new();
     char name[128];
 
@@ -137,7 +138,7 @@ static enum err store_upload(struct call *call)
 }
 
 /* Validates the picture by its first bytes, not by the media type in the data URI. */
-static enum err validate_preview(struct call *call)
+static enum err check_stream_preview_image(struct call *call)
 {
     const struct preview_upload *in = call->body;
     struct str bytes = in->thumbnail.bytes;
@@ -161,14 +162,14 @@ static const char *video_extension(struct str bytes)
     return str_starts_with(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
 }
 
-static enum err validate_video(struct call *call)
+static enum err check_stream_video_file(struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     const struct multipart_part *file = parts ? multipart_find_part(parts, STR("file")) : NULL;
 
     if (!file)
         return call_add_field_error(call, "file", FORM_REQUIRED);
-    struct str bytes = buf_str(&file->data);
+    struct str bytes = buf_as_str(&file->data);
     const char *extension = video_extension(bytes);
     if (bytes.n > MAX_VIDEO)
         return ERR_ENTITY_TOO_LARGE;
@@ -179,22 +180,22 @@ static enum err validate_video(struct call *call)
 
 enum err prepare_stream_preview(struct call *call)
 {
-    call->read = validate_preview;
-    call->compute = store_upload;
+    call->read = check_stream_preview_image;
+    call->compute = store_uploaded_bytes;
     return OK;
 }
 
 enum err prepare_stream_video(struct call *call)
 {
-    call->read = validate_video;
-    call->compute = store_upload;
+    call->read = check_stream_video_file;
+    call->compute = store_uploaded_bytes;
     return OK;
 }
 
 /* Replaces the previous file, because a stream has one preview and one video. */
 static enum err replace_stream_file(struct call *call, bool video)
 {
-    const struct stream_upload *u = call_passed_data(call, "stream_upload");
+    const struct stream_upload *u = call_get_stage_data(call, "stream_upload");
     struct stream s;
 
     enum err e = stream_find_by_path(call, &s);
@@ -242,16 +243,16 @@ enum err get_stream_preview(struct call *call)
     if (e)
         return e;
     struct stream_preview out = { STR_CONCAT(
-        call->arena, api_base_url(call, "http"), STR("/streams/"),
+        call->arena, api_get_base_url(call, "http"), STR("/streams/"),
         stream_key_format(call->arena, &s.key), STR("/"), s.preview) };
-    return call_reply_object(call, &out);
+    return call_reply_with_object(call, &out);
 }
 
 /* GET /streams/{stream_key}/{stream.file}, outside of /api and without a token, because the file
  * name is secret. */
 static enum err get_stream_file(struct call *call)
 {
-    struct str file = call_path_text(call, "stream.file");
+    struct str file = call_get_path_text(call, "stream.file");
     struct picture_info p;
     struct stream s;
     char name[128], head[64];
@@ -271,7 +272,7 @@ static enum err get_stream_file(struct call *call)
     if (n < 0 || !picture_detect_type(str_slice(head, (size_t)n), &p))
         p.type = "application/octet-stream";
     call_add_header(call, "Cache-Control", STR("private, max-age=60"));
-    return call_reply_file(call, str_of(p.type), fd, size);
+    return call_reply_with_file(call, str_of(p.type), fd, size);
 }
 
 static const struct path_resolver resolvers[] = {

@@ -107,8 +107,8 @@ static void emit_stream_notification(struct call *call, const struct stream_key 
         .guild_id = opt_id_or_null(key->guild_id),
     };
 
-    call_emit(call, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, audience_of_user(user_id),
-              &notification_schema, &n);
+    call_emit_event(call, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, audience_of_user(user_id),
+                    &notification_schema, &n);
 }
 
 static enum err notify_friends(struct call *call, const struct stream_key *key)

@@ -144,8 +144,9 @@ static enum err check_stream_request(struct call *call, const struct session_opc
     return e;
 }
 
-static enum err start_stream(struct call *call, const struct session_opcode *o,
-                             const struct stream_key *key, struct voice_state *state, bool vip)
+static enum err start_stream_of_caller(struct call *call, const struct session_opcode *o,
+                                       const struct stream_key *key, struct voice_state *state,
+                                       bool vip)
 {
     const struct stream_request *in = o->d;
     struct stream s = { .key = *key, .rtc_server_id = snowflake_new(), .region = state->region };
@@ -189,7 +190,7 @@ enum err create_stream(struct call *call, struct session_opcode *o)
     } else if (e == ERR_UNKNOWN_STREAM) {
         e = OK;
     }
-    return e ? e : start_stream(call, o, &key, &state, vip);
+    return e ? e : start_stream_of_caller(call, o, &key, &state, vip);
 }
 
 /* --- op 20: watch --------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
 {
     struct stream_key key;
 
-    if (!stream_key_parse(call_path_text(call, "stream_key"), &key))
+    if (!stream_key_parse(call_get_path_text(call, "stream_key"), &key))
         return call_add_field_error(call, "stream_key", "STREAM_KEY_INVALID",
                                     "Not the key of a stream.");
     enum err e = stream_find_by_owner(call->tx, key.owner_id, ret);

@@ -59,7 +59,7 @@ enum err stream_insert(struct tx *tx, const struct stream *s)
 static const char UPDATE_STREAM[] = "update streams set region = $2, paused = $3, notified = $4, "
                                     "preview = $5, video = $6 where owner_id = $1";
 
-static struct value v_text_or_null(struct str s)
+static struct value sql_value_of_text_or_null(struct str s)
 {
     return s.p ? v_text(s) : v_null();
 }
@@ -68,7 +68,8 @@ enum err stream_update(struct tx *tx, const struct stream *s)
 {
     return tx_exec(tx, UPDATE_STREAM,
                    BIND(v_id(s->key.owner_id), v_text(s->region), v_int(s->paused),
-                        v_int(s->notified), v_text_or_null(s->preview), v_text_or_null(s->video)),
+                        v_int(s->notified), sql_value_of_text_or_null(s->preview),
+                        sql_value_of_text_or_null(s->video)),
                    NULL);
 }
 

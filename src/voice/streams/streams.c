@@ -100,7 +100,8 @@ static struct stream_event build_stream_event(struct call *call, const struct st
 void stream_token_derive(const struct api *api, const struct stream_participant *p,
                          unsigned char ret[VOICE_TOKEN_SIZE])
 {
-    auth_derive_key(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN_SIZE);
+    auth_derive_key(api_get_options(api)->auth, "stream", p->user_id, p->salt, ret,
+                    VOICE_TOKEN_SIZE);
 }
 
 /* Only the owner sends media, and only while the stream is not paused and the owner not suppressed.
@@ -147,8 +148,8 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
 
     stream_token_derive(call->api, p, token);
     server.token = str_hex_encode(call->arena, token, sizeof token);
-    call_emit(call, EVENT_STREAM_SERVER_UPDATE, audience_of_session(p->session), &server_schema,
-              &server);
+    call_emit_event(call, EVENT_STREAM_SERVER_UPDATE, audience_of_session(p->session),
+                    &server_schema, &server);
 }
 
 /* Sends a participant his own token and the endpoint. If the previous node is dead (lost), an
@@ -171,11 +172,12 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
     enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = room_owner_endpoint(call, s->rtc_server_id, s->region, &endpoint);
+        e = find_endpoint_of_room_owner(call, s->rtc_server_id, s->region, &endpoint);
     if (e)
         return e;
     struct stream_event out = build_stream_event(call, s, &parts);
-    call_emit(call, EVENT_STREAM_CREATE, audience_of_session(p->session), &created_schema, &out);
+    call_emit_event(call, EVENT_STREAM_CREATE, audience_of_session(p->session), &created_schema,
+                    &out);
     connect_stream_participant(call, s, p, endpoint, false);
     return OK;
 }
@@ -187,7 +189,7 @@ enum err stream_move_to_node(struct call *call, const struct stream *s, bool los
     enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = room_owner_endpoint(call, s->rtc_server_id, s->region, &endpoint);
+        e = find_endpoint_of_room_owner(call, s->rtc_server_id, s->region, &endpoint);
     for (size_t i = 0; !e && i < parts.count; i++) {
         struct stream_participant *p = (struct stream_participant *)parts.items + i;
 
@@ -215,8 +217,8 @@ enum err stream_emit_update(struct call *call, const struct stream *s)
     struct stream_event out = build_stream_event(call, s, &parts);
     for (size_t i = 0; i < parts.count; i++) {
         send_participant_to_relay(call, s, &p[i], true);
-        call_emit(call, EVENT_STREAM_UPDATE, audience_of_session(p[i].session), &updated_schema,
-                  &out);
+        call_emit_event(call, EVENT_STREAM_UPDATE, audience_of_session(p[i].session),
+                        &updated_schema, &out);
     }
     return OK;
 }
@@ -225,7 +227,7 @@ void stream_emit_delete(struct call *call, uint64_t session, struct str key, con
 {
     struct stream_delete_event gone = { key, str_of(reason) };
 
-    call_emit(call, EVENT_STREAM_DELETE, audience_of_session(session), &gone_schema, &gone);
+    call_emit_event(call, EVENT_STREAM_DELETE, audience_of_session(session), &gone_schema, &gone);
 }
 
 /* Most users have no stream, so ERR_UNKNOWN_STREAM is not an error. */
@@ -258,7 +260,7 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
     if (!e)
         e = stream_delete(call->tx, s->key.owner_id);
     if (!e)
-        e = room_owner_delete(call, s->rtc_server_id);
+        e = voice_room_owner_row_delete(call, s->rtc_server_id);
     if (e)
         return e;
     for (size_t i = 0; i < parts.count; i++) {

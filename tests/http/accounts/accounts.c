@@ -292,8 +292,8 @@ static void requests_of_disabled_accounts_get_403_20013(struct world *w)
 {
     struct client *ada = register_client(w, "ada");
 
-    store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-              set_account_disabled, ada->id);
+    store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                   world_arena(w), set_account_disabled, ada->id);
     world_restart(w);
     expect_error(client_get(ada, "/users/@me"), 403, 20013);
     expect_error(
@@ -305,8 +305,8 @@ static void logging_in_with_undelete_cancels_account_deletion(struct world *w)
 {
     struct client *ada = register_client(w, "ada"), *nobody = world_anonymous(w);
 
-    store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), schedule_deletion,
-              ada->id);
+    store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                   world_arena(w), schedule_deletion, ada->id);
     world_restart(w);
     expect_error(client_get(ada, "/users/@me"), 403, 20011);
     expect_error(client_post(nobody, "{'login': 'ada', 'password': 'correct horse'}", LOGIN), 403,
@@ -335,8 +335,8 @@ static void tokens_table_does_not_contain_token_secrets(struct world *w)
     char like[100];
 
     snprintf(like, sizeof like, "%%%s%%", secret);
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w), find_text,
-                     like) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_READ,
+                                          world_arena(w), find_text, like) == OK);
 }
 
 /* --- reading accounts ----------------------------------------------------------------- */

@@ -21,7 +21,7 @@ static enum err create_code(struct tx *tx, void *arg)
 {
     struct code_request *r = arg;
     struct str code;
-    enum err e = placeholder_create_claim_code(tx, r->id, &code);
+    enum err e = placeholder_account_create_claim_code(tx, r->id, &code);
 
     snprintf(r->code, sizeof r->code, "%.*s", STR_ARGS(code));
     return e;
@@ -32,8 +32,8 @@ static const char *new_code(struct world *w, const char *id)
     struct code_request *r = arena_alloc(world_arena(w), sizeof *r);
 
     snowflake_parse(str_of(id), &r->id);
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), create_code,
-                     r) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                          world_arena(w), create_code, r) == OK);
     return r->code;
 }
 
@@ -152,8 +152,8 @@ static void disabled_placeholder_cannot_be_claimed(struct world *w)
     import_placeholders(w);
     const char *code = new_code(w, CLEO);
 
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                     run_statement, NULL) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                          world_arena(w), run_statement, NULL) == OK);
     expect_claim_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
@@ -199,8 +199,8 @@ static void erased_account_does_not_come_back_with_the_next_import(struct world 
 
     world_file_here(w, COPY);
     expect_json(client_get(bob, "/guilds/1500000000000000009/members/" CLEO), "{'nick': 'Cleo'}");
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), erase_cleo,
-                     NULL) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                          world_arena(w), erase_cleo, NULL) == OK);
     world_file_here(w, COPY);
     expect_status(client_get(bob, "/guilds/1500000000000000009/members/" CLEO), 404);
     expect_json(client_get(bob, "/users/" CLEO), "{'username': 'deleted_" CLEO "'}");

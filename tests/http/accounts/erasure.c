@@ -201,8 +201,8 @@ static void erased_account_ids_remain_only_in_documented_columns(struct world *w
     world_settle(w);
     expect(store_count(w, "select count(*) from users where username = 'deleted_' || id") == count);
     struct leak_search s = { .w = w };
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w), search_all,
-                     &s) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_READ,
+                                          world_arena(w), search_all, &s) == OK);
     if (s.found[0])
         fail_test(__FILE__, __LINE__, "ids of erased accounts are left in:%s", s.found);
     expect_files(w, "avatars", 0);

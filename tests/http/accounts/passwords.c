@@ -182,7 +182,7 @@ static void send_wrong_logins_from_many_addresses(struct world *w, int first, in
     }
 }
 
-static void expect_rate_limited(struct answer a, int most_s)
+static void expect_login_is_rate_limited(struct answer a, int most_s)
 {
     expect_status(a, 429);
     expect(atoi(answer_header(a, "Retry-After").p) >= 1);
@@ -196,8 +196,8 @@ static void failed_logins_elsewhere_do_not_lock_out_known_ip_addresses(struct wo
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     send_wrong_logins_from_many_addresses(w, 59, 60);
     /* Logins are now refused from addresses without an earlier login. */
-    expect_rate_limited(log_in_from(w, "127.0.1.3", RIGHT), 1800);
-    expect_rate_limited(log_in_from(w, "127.0.1.4", WRONG), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.3", RIGHT), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.4", WRONG), 1800);
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
@@ -213,7 +213,7 @@ static void known_login_ip_addresses_survive_a_restart(struct world *w)
     register_ada_from_ip_address(w, "127.0.1.1");
     world_restart(w);
     send_wrong_logins_from_many_addresses(w, 0, 60);
-    expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
 }
 
@@ -228,7 +228,7 @@ static void only_the_last_twenty_login_ip_addresses_are_known(struct world *w)
         expect_status(log_in_from(w, address, RIGHT), 200);
     }
     send_wrong_logins_from_many_addresses(w, 0, 60);
-    expect_rate_limited(log_in_from(w, "127.0.1.1", RIGHT), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.1", RIGHT), 1800);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     expect_status(log_in_from(w, "127.0.1.21", RIGHT), 200);
 }
@@ -246,7 +246,7 @@ static void login_is_limited_to_ten_wrong_passwords_per_ip_address(struct world 
         expect_invalid(log_in_from(w, "127.0.1.2", body), "login", "INVALID_LOGIN");
     }
     world_wait(w, 60);
-    expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
     expect_invalid(log_in_from(w, "127.0.1.2", "{'login': 'bob', 'password': 'x'}"), "login",
                    "INVALID_LOGIN");
     expect_status(log_in_from(w, "127.0.1.3", RIGHT), 200);
@@ -262,9 +262,9 @@ static void logins_with_unknown_usernames_have_the_same_rate_limits(struct world
         expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
     }
     world_wait(w, 60);
-    expect_rate_limited(log_in_from(w, "127.0.1.2", WRONG), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.2", WRONG), 1800);
     send_wrong_logins_from_many_addresses(w, 0, 50);
-    expect_rate_limited(log_in_from(w, "127.0.1.3", WRONG), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.3", WRONG), 1800);
 }
 
 /* Logs ada in from an address. */
@@ -294,9 +294,9 @@ static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
         expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
     for (int i = 0; i < 2; i++)
         expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
-    expect_rate_limited(rename_with(here, "wrong horse"), 60);
-    expect_rate_limited(rename_with(here, "correct horse"), 60);
-    expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 60);
+    expect_login_is_rate_limited(rename_with(here, "wrong horse"), 60);
+    expect_login_is_rate_limited(rename_with(here, "correct horse"), 60);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 60);
     /* Changes that need no password still succeed. */
     expect_status(client_patch(here, "{'bio': 'still here'}", "/users/@me"), 200);
     expect_status(rename_with(there, "correct horse"), 200);
@@ -304,7 +304,7 @@ static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
     for (int i = 0; i < 5; i++)
         expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
     world_wait(w, 60);
-    expect_rate_limited(rename_with(here, "correct horse"), 1800);
+    expect_login_is_rate_limited(rename_with(here, "correct horse"), 1800);
 }
 
 static void correct_passwords_do_not_count_towards_the_login_limit(struct world *w)
@@ -317,7 +317,7 @@ static void correct_passwords_do_not_count_towards_the_login_limit(struct world 
     for (int i = 0; i < 5; i++)
         expect_invalid(rename_with(ada, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
     world_wait(w, 10);
-    expect_rate_limited(rename_with(ada, "wrong horse"), 60);
+    expect_login_is_rate_limited(rename_with(ada, "wrong horse"), 60);
 }
 
 static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
@@ -354,7 +354,7 @@ static void changing_the_password_resets_known_login_ip_addresses(struct world *
                   200);
     send_wrong_logins_from_many_addresses(w, 0, 60);
     const char *right = "{'login': 'ada', 'password': 'battery staple'}";
-    expect_rate_limited(log_in_from(w, "127.0.1.1", right), 1800);
+    expect_login_is_rate_limited(log_in_from(w, "127.0.1.1", right), 1800);
     expect_status(log_in_from(w, "127.0.1.2", right), 200);
 }
 

@@ -13,7 +13,7 @@
 
 struct issue {
     struct world *world;
-    struct token_grant grant;
+    struct token_to_issue grant;
     struct str token;
 };
 
@@ -36,8 +36,8 @@ static struct client *issue_credential(struct world *w, struct client *c, enum c
                                   .client = STR("Lamp/1.0") } };
     char header[300];
 
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                      issue_token, &i));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                           world_arena(w), issue_token, &i));
     snprintf(header, sizeof header, "%s%.*s", kind == CALLER_BEARER ? "Bearer " : "",
              STR_ARGS(i.token));
     return world_client_with(w, header);
@@ -582,11 +582,11 @@ static void user_objects_contain_flags_and_public_flags(struct world *w)
 
 struct finding {
     struct auth *auth;
-    struct credential credential;
+    struct parsed_credential credential;
     struct caller caller;
 };
 
-static enum err find_credential(struct tx *tx, void *arg)
+static enum err find_account_of_token(struct tx *tx, void *arg)
 {
     struct finding *f = arg;
 
@@ -603,12 +603,14 @@ static void credential_read_before_a_revocation_is_not_cached(struct world *w)
     enum caller_kind kind = parse_credential_kind(str_of(ada->authorization), &token);
 
     expect(parse_credential_token(kind, token, &f.credential));
-    auth_begin_token_lookup(f.auth, &f.credential);
+    auth_prepare_token_lookup(f.auth, &f.credential);
     auth_evict_account_tokens(f.auth, 1);
-    expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
+    expect(store_run_transaction_and_wait(store, STORE_READ, world_arena(w), find_account_of_token,
+                                          &f) == OK);
     expect(!auth_find_cached_token(f.auth, kind, token, &f.caller));
-    auth_begin_token_lookup(f.auth, &f.credential);
-    expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
+    auth_prepare_token_lookup(f.auth, &f.credential);
+    expect(store_run_transaction_and_wait(store, STORE_READ, world_arena(w), find_account_of_token,
+                                          &f) == OK);
     expect(auth_find_cached_token(f.auth, kind, token, &f.caller));
 }
 

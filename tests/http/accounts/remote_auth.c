@@ -106,7 +106,7 @@ static struct str desktop_begin(struct desktop *d)
     return decrypt(d, dom_at(expect_message(d, "nonce_proof"), "encrypted_nonce")->text);
 }
 
-static void desktop_prove(struct desktop *d, struct str nonce)
+static void desktop_client_prove_key(struct desktop *d, struct str nonce)
 {
     conn_send(d->conn, "{'op': 'nonce_proof', 'nonce': '%s'}",
               base64_of(d->world, (const unsigned char *)nonce.p, nonce.n,
@@ -118,7 +118,7 @@ static struct desktop *desktop_open(struct world *w)
 {
     struct desktop *d = desktop_connect(w);
 
-    desktop_prove(d, desktop_begin(d));
+    desktop_client_prove_key(d, desktop_begin(d));
     expect(str_is(dom_at(expect_message(d, "pending_remote_init"), "fingerprint")->text,
                   d->fingerprint));
     return d;
@@ -172,7 +172,7 @@ static const char *confirmed_ticket(struct client *c, struct desktop *d)
 
 /* --- tests --------------------------------------------------------------------------------- */
 
-static void device_with_a_qr_code_is_let_in_once(struct world *w)
+static void device_can_log_in_once_by_a_scanned_qr_code(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct desktop *d = desktop_open(w);
@@ -218,7 +218,7 @@ static void scanned_log_in_can_be_cancelled(struct world *w)
     expect_status(scan(world_anonymous(w), d), 401);
 }
 
-static void letting_a_device_in_requires_the_password(struct world *w)
+static void confirming_a_qr_code_log_in_requires_the_password(struct world *w)
 {
     struct answer a = client_post(
         world_anonymous(w), "{'username': 'ada', 'password': 'correct horse'}", "/auth/register");
@@ -242,7 +242,7 @@ static void letting_a_device_in_requires_the_password(struct world *w)
 }
 
 /* Everything that ends the scanning session ends the log-in, before and after the ticket. */
-static void log_in_by_qr_code_ends_with_the_session_that_scanned_it(struct world *w)
+static void ending_the_scanning_session_cancels_the_qr_code_log_in(struct world *w)
 {
     static const char *const ends[] = { "/auth/logout", "/users/@me/disable", "/users/@me/delete" };
 
@@ -262,7 +262,7 @@ static void log_in_by_qr_code_ends_with_the_session_that_scanned_it(struct world
     }
 }
 
-static void codes_and_tickets_expire(struct world *w)
+static void qr_codes_and_login_tickets_expire(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct desktop *d = desktop_open(w), *other = desktop_open(w);
@@ -278,7 +278,7 @@ static void codes_and_tickets_expire(struct world *w)
     expect(store_count(w, "select count(*) from remote_logins") == 1);
 }
 
-static void invalid_handshakes_are_closed(struct world *w)
+static void invalid_remote_auth_handshakes_are_closed(struct world *w)
 {
     static const struct {
         const char *message;
@@ -301,12 +301,12 @@ static void invalid_handshakes_are_closed(struct world *w)
     expect_close(old, 4000);
     struct desktop *d = desktop_connect(w);
     desktop_begin(d);
-    desktop_prove(d, STR("01234567890123456789012345678901"));
+    desktop_client_prove_key(d, STR("01234567890123456789012345678901"));
     expect_close(d->conn, 4002);
     expect(store_count(w, "select count(*) from remote_logins") == 0);
 }
 
-static void codes_and_tickets_are_rate_limited_by_address(struct world *w)
+static void qr_codes_and_tickets_are_rate_limited_by_address(struct world *w)
 {
     for (int i = 0; i < 10; i++) {
         expect_invalid(exchange(w, "nonsense"), "ticket", "TICKET_INVALID");
@@ -314,17 +314,17 @@ static void codes_and_tickets_are_rate_limited_by_address(struct world *w)
     }
     expect_status(exchange(w, "nonsense"), 429);
     struct desktop *d = desktop_connect(w);
-    desktop_prove(d, desktop_begin(d));
+    desktop_client_prove_key(d, desktop_begin(d));
     expect_close(d->conn, 1013);
 }
 
 const struct test remote_auth_tests[] = {
-    TEST(device_with_a_qr_code_is_let_in_once),
+    TEST(device_can_log_in_once_by_a_scanned_qr_code),
     TEST(scanned_log_in_can_be_cancelled),
-    TEST(letting_a_device_in_requires_the_password),
-    TEST(log_in_by_qr_code_ends_with_the_session_that_scanned_it),
-    TEST(codes_and_tickets_expire),
-    TEST(invalid_handshakes_are_closed),
-    TEST_WITH(codes_and_tickets_are_rate_limited_by_address, buckets_only),
+    TEST(confirming_a_qr_code_log_in_requires_the_password),
+    TEST(ending_the_scanning_session_cancels_the_qr_code_log_in),
+    TEST(qr_codes_and_login_tickets_expire),
+    TEST(invalid_remote_auth_handshakes_are_closed),
+    TEST_WITH(qr_codes_and_tickets_are_rate_limited_by_address, buckets_only),
     { 0 },
 };

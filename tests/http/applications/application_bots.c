@@ -75,8 +75,8 @@ static void bot_can_be_added_to_an_application_without_one(struct world *w)
     const char *id = make_application(ada, "App"), *guild = found_guild(ada, "Home");
     const char *body = TEXT(w, "{'authorize': true, 'guild_id': '%s'}", guild);
 
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                     delete_all_bots, NULL) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                          world_arena(w), delete_all_bots, NULL) == OK);
     struct answer a = client_get(ada, APPS "/%s", id);
     expect_status(a, 200);
     expect_absent(a, "bot");
@@ -127,8 +127,8 @@ static void application_signature_is_verified_by_its_public_key(struct world *w)
     struct signing s = { .world = w, .id = id_of(id) };
     unsigned char signature[64];
 
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w),
-                     find_application, &s) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_READ,
+                                          world_arena(w), find_application, &s) == OK);
     application_sign_bytes(guildhall_get_auth(world_server(w)), &s.application, STR("1234{}"),
                            signature);
     expect(is_signed(key, "1234{}", signature));

@@ -103,7 +103,7 @@ static void expect_event_count(struct world *w, enum event event, size_t count)
 }
 
 /* The test fails when one of the steps takes long. */
-static void deleting_an_application_of_1000_guilds_runs_in_batches(struct world *w)
+static void deleting_an_app_of_1000_guilds_runs_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -194,7 +194,7 @@ static void application_being_deleted_is_unknown_to_all_routes(struct world *w)
 extern const struct test application_deletion_tests[];
 const struct test application_deletion_tests[] = {
     TEST(deleting_an_application_deletes_its_bot_and_integrations),
-    TEST(deleting_an_application_of_1000_guilds_runs_in_batches),
+    TEST(deleting_an_app_of_1000_guilds_runs_in_batches),
     TEST(deleting_an_application_continues_after_a_restart),
     TEST(application_being_deleted_is_unknown_to_all_routes),
     { 0 },

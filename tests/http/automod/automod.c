@@ -153,7 +153,7 @@ static void alert_action_posts_a_message_of_type_24(struct world *w)
     expect_status(client_delete(g.ada, SAY "/%s", g.alerts, alert), 204);
 }
 
-static void rule_with_block_and_timeout_action_applies_both(struct world *w)
+static void automod_rule_with_block_and_timeout_applies_both(struct world *w)
 {
     struct automod_guild g = create_automod_guild(w);
 
@@ -170,7 +170,7 @@ static void rule_with_block_and_timeout_action_applies_both(struct world *w)
     expect_status(send_text(g.bob, &g, "hello"), 200);
 }
 
-static void spam_rule_blocks_the_fifth_equal_message_in_ten_seconds(struct world *w)
+static void automod_blocks_the_fifth_equal_message_in_ten_seconds(struct world *w)
 {
     struct automod_guild g = create_automod_guild(w);
 
@@ -184,7 +184,7 @@ static void spam_rule_blocks_the_fifth_equal_message_in_ten_seconds(struct world
     expect(world_number(w, "select count(*) from automod_echoes") == 1);
 }
 
-static void rule_does_not_apply_to_exempt_roles_and_channels(struct world *w)
+static void automod_rule_skips_exempt_roles_and_channels(struct world *w)
 {
     struct automod_guild g = create_automod_guild(w);
     struct client *eve = world_client(w, "eve");
@@ -263,7 +263,7 @@ static void member_profile_rule_refuses_nicks_and_quarantines_members(struct wor
                 "'quarantine_user'}, {'name': 'quarantine_event', 'value': 'guild_join'}]}]}]");
 }
 
-static void expensive_regex_rule_blocks_a_matching_long_message(struct world *w)
+static void costly_automod_regex_blocks_a_matching_long_message(struct world *w)
 {
     struct automod_guild g = create_automod_guild(w);
     char text[2001];
@@ -277,7 +277,7 @@ static void expensive_regex_rule_blocks_a_matching_long_message(struct world *w)
 }
 
 /* Six rules of 1,000 words match at every letter: the match must not block the write thread. */
-static void rules_with_6000_keywords_check_long_messages_in_time(struct world *w)
+static void automod_checks_6000_keywords_in_long_messages_fast(struct world *w)
 {
     struct automod_guild g = create_automod_guild(w);
     char text[2001], *words = arena_alloc(world_arena(w), 1000 * 40), *end = words;
@@ -342,13 +342,13 @@ const struct test automod_tests[] = {
     TEST(keyword_rule_blocks_polls_with_matching_text),
     TEST(keyword_rule_blocks_matching_message_edits),
     TEST(alert_action_posts_a_message_of_type_24),
-    TEST(rule_with_block_and_timeout_action_applies_both),
-    TEST(spam_rule_blocks_the_fifth_equal_message_in_ten_seconds),
-    TEST(rule_does_not_apply_to_exempt_roles_and_channels),
+    TEST(automod_rule_with_block_and_timeout_applies_both),
+    TEST(automod_blocks_the_fifth_equal_message_in_ten_seconds),
+    TEST(automod_rule_skips_exempt_roles_and_channels),
     TEST(keyword_rule_blocks_forum_posts_with_a_matching_title),
     TEST(member_profile_rule_refuses_nicks_and_quarantines_members),
-    TEST(expensive_regex_rule_blocks_a_matching_long_message),
-    TEST(rules_with_6000_keywords_check_long_messages_in_time),
+    TEST(costly_automod_regex_blocks_a_matching_long_message),
+    TEST(automod_checks_6000_keywords_in_long_messages_fast),
     TEST_WITH(keyword_preset_rule_uses_the_configured_word_file, write_word_list),
     TEST(automod_event_content_requires_message_content_intent),
     { 0 },

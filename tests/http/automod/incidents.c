@@ -81,7 +81,7 @@ static void dms_disabled_until_blocks_direct_messages_of_members(struct world *w
     expect_status(client_post(h.bob, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
 }
 
-static void incident_actions_require_manage_guild_and_24_hours_at_most(struct world *w)
+static void incident_actions_require_manage_guild_and_last_24_hours(struct world *w)
 {
     struct server_loop h = world_home(w, 0);
 
@@ -95,6 +95,6 @@ const struct test incidents_tests[] = {
     TEST(invites_disabled_until_blocks_and_unblocks_joining),
     TEST(invites_disabled_until_expires),
     TEST(dms_disabled_until_blocks_direct_messages_of_members),
-    TEST(incident_actions_require_manage_guild_and_24_hours_at_most),
+    TEST(incident_actions_require_manage_guild_and_last_24_hours),
     { 0 },
 };

@@ -285,7 +285,8 @@ static const char *make_large_category(struct world *w, struct client *c, const 
 }
 
 /* Expects CHANNEL_UPDATE of all channels but one, in order. */
-static void expect_synced_updates(struct world *w, const char *g, const char *cat, int action)
+static void expect_channel_updates_of_category_sync(struct world *w, const char *g, const char *cat,
+                                                    int action)
 {
     expect_audit(w, g, action, cat);
     expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
@@ -304,13 +305,13 @@ static void overwrite_changes_of_a_large_category_sync_in_batches(struct world *
     world_sql(w, "delete from overwrites where channel_id = 20 and target_id > 105");
     discard_received(w);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, cat, ada->id), 204);
-    expect_synced_updates(w, g, cat, 13);
+    expect_channel_updates_of_category_sync(w, g, cat, 13);
     expect(world_number(w, "select count(*) from overwrites where target_id = %s", ada->id) == 50);
     expect(world_number(w, "select count(*) from overwrites") == 50 * 901 + 5);
 
     discard_received(w);
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
-    expect_synced_updates(w, g, cat, 11);
+    expect_channel_updates_of_category_sync(w, g, cat, 11);
     expect(world_number(w, "select count(*) from overwrites") == 5);
 }
 
@@ -322,7 +323,7 @@ static const char *write_900_overwrites(struct world *w)
     for (int i = 1; i <= 900; i++)
         buf_printf(&b, "%s{'id': '%d', 'type': 1, 'deny': '2048'}", i > 1 ? "," : "", 100 + i);
     const char *text =
-        TEXT(w, "{'permission_overwrites': [%s]}", str_dup_cstring(world_arena(w), buf_str(&b)));
+        TEXT(w, "{'permission_overwrites': [%s]}", str_dup_cstring(world_arena(w), buf_as_str(&b)));
     buf_clear(&b);
     return text;
 }

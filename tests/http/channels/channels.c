@@ -402,7 +402,7 @@ static const char *create_full_channels(struct world *w, struct client *ada, con
 }
 
 /* 50,000 overwrites are read and sent in several transactions; the test fails if one takes long. */
-static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
+static void channel_update_events_of_many_channels_come_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -413,8 +413,8 @@ static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
     for (int i = 0; i < FULL_CHANNELS; i++)
         buf_printf(&body, "%s{'id': '%d', 'position': %d}", i ? ", " : "[", 5000 + i, 100 - i);
     buf_add_lit(&body, "]");
-    expect_status(client_patch(ada, str_dup_cstring(world_arena(w), buf_str(&body)), CHANNELS, g),
-                  204);
+    expect_status(
+        client_patch(ada, str_dup_cstring(world_arena(w), buf_as_str(&body)), CHANNELS, g), 204);
     buf_clear(&body);
     expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
     for (int i = 0; i < FULL_CHANNELS; i++) {
@@ -440,8 +440,9 @@ static void at_most_500_channels_can_be_moved_in_one_request(struct world *w)
     for (int i = 0; i < 500; i++)
         buf_printf(&body, "%s{'id': '%s', 'position': %d}", i ? ", " : "[", a, i + 1);
     const char *most =
-        str_dup_cstring(world_arena(w), STR_CONCAT(world_arena(w), buf_str(&body), STR("]")));
-    const char *more = TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_ARGS(buf_str(&body)), a);
+        str_dup_cstring(world_arena(w), STR_CONCAT(world_arena(w), buf_as_str(&body), STR("]")));
+    const char *more =
+        TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_ARGS(buf_as_str(&body)), a);
     buf_clear(&body);
     expect_error(client_patch(ada, more, CHANNELS, g), 400, 50035);
     expect_status(client_patch(ada, most, CHANNELS, g), 204);
@@ -570,7 +571,7 @@ static void changing_a_channel_requires_manage_channels(struct world *w)
     expect_status(client_patch(dan, "{'permission_overwrites': []}", "/channels/%s", c), 200);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -681,14 +682,14 @@ const struct test channels_tests[] = {
     TEST(moving_channels_sends_channel_update_for_each_moved_one),
     TEST(moving_unknown_channels_changes_nothing),
     TEST(lock_permissions_copies_overwrites_of_the_category),
-    TEST(updates_of_many_large_channels_are_sent_in_batches),
+    TEST(channel_update_events_of_many_channels_come_in_batches),
     TEST(at_most_500_channels_can_be_moved_in_one_request),
     TEST(lock_permissions_is_limited_by_the_number_of_overwrites),
     TEST(channel_patch_keeps_absent_fields_and_resets_null_fields),
     TEST(voice_channel_fields_are_validated_when_changed),
     TEST(channel_type_changes_only_between_text_and_announcement),
     TEST(changing_a_channel_requires_manage_channels),
-    TEST_WITH(channel_can_be_renamed_twice_in_ten_minutes, enable_rate_limits),
+    TEST_WITH(channel_can_be_renamed_twice_in_ten_minutes, configure_enabled_rate_limits),
     TEST(deleting_a_channel_returns_it_and_sends_channel_delete),
     TEST(deleting_a_category_removes_its_channels_parent_id),
     TEST(deleting_the_system_channel_clears_the_guild_field),

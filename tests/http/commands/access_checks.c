@@ -26,8 +26,8 @@ static struct answer invoke_roll_in(struct test_commands *s, struct client *by, 
 enum { ROLE = 1, USER = 2, CHANNEL = 3 };
 
 /* Replaces a permission row of a command or application. */
-static void set_permission_row(struct test_commands *s, const char *target, const char *entity,
-                               int type, bool may)
+static void set_command_permission_row(struct test_commands *s, const char *target,
+                                       const char *entity, int type, bool may)
 {
     world_sql(s->world, "delete from command_permissions where target_id = %s and entity_id = %s",
               target, entity);
@@ -37,8 +37,8 @@ static void set_permission_row(struct test_commands *s, const char *target, cons
               s->test_guild.id, target, entity, type, s->application, may);
 }
 
-static void insert_overwrite(struct test_commands *s, const char *channel, uint64_t allow,
-                             uint64_t deny)
+static void insert_channel_overwrite_row(struct test_commands *s, const char *channel,
+                                         uint64_t allow, uint64_t deny)
 {
     world_sql(s->world,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
@@ -62,21 +62,21 @@ static void channel_permissions_of_commands_allow_or_deny_channels(struct world 
     const char *there = make_channel(s.ada, s.test_guild.id, "{'name': 'there'}");
     const char *all = TEXT(w, "%llu", BITS(id_of(s.test_guild.id) - 1));
 
-    set_permission_row(&s, id, here, CHANNEL, false);
+    set_command_permission_row(&s, id, here, CHANNEL, false);
     expect_may_not(&s, s.bob, id, here);
     expect_may(&s, s.bob, id, there);
     expect_may(&s, s.ada, id, here); /* the owner */
     /* A user permission does not override a channel permission. */
-    set_permission_row(&s, id, s.bob->id, USER, true);
+    set_command_permission_row(&s, id, s.bob->id, USER, true);
     expect_may_not(&s, s.bob, id, here);
     /* All channels but one. */
-    set_permission_row(&s, id, all, CHANNEL, false);
-    set_permission_row(&s, id, here, CHANNEL, true);
+    set_command_permission_row(&s, id, all, CHANNEL, false);
+    set_command_permission_row(&s, id, here, CHANNEL, true);
     expect_may(&s, s.bob, id, here);
     expect_may_not(&s, s.bob, id, there);
     /* Permissions of the command override those of the application. */
-    set_permission_row(&s, s.application, here, CHANNEL, false);
-    set_permission_row(&s, s.application, there, CHANNEL, true);
+    set_command_permission_row(&s, s.application, here, CHANNEL, false);
+    set_command_permission_row(&s, s.application, there, CHANNEL, true);
     expect_may(&s, s.bob, id, here);
     expect_may_not(&s, s.bob, id, there);
     world_sql(w, "delete from command_permissions where target_id = %s", id);
@@ -96,16 +96,16 @@ static void role_permissions_of_commands_override_everyone(struct world *w)
     test_guild_give(&s.test_guild, s.bob, two);
     expect_may_not(&s, s.bob, id, here);
     /* Permissions of the application do not override the command's default; its own do. */
-    set_permission_row(&s, s.application, one, ROLE, true);
+    set_command_permission_row(&s, s.application, one, ROLE, true);
     expect_may_not(&s, s.bob, id, here);
-    set_permission_row(&s, id, everyone, ROLE, true);
+    set_command_permission_row(&s, id, everyone, ROLE, true);
     expect_may(&s, s.bob, id, here);
     /* Roles override @everyone; one allowing role is enough. */
-    set_permission_row(&s, id, one, ROLE, false);
+    set_command_permission_row(&s, id, one, ROLE, false);
     expect_may_not(&s, s.bob, id, here);
-    set_permission_row(&s, id, two, ROLE, true);
+    set_command_permission_row(&s, id, two, ROLE, true);
     expect_may(&s, s.bob, id, here);
-    set_permission_row(&s, id, s.bob->id, USER, false);
+    set_command_permission_row(&s, id, s.bob->id, USER, false);
     expect_may_not(&s, s.bob, id, here);
     expect_may(&s, s.ada, id, here);
 }
@@ -118,11 +118,11 @@ static void threads_use_the_command_permissions_of_their_channel(struct world *w
     const char *thread = make_thread(&s);
 
     expect_may(&s, s.bob, id, thread);
-    set_permission_row(&s, id, s.test_guild.channel, CHANNEL, false);
+    set_command_permission_row(&s, id, s.test_guild.channel, CHANNEL, false);
     expect_may_not(&s, s.bob, id, thread);
     world_sql(w, "delete from command_permissions");
     /* In threads SEND_MESSAGES_IN_THREADS is required. */
-    insert_overwrite(&s, s.test_guild.channel, 0, PERMISSION(SEND_MESSAGES));
+    insert_channel_overwrite_row(&s, s.test_guild.channel, 0, PERMISSION(SEND_MESSAGES));
     expect_may_not(&s, s.bob, id, s.test_guild.channel);
     expect_may(&s, s.bob, id, thread);
     world_sql(w, "update overwrites set deny = %llu", BITS(PERMISSION(SEND_MESSAGES_IN_THREADS)));
@@ -145,15 +145,15 @@ static void timed_out_members_cannot_use_commands(struct world *w)
     struct client *cleo = world_client(w, "cleo");
     const char *id = make_global_command(&s, "%s", ""), *here = s.test_guild.channel;
 
-    set_permission_row(&s, id, s.bob->id, USER, true);
+    set_command_permission_row(&s, id, s.bob->id, USER, true);
     world_sql(w, "update members set timed_out_until = 4102444800000000");
     expect_may_not(&s, s.bob, id, here);
     expect_may(&s, s.ada, id, here);
     /* Administrators are exempt from time-outs and permission rows. */
     test_guild_add_with(&s.test_guild, cleo, 3, PERMISSION(ADMINISTRATOR));
     world_sql(w, "update members set timed_out_until = 4102444800000000");
-    set_permission_row(&s, id, cleo->id, USER, false);
-    set_permission_row(&s, id, here, CHANNEL, false);
+    set_command_permission_row(&s, id, cleo->id, USER, false);
+    set_command_permission_row(&s, id, here, CHANNEL, false);
     expect_may(&s, cleo, id, here);
 }
 
@@ -164,7 +164,7 @@ static void user_installed_app_does_not_require_send_messages(struct world *w)
                *here = s.test_guild.channel;
 
     install_on(&s, s.bob);
-    insert_overwrite(&s, here, 0, PERMISSION(SEND_MESSAGES));
+    insert_channel_overwrite_row(&s, here, 0, PERMISSION(SEND_MESSAGES));
     expect_may(&s, s.bob, id, here);
     world_sql(w, "update overwrites set deny = %llu", BITS(PERMISSION(USE_APPLICATION_COMMANDS)));
     expect_may_not(&s, s.bob, id, here);
@@ -186,15 +186,15 @@ static void guild_command_permissions_apply_to_user_installed_apps(struct world 
         expect_may(&s, s.bob, id, here);
         expect_may_not(&s, s.bob, latched, here);
         expect_may(&s, s.ada, latched, here); /* the owner */
-        set_permission_row(&s, latched, s.bob->id, USER, true);
+        set_command_permission_row(&s, latched, s.bob->id, USER, true);
         expect_may(&s, s.bob, latched, here);
-        set_permission_row(&s, id, s.bob->id, USER, false);
+        set_command_permission_row(&s, id, s.bob->id, USER, false);
         expect_may_not(&s, s.bob, id, here);
         world_sql(w, "delete from command_permissions");
-        set_permission_row(&s, s.application, s.test_guild.id, ROLE, false);
+        set_command_permission_row(&s, s.application, s.test_guild.id, ROLE, false);
         expect_may_not(&s, s.bob, id, here);
         world_sql(w, "delete from command_permissions");
-        set_permission_row(&s, id, here, CHANNEL, false);
+        set_command_permission_row(&s, id, here, CHANNEL, false);
         expect_may_not(&s, s.bob, id, here);
         world_sql(w, "delete from integrations");
     }

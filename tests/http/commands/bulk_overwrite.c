@@ -21,7 +21,7 @@ static const char *write_commands(struct world *w, int type, int from, int to)
         buf_printf(&b, "%s{'type': %d, 'name': 'c%d'%s}", i > from ? "," : "", type, i,
                    type == 1 ? ", 'description': 'd'" : "");
     buf_add_str(&b, str_slice("]", 2));
-    const char *text = str_dup(world_arena(w), buf_str(&b)).p;
+    const char *text = str_dup(world_arena(w), buf_as_str(&b)).p;
     buf_clear(&b);
     return text;
 }

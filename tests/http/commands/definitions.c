@@ -9,7 +9,7 @@ struct definition {
     const char *json, *path, *code;
 };
 
-static void check_definitions(struct test_app *s, const struct definition *d)
+static void check_command_definitions_of_table(struct test_app *s, const struct definition *d)
 {
     for (; d->json; d++) {
         struct answer a = client_post(s->bot, d->json, "%s", s->global);
@@ -65,7 +65,7 @@ static void chat_command_name_allows_lowercase_letters_of_any_script(struct worl
     };
     struct test_app s = world_test_app(w);
 
-    check_definitions(&s, names);
+    check_command_definitions_of_table(&s, names);
     struct answer a = client_post(s.bot, NAMED("two words"), "%s", s.global);
     expect_invalid(a, "name", BAD_NAME); /* both errors */
     a = client_post(s.bot, NAMED("Ping"), "%s", s.global);
@@ -88,7 +88,7 @@ static void context_menu_command_name_allows_capitals_and_spaces(struct world *w
     };
     struct test_app s = world_test_app(w);
 
-    check_definitions(&s, names);
+    check_command_definitions_of_table(&s, names);
 }
 
 #define DESCRIBED(text) "{'name': 'a', 'description': '" text "'}"
@@ -119,7 +119,7 @@ static void command_description_is_required_only_for_chat_input_type(struct worl
     };
     struct test_app s = world_test_app(w);
 
-    check_definitions(&s, descriptions);
+    check_command_definitions_of_table(&s, descriptions);
 }
 
 #define WITH(fields) "{'name': 'a', 'description': 'd', " fields "}"
@@ -169,7 +169,7 @@ static void command_fields_with_wrong_types_are_refused(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_definitions(&s, fields);
+    check_command_definitions_of_table(&s, fields);
     expect_error(client_post(s.bot, "{", "%s", s.global), 400, 50109);
     /* A null option gets only one error. */
     expect_json(client_post(s.bot, WITH("'options': [null]"), "%s", s.global),

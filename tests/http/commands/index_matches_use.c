@@ -194,8 +194,8 @@ struct stage_instance {
     const char *role, *here, *there;
 };
 
-static void insert_permission_rows(const struct stage_instance *g, struct str target,
-                                   enum said what)
+static void insert_command_permission_rows(const struct stage_instance *g, struct str target,
+                                           enum said what)
 {
     const char *entity[SAID] = {
         [ME_YES] = g->who->id,   [ME_NO] = g->who->id,   [ROLE_YES] = g->role, [ROLE_NO] = g->role,
@@ -214,8 +214,8 @@ static void insert_permission_rows(const struct stage_instance *g, struct str ta
 }
 
 /* Checks that the index lists a command exactly when it can be used in some channel. */
-static void compare_index_with_channels(const struct stage_instance *g, const struct dom *k,
-                                        const struct dom *own)
+static void compare_command_index_with_channels(const struct stage_instance *g, const struct dom *k,
+                                                const struct dom *own)
 {
     struct answer a = client_get(g->who, "/guilds/%s/application-command-index", g->s->guild);
     bool here = can_use_command(g->who, k, g->s->guild, g->here);
@@ -236,10 +236,10 @@ static void check_all_permission_rows(const struct stage_instance *g, const stru
     for (enum said of_command = NOTHING; of_command < SAID; of_command++) {
         for (enum said of_app = NOTHING; of_app < SAID; of_app++) {
             world_sql(w, "delete from command_permissions");
-            insert_permission_rows(g, dom_at(k, "id")->text, of_command);
-            insert_permission_rows(g, dom_at(own, "id")->text, of_command);
-            insert_permission_rows(g, app, of_app);
-            compare_index_with_channels(g, k, own);
+            insert_command_permission_rows(g, dom_at(k, "id")->text, of_command);
+            insert_command_permission_rows(g, dom_at(own, "id")->text, of_command);
+            insert_command_permission_rows(g, app, of_app);
+            compare_command_index_with_channels(g, k, own);
         }
     }
 }
@@ -301,8 +301,8 @@ static size_t count_listed_commands(struct test_app *s, struct client *c)
     return dom_at(a.json, "application_commands")->count;
 }
 
-static void set_overwrite(struct client *owner, struct client *about, const char *channel,
-                          uint64_t allow, uint64_t deny)
+static void set_channel_overwrite_of_role(struct client *owner, struct client *about,
+                                          const char *channel, uint64_t allow, uint64_t deny)
 {
     const char *body =
         TEXT(owner->world, "{'type': 1, 'allow': '%llu', 'deny': '%llu'}", BITS(allow), BITS(deny));
@@ -320,15 +320,16 @@ static void categories_and_unusable_channels_do_not_list_commands(struct world *
 
     make_command(s.bot, s.local,
                  "{'name': 'x', 'description': 'd', 'default_member_permissions': '8192'}");
-    set_overwrite(s.ada, bob, category, needed, 0);
+    set_channel_overwrite_of_role(s.ada, bob, category, needed, 0);
     expect(count_listed_commands(&s, bob) == 0);
-    set_overwrite(s.ada, bob, channel, needed, PERMISSION(USE_APPLICATION_COMMANDS));
+    set_channel_overwrite_of_role(s.ada, bob, channel, needed,
+                                  PERMISSION(USE_APPLICATION_COMMANDS));
     expect(count_listed_commands(&s, bob) == 0);
-    set_overwrite(s.ada, bob, channel, needed, PERMISSION(VIEW_CHANNEL));
+    set_channel_overwrite_of_role(s.ada, bob, channel, needed, PERMISSION(VIEW_CHANNEL));
     expect(count_listed_commands(&s, bob) == 0);
-    set_overwrite(s.ada, bob, channel, needed, PERMISSION(SEND_MESSAGES));
+    set_channel_overwrite_of_role(s.ada, bob, channel, needed, PERMISSION(SEND_MESSAGES));
     expect(count_listed_commands(&s, bob) == 0);
-    set_overwrite(s.ada, bob, channel, needed, 0);
+    set_channel_overwrite_of_role(s.ada, bob, channel, needed, 0);
     expect(count_listed_commands(&s, bob) == 1);
 }
 
@@ -340,7 +341,7 @@ static void commands_usable_only_in_a_thread_are_listed(struct world *w)
     struct answer k = client_post(s.bot, "{'name': 'x', 'description': 'd'}", "%s", s.local);
 
     world_sql(w, "delete from channels where guild_id = %s and id <> %s", s.guild, channel);
-    set_overwrite(s.ada, bob, channel, 0, PERMISSION(SEND_MESSAGES));
+    set_channel_overwrite_of_role(s.ada, bob, channel, 0, PERMISSION(SEND_MESSAGES));
     expect(count_listed_commands(&s, bob) == 0);
     struct answer a =
         client_post(s.ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", channel);

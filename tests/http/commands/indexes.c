@@ -235,19 +235,19 @@ static void global_popularity_rank_orders_commands_by_recent_use(struct world *w
 
 /* --- versions ------------------------------------------------------------------------- */
 
-static snowflake read_index_version(struct answer a)
+static snowflake read_command_index_version(struct answer a)
 {
     return id_of(answer_text(a, "version"));
 }
 
 /* Expects that the index version has changed since last, or that it has not. */
-#define expect_moved(last, a)                   \
-    do {                                        \
-        snowflake now_ = read_index_version(a); \
-        expect(now_ > (last));                  \
-        (last) = now_;                          \
+#define expect_moved(last, a)                           \
+    do {                                                \
+        snowflake now_ = read_command_index_version(a); \
+        expect(now_ > (last));                          \
+        (last) = now_;                                  \
     } while (0)
-#define expect_still(last, a) expect(read_index_version(a) == (last))
+#define expect_still(last, a) expect(read_command_index_version(a) == (last))
 
 static void guild_index_version_changes_with_its_commands(struct world *w)
 {
@@ -258,7 +258,7 @@ static void guild_index_version_changes_with_its_commands(struct world *w)
 
     expect_json(client_get(s.ada, "/guilds/%s/application-command-index", empty),
                 "{'applications': [], 'application_commands': [], 'version': '%s'}", empty);
-    snowflake last = read_index_version(get_guild_index(&s, bob));
+    snowflake last = read_command_index_version(get_guild_index(&s, bob));
     expect_still(last, get_guild_index(&s, bob));
     const char *global = make_command(s.bot, s.global, PING);
     expect_moved(last, get_guild_index(&s, bob));
@@ -313,7 +313,7 @@ static void account_index_lists_commands_of_user_installed_apps(struct world *w)
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s', "
                 "'global_popularity_rank': 2}]}",
                 s.app, id);
-    snowflake last = read_index_version(a);
+    snowflake last = read_command_index_version(a);
     expect(last > id_of(bob->id));
     make_command(s.bot, s.global, PING);
     expect_moved(last, client_get(bob, "%s", path));
@@ -362,7 +362,7 @@ static void direct_channel_index_lists_commands_of_its_bot(struct world *w)
     struct answer a = get_channel_index(bob, channel);
     expect_json(a, "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s'}]}",
                 s.app, id);
-    snowflake last = read_index_version(a);
+    snowflake last = read_command_index_version(a);
     make_command(s.bot, s.global, "{'name': 'b', 'description': 'd', 'contexts': [1]}");
     expect_moved(last, get_channel_index(bob, channel));
     expect_error(get_channel_index(eve, channel), 403, 50001);
@@ -392,7 +392,7 @@ static void direct_channel_index_version_changes_with_app_installs(struct world 
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *channel = talk_to(s.ada, s.app);
-    snowflake adas = read_index_version(get_channel_index(s.ada, channel));
+    snowflake adas = read_command_index_version(get_channel_index(s.ada, channel));
 
     make_command(s.bot, s.global, PING);
     expect_moved(adas, get_channel_index(s.ada, channel));
@@ -401,7 +401,7 @@ static void direct_channel_index_version_changes_with_app_installs(struct world 
     expect_still(adas, get_channel_index(s.ada, channel));
     put_member(other, bob);
     channel = talk_to(bob, s.app);
-    snowflake last = read_index_version(get_channel_index(bob, channel));
+    snowflake last = read_command_index_version(get_channel_index(bob, channel));
     expect(count_commands(get_channel_index(bob, channel)) == 1);
 
     /* Bob leaves the guild and joins again. */
@@ -448,8 +448,8 @@ static void direct_channel_index_changes_when_a_guild_installs_the_app(struct wo
 
     make_command(s.bot, s.global, PING);
     put_member(guild, bob);
-    snowflake last = read_index_version(get_channel_index(bob, bobs));
-    snowflake others = read_index_version(get_channel_index(eve, eves));
+    snowflake last = read_command_index_version(get_channel_index(bob, bobs));
+    snowflake others = read_command_index_version(get_channel_index(eve, eves));
     install(s.ada, s.app, guild, "applications.commands");
     expect(count_commands(get_channel_index(bob, bobs)) == 1);
     expect_moved(last, get_channel_index(bob, bobs));
@@ -504,7 +504,7 @@ static void direct_channel_indexes_of_a_popular_bot_update_in_batches(struct wor
         "insert into direct_channels (low_id, high_id, channel_id) %s select 1000 + i, %s, 1000 + i "
         "from n",
         NUMBERS, s.app);
-    snowflake last = read_index_version(get_channel_index(bob, bobs));
+    snowflake last = read_command_index_version(get_channel_index(bob, bobs));
     install(s.ada, s.app, guild, "applications.commands");
     world_settle(w);
     expect_moved(last, get_channel_index(bob, bobs));
@@ -521,7 +521,7 @@ static void account_index_version_changes_with_user_installs_only(struct world *
     const char *other = make_application(s.ada, "Other");
 
     install_on_account(bob, s.app);
-    snowflake last = read_index_version(client_get(bob, "%s", path));
+    snowflake last = read_command_index_version(client_get(bob, "%s", path));
     install_on_account(bob, s.app);
     expect_still(last, client_get(bob, "%s", path));
     test_app_member(&s, "eve", 0);
@@ -576,7 +576,7 @@ static void group_index_lists_commands_of_apps_added_to_the_group(struct world *
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s'}]}", s.app,
                 id);
     /* The commands disappear with the app. */
-    snowflake last = read_index_version(shown_now);
+    snowflake last = read_command_index_version(shown_now);
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
     shown_now = get_channel_index(eve, group);
     expect_json(shown_now, "{'applications': [], 'application_commands': []}");

@@ -8,7 +8,7 @@ struct list_of_options {
     const char *json, *path, *code; /* NULL: valid */
 };
 
-static void check_options(struct test_app *s, const struct list_of_options *o)
+static void check_command_options_of_table(struct test_app *s, const struct list_of_options *o)
 {
     for (; o->json; o++) {
         struct answer a = client_post(
@@ -54,7 +54,7 @@ static void option_name_type_and_description_are_validated(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_options(&s, options);
+    check_command_options_of_table(&s, options);
 }
 
 static void command_options_nest_at_most_two_levels(struct world *w)
@@ -80,7 +80,7 @@ static void command_options_nest_at_most_two_levels(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_options(&s, options);
+    check_command_options_of_table(&s, options);
 }
 
 static void required_options_must_precede_optional_ones(struct world *w)
@@ -98,7 +98,7 @@ static void required_options_must_precede_optional_ones(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_options(&s, options);
+    check_command_options_of_table(&s, options);
 }
 
 #define DE(name) ", 'name_localizations': {'de': '" name "'}"
@@ -121,7 +121,7 @@ static void option_names_must_be_unique_in_every_locale(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_options(&s, options);
+    check_command_options_of_table(&s, options);
 }
 
 #define CHOICE(value)  "{'name': 'x', 'value': " value "}"
@@ -179,7 +179,7 @@ static void choice_values_must_match_the_option_type(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_options(&s, options);
+    check_command_options_of_table(&s, options);
 }
 
 static void option_value_and_length_ranges_are_validated(struct world *w)
@@ -226,7 +226,7 @@ static void option_value_and_length_ranges_are_validated(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_options(&s, options);
+    check_command_options_of_table(&s, options);
 }
 
 /* --- counts and sizes ----------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static const char *repeat_option(struct test_app *s, size_t count, const char *i
                 buf_add_char(&b, *c);
     }
     buf_add_char(&b, '\0');
-    const char *text = str_dup(world_arena(s->world), buf_str(&b)).p;
+    const char *text = str_dup(world_arena(s->world), buf_as_str(&b)).p;
     buf_clear(&b);
     return text;
 }

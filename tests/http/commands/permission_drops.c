@@ -13,7 +13,7 @@ enum { GUILDS = 1000 };
     "select (select count(*) from permission_drops) + (select count(*) from jobs where kind = " \
     "'permission-drops')"
 
-static void insert_guilds(struct test_app *s)
+static void insert_guilds_with_the_application(struct test_app *s)
 {
     world_sql(s->world,
               "insert into guilds (id, name, owner_id) " NUMBERS "select i, 'g', %s from n", GUILDS,
@@ -48,7 +48,7 @@ static void renaming_a_command_deletes_its_permissions_in_batches(struct world *
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    insert_guilds(&s);
+    insert_guilds_with_the_application(&s);
     insert_command_denials_in_all_guilds(&s, id);
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
@@ -65,7 +65,7 @@ static void deleting_a_command_deletes_its_permissions_in_batches(struct world *
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    insert_guilds(&s);
+    insert_guilds_with_the_application(&s);
     insert_command_denials_in_all_guilds(&s, id);
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
@@ -80,7 +80,7 @@ static void bulk_overwrite_deletes_permissions_of_removed_commands(struct world 
     static const char *const names[] = { "a", "b", "c" };
     const char *ids[3];
 
-    insert_guilds(&s);
+    insert_guilds_with_the_application(&s);
     for (size_t i = 0; i < 3; i++) {
         ids[i] =
             make_command(s.bot, s.global, TEXT(w, "{'name': '%s', 'description': 'd'}", names[i]));
@@ -144,7 +144,7 @@ static void permissions_marked_for_deletion_are_ignored(struct world *w)
     expect_json(client_get(s.ada, "%s", path), "{'permissions': [{'permission': false}]}");
     expect_json(client_get(s.ada, "%s/permissions", s.local), "[{'id': '%s'}]", id);
     expect(count_index_commands(bob, s.guild) == 0);
-    insert_guilds(&s);
+    insert_guilds_with_the_application(&s);
     insert_command_denials_in_all_guilds(&s, id);
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     insert_permission_deletion_job(w, id);
@@ -166,7 +166,7 @@ static void second_deletion_includes_permissions_set_after_the_first(struct worl
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    insert_guilds(&s);
+    insert_guilds_with_the_application(&s);
     insert_command_denials_in_all_guilds(&s, id);
     mark_permissions_deleted(&s, id);
     expect_status(client_put(s.ada,
@@ -188,7 +188,7 @@ static void deleting_an_application_ends_its_permission_deletions(struct world *
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    insert_guilds(&s);
+    insert_guilds_with_the_application(&s);
     insert_command_denials_in_all_guilds(&s, id);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);

@@ -155,7 +155,7 @@ static const char *write_permission_rows(struct permission_test *b, const char *
         buf_printf(&t, "%s{'id': '%s', 'type': 1, 'permission': true}", i > from ? "," : "",
                    roles[i]);
     buf_add_char(&t, '\0');
-    const char *count_permission_rows = TEXT(b->s.world, "{'permissions': [%s]}", buf_str(&t).p);
+    const char *count_permission_rows = TEXT(b->s.world, "{'permissions': [%s]}", buf_as_str(&t).p);
     buf_clear(&t);
     return count_permission_rows;
 }

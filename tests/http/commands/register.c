@@ -292,7 +292,7 @@ static size_t count_index_events(struct world *w)
 }
 
 /* Events follow the commit, whose rows may be visible earlier. */
-static void expect_index_event_count(struct world *w, size_t count)
+static void expect_count_of_command_index_events(struct world *w, size_t count)
 {
     world_settle(w);
     expect(count_index_events(w) == count);
@@ -314,11 +314,11 @@ static void global_command_change_notifies_1300_guilds_in_batches(struct world *
               "select id, id, 'service', 'a', %s, 0 from guilds where id <= %d",
               s.app, GUILDS);
     make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
-    expect_index_event_count(w, before + GUILDS + 1);
+    expect_count_of_command_index_events(w, before + GUILDS + 1);
     expect_number(w, 0, "select count(*) from jobs where kind = 'command_news'");
     world_wait(w, 2);
     make_command(s.bot, s.global, "{'name': 'pong', 'description': 'd'}");
-    expect_index_event_count(w, before + 2 * (GUILDS + 1));
+    expect_count_of_command_index_events(w, before + 2 * (GUILDS + 1));
     expect_number(w, 0, "select count(*) from jobs where kind = 'command_news'");
 }
 

@@ -9,7 +9,7 @@
 
 /* Up to 25 groups, each with 25 subcommands of 25 options. Each option counts as two characters,
  * but has about 90 bytes of JSON. */
-static void append_option(struct buf *b, char name, int type, const char *rest)
+static void append_command_option_json(struct buf *b, char name, int type, const char *rest)
 {
     buf_printf(b, "%s{'type': %d, 'name': '%c', 'description': 'd'%s", name == 'a' ? "" : ",", type,
                name, rest);
@@ -23,18 +23,18 @@ static const char *write_large_command(struct world *w, const char *name, char g
     buf_init(&b, 4 << 20);
     buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
     for (char g = 'a'; g < groups; g++) {
-        append_option(&b, g, 2, ", 'options': [");
+        append_command_option_json(&b, g, 2, ", 'options': [");
         for (char s = 'a'; s <= 'y'; s++) {
-            append_option(&b, s, 1, ", 'options': [");
+            append_command_option_json(&b, s, 1, ", 'options': [");
             for (char o = 'a'; o <= 'y'; o++)
-                append_option(&b, o, 4, words);
+                append_command_option_json(&b, o, 4, words);
             buf_add_lit(&b, "]}");
         }
         buf_add_lit(&b, "]}");
     }
     buf_add_lit(&b, "]}");
     expect(!buf_is_full(&b));
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -110,7 +110,7 @@ static const char *write_localizations(struct world *w, size_t languages, const 
         buf_printf(&b, "%s'%s':'%s'", i ? "," : "", locales[i], word);
     buf_add_lit(&b, "}}");
     expect(!buf_is_full(&b));
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -147,18 +147,18 @@ static const char *write_localized_command(struct world *w, const char *name, ch
     buf_init(&b, 2 << 20);
     for (int i = 0; i < 95; i++)
         buf_printf(&b, "\xe8\xaa%c", 0x80 + (first + i) % 64);
-    const char *words = write_localizations(w, 24, str_dup_cstring(world_arena(w), buf_str(&b)));
+    const char *words = write_localizations(w, 24, str_dup_cstring(world_arena(w), buf_as_str(&b)));
     buf_reset(&b);
     buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
     for (char s = 'a'; s <= 'd'; s++) {
-        append_option(&b, s, 1, ", 'options': [");
+        append_command_option_json(&b, s, 1, ", 'options': [");
         for (char o = 'a'; o <= 's'; o++)
-            append_option(&b, o, 4, words);
+            append_command_option_json(&b, o, 4, words);
         buf_add_lit(&b, "]}");
     }
     buf_add_lit(&b, "]}");
     expect(!buf_is_full(&b));
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -173,7 +173,7 @@ static const char *write_localized_commands(struct world *w, char first)
         buf_printf(&b, "%s%s", i ? "," : "[", write_localized_command(w, TEXT(w, "c%d", i), first));
     buf_add_lit(&b, "]");
     expect(!buf_is_full(&b));
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -338,7 +338,7 @@ static void corrupt_command_definition_hides_only_that_command(struct world *w)
 
 /* --- rate limits ---------------------------------------------------------------------- */
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -367,6 +367,6 @@ const struct test commands_size_limits_tests[] = {
     TEST(concurrent_changes_of_long_commands_are_all_applied),
     TEST(corrupt_command_lists_are_rebuilt),
     TEST(corrupt_command_definition_hides_only_that_command),
-    TEST_WITH(command_writes_are_rate_limited_across_all_guilds, enable_rate_limits),
+    TEST_WITH(command_writes_are_rate_limited_across_all_guilds, configure_enabled_rate_limits),
     { 0 },
 };

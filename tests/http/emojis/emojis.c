@@ -263,7 +263,7 @@ static void emoji_changes_are_rate_limited_per_guild(struct world *w)
     create_emoji(h.bob, h.guild, "two", PNG);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -279,6 +279,6 @@ const struct test emojis_tests[] = {
     TEST(deleting_a_role_removes_it_from_emojis),
     TEST(emoji_image_is_served_in_its_original_format),
     TEST(deleting_a_guild_deletes_its_emoji_files),
-    TEST_WITH(emoji_changes_are_rate_limited_per_guild, enable_rate_limits),
+    TEST_WITH(emoji_changes_are_rate_limited_per_guild, configure_enabled_rate_limits),
     { 0 },
 };

@@ -101,11 +101,11 @@ static void capabilities_omit_notes_and_legacy_user_settings(struct world *w)
     struct emitted_event n = { .event = EVENT_USER_SETTINGS_UPDATE,
                                .to = audience_of_user(id_of(s.ada->id)),
                                .payload = STR("{}") };
-    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
     close_quiet(g);
     g = identify_with_capabilities(s.ada, 0);
     expect_dispatch(g, "READY", "{}");
-    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
     expect_dispatch(g, "USER_SETTINGS_UPDATE", "{}");
     close_quiet(g);
 }

@@ -62,7 +62,7 @@ static void stage_instances_are_shown_only_with_visible_channels(struct world *w
     expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
 }
 
-static void set_bobs_role(struct visibility_guild *s, bool has)
+static void set_role_of_bob(struct visibility_guild *s, bool has)
 {
     struct answer a = client_patch(
         s->ada, has ? TEXT(s->ada->world, "{'roles': ['%s']}", s->role) : "{'roles': []}",
@@ -71,7 +71,7 @@ static void set_bobs_role(struct visibility_guild *s, bool has)
     expect_status(a, 200);
 }
 
-static void skip_audit_event(struct gateway_conn *g)
+static void skip_audit_log_entry_event(struct gateway_conn *g)
 {
     expect_dispatch(g, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
 }
@@ -93,7 +93,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
 {
     struct visibility_guild s = create_visibility_guild(w);
 
-    set_bobs_role(&s, true);
+    set_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s', 'guild_id': '%s', 'name': 'h'}",
                     s.hidden, s.guild);
@@ -102,7 +102,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
     expect_status(client_post(s.ada, "{'content': 'psst'}", "/channels/%s/messages", s.hidden),
                   200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'psst'}");
-    set_bobs_role(&s, false);
+    set_role_of_bob(&s, false);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': []}");
     expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.hidden,
                     s.guild);
@@ -111,17 +111,18 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
     expect_quiet(s.of_bob);
     /* Nobody else gets these events. */
     expect_dispatch(s.of_ada, "GUILD_MEMBER_UPDATE", "{}");
-    skip_audit_event(s.of_ada);
+    skip_audit_log_entry_event(s.of_ada);
     expect_dispatch(s.of_ada, "MESSAGE_CREATE", "{}");
     expect_dispatch(s.of_ada, "GUILD_MEMBER_UPDATE", "{}");
-    skip_audit_event(s.of_ada);
+    skip_audit_log_entry_event(s.of_ada);
     expect_dispatch(s.of_ada, "MESSAGE_CREATE", "{}");
     expect_quiet(s.of_ada);
     expect_quiet(s.of_bot);
 }
 
 /* Skips the guild's initial channels up to this one. */
-static void read_channel_events_up_to(struct gateway_conn *g, const char *event, const char *last)
+static void read_channel_events_up_to_channel(struct gateway_conn *g, const char *event,
+                                              const char *last)
 {
     const struct dom *d;
 
@@ -137,7 +138,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", open);
     /* @everyone loses VIEW_CHANNEL; an overwrite still gives it to the role. */
-    set_bobs_role(&s, true);
+    set_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
     expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
@@ -145,7 +146,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
         client_patch(s.ada, "{'permissions': '2048'}", "/guilds/%s/roles/%s", s.guild, s.guild),
         200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    read_channel_events_up_to(s.of_bob, "CHANNEL_DELETE", open);
+    read_channel_events_up_to_channel(s.of_bob, "CHANNEL_DELETE", open);
     expect_quiet(s.of_bob);
     /* A new name changes no visibility. */
     expect_status(client_patch(s.ada, "{'name': 'Owls'}", "/guilds/%s/roles/%s", s.guild, s.role),
@@ -156,7 +157,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
     expect_status(
         client_patch(s.ada, "{'permissions': '8'}", "/guilds/%s/roles/%s", s.guild, s.role), 200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    read_channel_events_up_to(s.of_bob, "CHANNEL_CREATE", open);
+    read_channel_events_up_to_channel(s.of_bob, "CHANNEL_CREATE", open);
     expect_thread_list_sync(s.of_bob, s.guild, open);
     expect_quiet(s.of_bob);
 }
@@ -165,7 +166,7 @@ static void deleting_a_role_hides_its_channels(struct world *w)
 {
     struct visibility_guild s = create_visibility_guild(w);
 
-    set_bobs_role(&s, true);
+    set_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
     expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
@@ -181,7 +182,7 @@ static void deleting_a_role_hides_its_channels(struct world *w)
 
 enum { WATCHERS = 40, CHANNELS = 120 };
 
-static void set_everyone_can_view(struct visibility_guild *s, bool shown)
+static void set_view_permission_of_everyone(struct visibility_guild *s, bool shown)
 {
     expect_status(client_patch(s->ada,
                                shown ? "{'permissions': '3072'}" : "{'permissions': '2048'}",
@@ -194,7 +195,7 @@ static void expect_channel_events(struct gateway_conn *g, const char *event,
                                   const char *const *channels)
 {
     expect_dispatch(g, "GUILD_ROLE_UPDATE", "{}");
-    read_channel_events_up_to(g, event, channels[0]);
+    read_channel_events_up_to_channel(g, event, channels[0]);
     for (int i = 1; i < CHANNELS; i++)
         expect_dispatch(g, event, "{'id': '%s'}", channels[i]);
 }
@@ -227,8 +228,8 @@ static void channels_are_shown_to_many_sessions_before_their_messages(struct wor
     for (int i = 0; i < WATCHERS; i++)
         for (int k = i + 1; k < WATCHERS; k++) /* SESSIONS_REPLACE of the later sessions */
             conn_count(watchers[i], conn_read(watchers[i], 60000));
-    set_everyone_can_view(&s, false);
-    set_everyone_can_view(&s, true);
+    set_view_permission_of_everyone(&s, false);
+    set_view_permission_of_everyone(&s, true);
     expect_status(
         client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", channels[CHANNELS / 2]),
         200);
@@ -244,7 +245,7 @@ static void channels_are_shown_to_many_sessions_before_their_messages(struct wor
     }
 }
 
-static void configure_one_loop(struct config *c)
+static void configure_one_event_loop(struct config *c)
 {
     c->loops = 1;
 }
@@ -286,9 +287,9 @@ static void hiding_channels_sends_each_channel_delete_despite_slow_reads(struct 
         channels[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
         expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", channels[i]);
     }
-    set_everyone_can_view(&s, false);
+    set_view_permission_of_everyone(&s, false);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    read_channel_events_up_to(s.of_bob, "CHANNEL_DELETE", channels[0]);
+    read_channel_events_up_to_channel(s.of_bob, "CHANNEL_DELETE", channels[0]);
     for (int i = 1; i < 4; i++)
         expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", channels[i]);
     expect_quiet(s.of_bob);
@@ -363,7 +364,7 @@ const struct test gateway_channel_visibility_tests[] = {
     TEST(adding_or_removing_a_role_shows_or_hides_channels),
     TEST(role_permission_changes_show_and_hide_channels),
     TEST(deleting_a_role_hides_its_channels),
-    TEST_WITH(channels_are_shown_to_many_sessions_before_their_messages, configure_one_loop),
+    TEST_WITH(channels_are_shown_to_many_sessions_before_their_messages, configure_one_event_loop),
     TEST(hiding_channels_sends_each_channel_delete_despite_slow_reads),
     TEST(private_thread_events_go_only_to_creator_and_managers),
     TEST(unarchived_thread_sends_thread_update_to_channel_viewers),

@@ -412,7 +412,7 @@ static void option_limits_unidentified_connections_of_an_address(struct world *w
     expect_op(conn_open(ada, PLAIN), 10);
 }
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
@@ -472,7 +472,8 @@ static void *insert_session_starts(void *arg)
     struct node *n = arg;
 
     for (int i = 0; i < STARTS_EACH; i++)
-        expect(store_run(n->store, STORE_WRITE, NULL, insert_session_start, n) == OK);
+        expect(store_run_transaction_and_wait(n->store, STORE_WRITE, NULL, insert_session_start,
+                                              n) == OK);
     return NULL;
 }
 
@@ -642,17 +643,17 @@ const struct test gateway_connect_tests[] = {
     TEST(heartbeat_is_acknowledged_before_and_after_identify),
     TEST(unknown_opcodes_are_ignored),
     TEST_WITH(option_limits_unidentified_connections_of_an_address, allow_two_pending_sessions),
-    TEST_WITH(more_than_120_payloads_per_minute_close_with_4008, enable_rate_limits),
-    TEST_WITH(heartbeats_beyond_ten_count_towards_the_payload_limit, enable_rate_limits),
+    TEST_WITH(more_than_120_payloads_per_minute_close_with_4008, configure_enabled_rate_limits),
+    TEST_WITH(heartbeats_beyond_ten_count_towards_the_payload_limit, configure_enabled_rate_limits),
     TEST(payload_over_15360_bytes_closes_with_4002),
     TEST(client_without_heartbeats_is_pinged_then_closed_with_4000),
     TEST(unidentified_connection_stays_open_while_it_heartbeats),
     TEST(address_is_limited_to_64_unidentified_connections),
     TEST(user_is_limited_to_fifty_sessions),
-    TEST_WITH(bot_identifies_are_limited_per_max_concurrency_key, enable_rate_limits),
-    TEST_WITH(session_start_limit_counts_down_and_resets_daily, enable_rate_limits),
-    TEST_WITH(session_start_count_survives_a_restart, enable_rate_limits),
-    TEST_WITH(concurrent_session_starts_are_all_counted, enable_rate_limits),
+    TEST_WITH(bot_identifies_are_limited_per_max_concurrency_key, configure_enabled_rate_limits),
+    TEST_WITH(session_start_limit_counts_down_and_resets_daily, configure_enabled_rate_limits),
+    TEST_WITH(session_start_count_survives_a_restart, configure_enabled_rate_limits),
+    TEST_WITH(concurrent_session_starts_are_all_counted, configure_enabled_rate_limits),
     TEST(metrics_count_sessions_identifies_and_dispatches),
     TEST(all_gateway_encodings_and_compressions_work),
     TEST(identify_compress_compresses_only_large_payloads),

@@ -114,9 +114,9 @@ static void guilds_are_distributed_over_shards(struct world *w)
     struct emitted_event n = { .event = EVENT_USER_UPDATE,
                                .to = audience_of_user(id_of(bot->id)),
                                .payload = STR("{}") };
-    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
     n.guild_id = (snowflake)1 << 22;
-    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
     expect_dispatch(shards[0], "USER_UPDATE", "{}");
     expect_dispatch(shards[1], "USER_UPDATE", "{}");
     expect_quiet(shards[0]);
@@ -391,7 +391,7 @@ static void connected_test_clients_receive_message_create(struct world *w)
 
 /* --- requests ------------------------------------------------------------------------- */
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
@@ -580,11 +580,11 @@ const struct test gateway_dispatch_tests[] = {
     TEST(ban_events_go_only_to_members_who_can_ban),
     TEST(bot_receives_its_own_member_update_without_intent),
     TEST(connected_test_clients_receive_message_create),
-    TEST_WITH(second_request_for_all_members_is_rate_limited, enable_rate_limits),
+    TEST_WITH(second_request_for_all_members_is_rate_limited, configure_enabled_rate_limits),
     TEST(all_members_can_be_requested_again_without_rate_limits),
     TEST(request_guild_members_returns_member_chunks),
     TEST(soundboard_and_channel_info_requests_are_answered),
-    TEST_WITH(presence_update_requires_the_presence_intent, enable_rate_limits),
+    TEST_WITH(presence_update_requires_the_presence_intent, configure_enabled_rate_limits),
     TEST(privileged_intents_without_application_flag_close_with_4014),
     TEST(user_session_with_intents_receives_only_their_events),
     { 0 },

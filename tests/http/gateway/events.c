@@ -26,7 +26,7 @@ static void publish_event_to_loops(struct listeners *h, enum event event, struct
     struct emitted_event a = { .event = event, .to = to, .payload = str_of(payload) };
 
     a.routing = facts_read(event, a.payload, world_arena(h->world));
-    gateway_publish(guildhall_get_gateway(world_server(h->world)), &a);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(h->world)), &a);
 }
 
 /* Opens a session of the bot with one intent, or none, that has its guild. */
@@ -94,7 +94,7 @@ static bool received_only_event_before_marker(struct gateway_conn *g, enum event
     }
 }
 
-static void publish_marker_event(struct listeners *h)
+static void publish_event_that_marks_the_end(struct listeners *h)
 {
     struct client *all[] = { h->ada, h->bot, h->eve };
 
@@ -107,7 +107,7 @@ static void publish_marker_event(struct listeners *h)
 static void expect_recipients_of_event(struct listeners *h, enum event event, unsigned intents,
                                        bool bots, bool person)
 {
-    publish_marker_event(h);
+    publish_event_that_marks_the_end(h);
     for (int i = 0; i < LISTENERS; i++) {
         bool wanted = i == PERSON     ? person && !(event_info(event)->flags & EVENT_TO_BOTS)
                       : i == OUTSIDER ? false
@@ -207,7 +207,7 @@ static void private_channel_events_go_to_sessions_with_their_intent(struct world
                                    .member_ids = { people, 2 },
                                    .payload = str_of(h.payload) };
         n.routing = facts_read(e, n.payload, world_arena(w));
-        gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+        gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
         expect_recipients_of_event(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
                                    !(info->flags & EVENT_TO_USERS), true);
     }

@@ -42,7 +42,7 @@ static void insert_direct_channels(struct world *w, const struct client *a, cons
                   first, last, both[i]->id);
 }
 
-static void insert_overwrites(struct world *w, const char *guild, unsigned channels)
+static void insert_many_channel_overwrites(struct world *w, const char *guild, unsigned channels)
 {
     unsigned long long first = 5000, last = first + channels - 1;
 
@@ -133,7 +133,8 @@ static void ready_contains_a_guild_with_50000_overwrites(struct world *w)
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Large");
 
-    insert_overwrites(w, guild, CHANNELS); /* the maximum number of overwrites in a guild */
+    insert_many_channel_overwrites(w, guild,
+                                   CHANNELS); /* the maximum number of overwrites in a guild */
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct gateway_conn *g = open_session(ada, forms[i], "");
         const struct dom *ready = next_dispatch(g, "READY");
@@ -154,7 +155,7 @@ static void joining_a_large_guild_sends_guild_create_before_its_events(struct wo
                         *few = open_session(eve, forms[0], "'intents': 512");
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
 
-    insert_overwrites(w, v.id, CHANNELS);
+    insert_many_channel_overwrites(w, v.id, CHANNELS);
     next_dispatch(first, "READY");
     next_dispatch(second, "READY");
     next_dispatch(few, "READY");
@@ -180,7 +181,7 @@ static void bot_gets_large_guild_create_before_its_events(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bot);
-    insert_overwrites(w, v.id, FEW_CHANNELS);
+    insert_many_channel_overwrites(w, v.id, FEW_CHANNELS);
     for (size_t i = 0; i < COUNT_OF(all_forms); i++) {
         struct gateway_conn *g = open_session(bot, all_forms[i], "'intents': 513");
 

@@ -50,7 +50,7 @@ struct load_test {
     _Atomic int published;
 };
 
-static void load_session_connect_socket(struct load_test *c, struct load_session *f)
+static void load_test_session_connect_socket(struct load_test *c, struct load_session *f)
 {
     /* From many addresses, because unidentified connections are limited per address. */
     struct sockaddr_in from = { .sin_family = AF_INET,
@@ -73,7 +73,7 @@ static void load_session_connect_socket(struct load_test *c, struct load_session
     buf_clear(&f->in);
 }
 
-static void load_session_send(struct load_session *f, const char *text)
+static void load_test_session_send(struct load_session *f, const char *text)
 {
     size_t n = strlen(text), head = n < 126 ? 2 : 4, mask = 4; /* a mask of zeros */
     char frame[1024] = { (char)0x81, (char)(0x80 | n) };
@@ -88,7 +88,7 @@ static void load_session_send(struct load_session *f, const char *text)
     send(f->fd, frame, head + mask + n, MSG_NOSIGNAL);
 }
 
-static void load_session_identify(struct load_test *c, struct load_session *f)
+static void load_test_session_identify(struct load_test *c, struct load_session *f)
 {
     char text[800];
 
@@ -101,7 +101,7 @@ static void load_session_identify(struct load_test *c, struct load_session *f)
                  "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":513,\"properties\":{}}}",
                  c->bot->authorization);
     f->resuming = f->id[0];
-    load_session_send(f, text);
+    load_test_session_send(f, text);
 }
 
 static uint64_t number_after(const char *text, const char *key)
@@ -112,10 +112,11 @@ static uint64_t number_after(const char *text, const char *key)
     return strtoull(at + strlen(key), NULL, 10);
 }
 
-static void load_session_on_message(struct load_test *c, struct load_session *f, const char *text)
+static void load_test_session_on_message(struct load_test *c, struct load_session *f,
+                                         const char *text)
 {
     if (strstr(text, "\"op\":10,")) {
-        load_session_identify(c, f);
+        load_test_session_identify(c, f);
         return;
     }
     if (!strstr(text, "\"op\":0,"))
@@ -136,7 +137,7 @@ static void load_session_on_message(struct load_test *c, struct load_session *f,
 }
 
 /* Parses complete messages out of the received bytes. */
-static void load_session_parse(struct load_test *c, struct load_session *f)
+static void load_test_session_parse_message(struct load_test *c, struct load_session *f)
 {
     size_t at = 0;
 
@@ -165,7 +166,7 @@ static void load_session_parse(struct load_test *c, struct load_session *f)
                       p[head] << 8 | p[head + 1]);
         char *text = mem_new(n + 1);
         memcpy(text, p + head, n);
-        load_session_on_message(c, f, text);
+        load_test_session_on_message(c, f, text);
         mem_free(text);
         at += head + n;
     }
@@ -185,13 +186,13 @@ static bool load_session_read(struct load_test *c, struct load_session *f)
     if (got <= 0)
         return false;
     f->in.n += (size_t)got;
-    load_session_parse(c, f);
+    load_test_session_parse_message(c, f);
     return true;
 }
 
 /* --- all sessions --------------------------------------------------------------------- */
 
-static void load_test_open(struct load_test *c, struct world *w, int count)
+static void load_test_open_sessions(struct load_test *c, struct world *w, int count)
 {
     struct rlimit files;
 
@@ -208,7 +209,7 @@ static void load_test_open(struct load_test *c, struct world *w, int count)
     }
 }
 
-static void load_test_close(struct load_test *c)
+static void load_test_close_sessions(struct load_test *c)
 {
     for (int i = 0; i < c->count; i++) {
         close(c->sessions[i].fd);
@@ -218,8 +219,8 @@ static void load_test_close(struct load_test *c)
 }
 
 /* Reads from all sessions that are not done, until all are. */
-static void load_test_run(struct load_test *c,
-                          bool (*done)(struct load_test *c, struct load_session *f))
+static void load_test_run_event_loop(struct load_test *c,
+                                     bool (*done)(struct load_test *c, struct load_session *f))
 {
     struct pollfd *all = mem_new((size_t)c->count * sizeof *all);
     int64_t end = clock_monotonic_ns() / 1000000 + WAIT_MS;
@@ -249,7 +250,7 @@ static bool load_session_is_ready(struct load_test *c, struct load_session *f)
     return f->in_guild;
 }
 
-static void load_test_connect(struct load_test *c)
+static void load_test_connect_sessions(struct load_test *c)
 {
     /* A few hundred at a time, because of the listen queue's length. */
     int count = c->count;
@@ -258,9 +259,9 @@ static void load_test_connect(struct load_test *c)
         int next = c->count + 200 < count ? c->count + 200 : count;
 
         for (int i = c->count; i < next; i++)
-            load_session_connect_socket(c, &c->sessions[i]);
+            load_test_session_connect_socket(c, &c->sessions[i]);
         c->count = next;
-        load_test_run(c, load_session_is_ready);
+        load_test_run_event_loop(c, load_session_is_ready);
     }
 }
 
@@ -276,7 +277,7 @@ static void publish_event_to_loops(struct load_test *c, int i, size_t padding)
         .to = audience_of_channel_viewers(id_of(c->test_guild.id), id_of(c->test_guild.channel)),
         .payload = str_slice(payload, (size_t)n + padding + 2),
     };
-    gateway_publish(guildhall_get_gateway(world_server(c->world)), &a);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(c->world)), &a);
     c->published = i + 1;
     mem_free(payload);
 }
@@ -301,26 +302,26 @@ static bool received_all_events(struct load_test *c, struct load_session *f)
         close(f->fd);
         f->kills--;
         f->cut_at += 70 + f->number % 50;
-        load_session_connect_socket(c, f);
+        load_test_session_connect_socket(c, f);
     }
     return f->next == EVENTS && !f->resuming && !f->kills;
 }
 
-static void sessions_cut_mid_stream_resume_without_loss_or_duplicates(struct world *w)
+static void sessions_disconnected_during_events_resume_exactly(struct world *w)
 {
     struct load_test c;
     pthread_t thread;
 
-    load_test_open(&c, w, SESSIONS);
-    load_test_connect(&c);
+    load_test_open_sessions(&c, w, SESSIONS);
+    load_test_connect_sessions(&c);
     for (int i = 0; i < SESSIONS; i++) {
         c.sessions[i].kills = 2;
         c.sessions[i].cut_at = i * 37 % 150;
     }
     expect(pthread_create(&thread, NULL, publish_all_events, &c) == 0);
-    load_test_run(&c, received_all_events);
+    load_test_run_event_loop(&c, received_all_events);
     pthread_join(thread, NULL);
-    load_test_close(&c);
+    load_test_close_sessions(&c);
 }
 
 /* --- slow readers --------------------------------------------------------------------- */
@@ -338,24 +339,24 @@ static uint64_t count_cut_sessions(struct world *w)
     return stats.disconnected_slow;
 }
 
-static void sessions_that_do_not_read_are_cut_without_delaying_others(struct world *w)
+static void sessions_that_do_not_read_are_disconnected(struct world *w)
 {
     struct load_test c;
     int i = 0;
 
-    load_test_open(&c, w, SESSIONS + READERS);
+    load_test_open_sessions(&c, w, SESSIONS + READERS);
     for (int k = 0; k < SESSIONS; k++)
         c.sessions[k].slow = true;
-    load_test_connect(&c);
+    load_test_connect_sessions(&c);
     /* The readers receive each event before the next one; half of the buffer limit cuts the
      * others. */
     for (; i < 400 && count_cut_sessions(w) < SESSIONS; i++) {
         publish_event_to_loops(&c, i, 64 * 1024);
-        load_test_run(&c, received_published_events);
+        load_test_run_event_loop(&c, received_published_events);
     }
     expect_soon(count_cut_sessions(w) == SESSIONS); /* the readers may all be on other loops */
     expect(i > 2 * 1024 / 64);                      /* plus the kernel's socket buffers */
-    load_test_close(&c);
+    load_test_close_sessions(&c);
 }
 
 /* --- iterations of a loop ------------------------------------------------------------- */
@@ -369,7 +370,7 @@ static uint64_t count_delivered_events(struct world *w)
 }
 
 /* Sends a close frame: the session ends and leaves its guild. */
-static void load_session_disconnect(struct load_session *f)
+static void load_test_session_disconnect(struct load_session *f)
 {
     static const char bye[] = { (char)0x88, (char)0x82, 0, 0, 0, 0, 0x03, (char)0xe8 };
 
@@ -387,19 +388,19 @@ static void event_loop_serves_requests_while_delivering_to_many_sessions(struct 
 {
     struct load_test c;
 
-    load_test_open(&c, w, SESSIONS);
-    load_test_connect(&c);
+    load_test_open_sessions(&c, w, SESSIONS);
+    load_test_connect_sessions(&c);
     uint64_t before = count_delivered_events(w);
     for (int i = 0; i < EVENTS; i++)
         publish_event_to_loops(&c, i, 100);
     for (int i = 0; i < SESSIONS; i += 3) {
         c.sessions[i].slow = true; /* this session is not waited for */
-        load_session_disconnect(&c.sessions[i]);
+        load_test_session_disconnect(&c.sessions[i]);
     }
     expect_status(client_get(world_client(w, "ada"), "/voice/regions"), 200);
     expect(count_delivered_events(w) - before < SESSIONS * EVENTS / 2);
-    load_test_run(&c, received_all_or_is_slow);
-    load_test_close(&c);
+    load_test_run_event_loop(&c, received_all_or_is_slow);
+    load_test_close_sessions(&c);
 }
 
 struct publisher {
@@ -434,8 +435,8 @@ static void session_starts_while_the_event_queue_is_never_empty(struct world *w)
     struct load_test c;
     pthread_t thread;
 
-    load_test_open(&c, w, SESSIONS);
-    load_test_connect(&c);
+    load_test_open_sessions(&c, w, SESSIONS);
+    load_test_connect_sessions(&c);
     struct publisher f = { .load_test = &c, .before = count_delivered_events(w) };
     expect(pthread_create(&thread, NULL, publish_ahead, &f) == 0);
     expect_soon(f.ahead);
@@ -454,24 +455,25 @@ static void session_starts_while_the_event_queue_is_never_empty(struct world *w)
         expect(next < 0 || i == next);
         next = i + 1;
     }
-    load_test_run(&c, received_published_events);
-    load_test_close(&c);
+    load_test_run_event_loop(&c, received_published_events);
+    load_test_close_sessions(&c);
 }
 
-static void configure_one_loop(struct config *c)
+static void configure_one_event_loop(struct config *c)
 {
     c->loops = 1;
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_many_sessions_tests[] = {
-    TEST_WITH(sessions_cut_mid_stream_resume_without_loss_or_duplicates, configure_four_loops),
-    TEST_WITH(sessions_that_do_not_read_are_cut_without_delaying_others, configure_four_loops),
-    TEST_WITH(event_loop_serves_requests_while_delivering_to_many_sessions, configure_one_loop),
-    TEST_WITH(session_starts_while_the_event_queue_is_never_empty, configure_one_loop),
+    TEST_WITH(sessions_disconnected_during_events_resume_exactly, configure_four_event_loops),
+    TEST_WITH(sessions_that_do_not_read_are_disconnected, configure_four_event_loops),
+    TEST_WITH(event_loop_serves_requests_while_delivering_to_many_sessions,
+              configure_one_event_loop),
+    TEST_WITH(session_starts_while_the_event_queue_is_never_empty, configure_one_event_loop),
     { 0 },
 };

@@ -43,12 +43,12 @@ static struct list_guild create_list_guild(struct world *w)
     conn_beat(h.of_ada);
     conn_beat(h.of_bob);
     /* Lists are sent again after a pause, which starts when the server has read the request. */
-    clock_continue();
+    clock_continue_after_stop();
     return h;
 }
 
-static void subscribe_to_rows(struct gateway_conn *g, const struct list_guild *h,
-                              const char *channel, const char *ranges)
+static void subscribe_to_member_list_rows(struct gateway_conn *g, const struct list_guild *h,
+                                          const char *channel, const char *ranges)
 {
     conn_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}",
               h->test_guild.id, channel, ranges);
@@ -56,7 +56,7 @@ static void subscribe_to_rows(struct gateway_conn *g, const struct list_guild *h
 
 /* Longer than the pause between two lists, also on a busy machine; shorter than the heartbeat
  * limit. */
-static void wait_for_next_list(struct list_guild *h)
+static void wait_for_next_member_list_update(struct list_guild *h)
 {
     world_wait(h->world, 6);
 }
@@ -67,7 +67,7 @@ static void subscribing_sends_the_member_list_at_once(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     const struct dom *d = expect_dispatch(
         h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
         "{'guild_id': '%s', 'id': 'everyone', 'member_count': 3, 'online_count': 2, "
@@ -92,7 +92,7 @@ static void member_list_contains_only_the_requested_ranges(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'op': 'SYNC', 'range': [1, 2], 'items': [{'member': {'id': '%s'}}, "
                     "{'group': {'id': 'online'}}]}, {'range': [4, 9], 'items': [{'group': {'id': "
@@ -100,7 +100,7 @@ static void member_list_contains_only_the_requested_ranges(struct world *w)
                     h.bob->id, h.cleo->id);
     /* Cleo comes online: only the changed rows are sent. */
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     const struct dom *d = expect_dispatch(
         h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
         "{'online_count': 3, 'groups': [{'id': '%s'}, {'id': 'online', 'count': 2}], 'ops': ["
@@ -115,11 +115,11 @@ static void member_list_reflects_status_nick_and_member_changes(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
     /* A status change keeps the rows. */
     conn_send(h.of_bob, "{'op':3,'d':{'status':'dnd','activities':[],'since':null,'afk':false}}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'items': [{}, {'member': {'id': '%s', 'presence': {'status': "
                     "'dnd'}}}, {}, {}, {}, {}]}]}",
@@ -127,7 +127,7 @@ static void member_list_reflects_status_nick_and_member_changes(struct world *w)
     /* An invisible member is offline. */
     conn_send(h.of_bob, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,"
                         "'afk':false}}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 1, 'ops': [{'items': [{'group': {'id': 'online'}}, {}, "
                     "{'group': {'id': 'offline', 'count': 2}}, {'member': {'id': '%s', 'presence': "
@@ -139,7 +139,7 @@ static void member_list_reflects_status_nick_and_member_changes(struct world *w)
                   200);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'items': [{}, {}, {}, {'member': {'id': '%s', 'nick': 'Aaron'}}, "
                     "{'member': {'id': '%s'}}]}]}",
@@ -148,13 +148,13 @@ static void member_list_reflects_status_nick_and_member_changes(struct world *w)
     expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'member_count': 2, 'ops': [{'items': [{}, {}, {'group': {'count': 1}}, "
                     "{'member': {'id': '%s'}}]}]}",
                     h.bob->id);
     /* Nothing is sent twice. */
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_quiet(h.of_ada);
 }
 
@@ -176,7 +176,7 @@ static void hoisted_roles_form_the_groups_of_the_member_list(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'groups': [{'id': '%s'}, {}, {}]}",
                     h.role);
     expect_status(
@@ -184,7 +184,7 @@ static void hoisted_roles_form_the_groups_of_the_member_list(struct world *w)
         200);
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_ROLE_UPDATE", "{}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'groups': [{'id': 'online', 'count': 2}, {'id': 'offline'}], 'ops': ["
                     "{'items': [{'group': {}}, {'member': {'id': '%s'}}, {'member': {'id': '%s'}}, "
@@ -200,7 +200,7 @@ static void hoisted_roles_form_the_groups_of_the_member_list(struct world *w)
         204);
     expect_event_after_lists(h.of_ada, "GUILD_MEMBER_UPDATE");
     expect_event_after_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     const struct dom *d;
     do
         d = expect_event_after_lists(h.of_ada, "GUILD_MEMBER_LIST_UPDATE");
@@ -234,7 +234,7 @@ static void member_list_of_a_hidden_channel_has_only_its_viewers(struct world *w
 
     compute_member_list_id(true, rules, 2, id);
     expect_dispatch(h.of_bob, "CHANNEL_CREATE", "{}");
-    subscribe_to_rows(h.of_bob, &h, hidden, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_bob, &h, hidden, "[[0,99]]");
     expect_dispatch(
         h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
         "{'id': '%s', 'member_count': 2, 'online_count': 2, 'groups': [{'id': '%s'}, "
@@ -242,13 +242,13 @@ static void member_list_of_a_hidden_channel_has_only_its_viewers(struct world *w
         "{}, {'member': {'id': '%s'}}]}]}",
         id, h.role, h.bob->id, h.ada->id);
     /* A session that cannot view the channel gets nothing. */
-    subscribe_to_rows(of_cleo, &h, hidden, "[[0,99]]");
+    subscribe_to_member_list_rows(of_cleo, &h, hidden, "[[0,99]]");
     expect_quiet(of_cleo);
     /* The channel is opened: its list becomes that of everyone. */
     expect_status(client_delete(h.ada, "/channels/%s/permissions/%s", hidden, h.test_guild.id),
                   204);
     expect_dispatch(h.of_bob, "CHANNEL_UPDATE", "{}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
                     "{'id': 'everyone', 'member_count': 3, 'groups': [{'id': '%s'}, {'id': "
                     "'online', 'count': 2}]}",
@@ -259,7 +259,7 @@ static void member_list_of_a_hidden_channel_has_only_its_viewers(struct world *w
                   204);
     expect_dispatch(h.of_bob, "CHANNEL_DELETE", "{}");
     conn_close(of_cleo, 1000);
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_quiet(h.of_bob);
 }
 
@@ -267,14 +267,14 @@ static void unsubscribed_session_gets_no_list_updates(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    subscribe_to_rows(h.of_bob, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_bob, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[]");
     expect_quiet(h.of_ada); /* the request was read */
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 3}");
     expect_quiet(h.of_ada);
     conn_close(of_cleo, 1000);
@@ -293,16 +293,16 @@ static void subscribing_to_eleven_channels_drops_the_first(struct world *w)
                  i, h.test_guild.id, test_guild_role(&h.test_guild, 1, 0)));
         expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
         expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
-        subscribe_to_rows(h.of_ada, &h, channel, "[[0,99]]");
+        subscribe_to_member_list_rows(h.of_ada, &h, channel, "[[0,99]]");
         expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1}");
     }
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     conn_send(h.of_ada, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     for (int i = 0; i < 10; i++)
         expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                         "{'ops': [{'items': [{}, {'member': {'presence': {'status': 'idle'}}}]}]}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_quiet(h.of_ada);
 }
 
@@ -329,8 +329,8 @@ static void one_payload_can_subscribe_to_several_guilds(struct world *w)
 }
 
 /* Resumes, on whichever loop the new socket is, and expects a list with this online count. */
-static void expect_list_after_resume(struct client *c, const char *id, uint64_t seq,
-                                     const char *online)
+static void expect_member_list_after_resume(struct client *c, const char *id, uint64_t seq,
+                                            const char *online)
 {
     struct gateway_conn *back = conn_open(c, PLAIN);
 
@@ -353,25 +353,25 @@ static void member_list_subscription_survives_a_server_restart(struct world *w)
     struct list_guild h = create_list_guild(w);
     char id[64];
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
     snprintf(id, sizeof id, "%s", conn_id(h.of_ada));
     uint64_t seq = conn_seq(h.of_ada);
     conn_close(h.of_bob, 1000);
     conn_lose(h.of_ada);
     world_restart(w);
-    expect_list_after_resume(h.ada, id, seq, "1");
+    expect_member_list_after_resume(h.ada, id, seq, "1");
 }
 
 static void resumed_session_gets_the_whole_member_list(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
     conn_lose(h.of_ada);
     conn_close(h.of_bob, 1000);
-    expect_list_after_resume(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
+    expect_member_list_after_resume(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
 }
 
 /* --- a failing store ------------------------------------------------------------------ */
@@ -408,7 +408,7 @@ static void member_list_is_sent_after_failed_reads_are_retried(struct world *w)
     world_use_source(w, &source);
     struct list_guild h = create_list_guild(w);
     failures = 2; /* the first reads fail */
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_soon(failures == 0);
     world_wait(w, 30);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -442,7 +442,7 @@ static void large_guild_lists_only_online_members(struct world *w)
     h.of_ada = conn_session(h.ada, PLAIN, "");
     h.of_bob = conn_session(h.bob, PLAIN, "");
     conn_beat(h.of_ada);
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'member_count': %d, 'online_count': 2, 'groups': [{'count': 1}, {'id': "
                     "'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, {}, "
@@ -450,20 +450,20 @@ static void large_guild_lists_only_online_members(struct world *w)
                     LARGE, h.bob->id, h.ada->id);
     /* In large guilds presences are sent only in the list. */
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 3, 'ops': [{'items': [{}, {}, {}, {}, {'member': {'id': "
                     "'%s'}}]}]}",
                     h.cleo->id);
     conn_close(of_cleo, 1000);
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 2, 'ops': [{'items': [{}, {}, {}, {}]}]}");
     /* With one member less, all members are listed. */
     expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    wait_for_next_list(&h);
+    wait_for_next_member_list_update(&h);
     const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                                           "{'member_count': %d, 'groups': [{}, {}, {'id': "
                                           "'offline', 'count': %d}]}",
@@ -512,7 +512,7 @@ static void insert_channels(struct many_lists *m, int list_guild)
               OVERWRITES_PER_CHANNEL - 1, v.id);
 }
 
-static void subscribe_to_all_channels(struct many_lists *m)
+static void subscribe_to_member_lists_of_all_channels(struct many_lists *m)
 {
     char text[16000];
     size_t n = (size_t)snprintf(text, sizeof text, "{'op':37,'d':{'subscriptions':{");
@@ -530,7 +530,7 @@ static void subscribe_to_all_channels(struct many_lists *m)
 }
 
 /* Only ada can view a channel with these overwrites. */
-static void expect_list_updates(struct gateway_conn *g, int count)
+static void expect_member_list_updates(struct gateway_conn *g, int count)
 {
     for (int i = 0; i < count; i++)
         expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
@@ -571,9 +571,9 @@ static void subscriptions_to_many_member_lists_change_in_batches(struct world *w
         insert_channels(&m, h);
     m.gate = conn_session(m.ada, PLAIN, "");
     conn_beat(m.gate);
-    clock_continue(); /* as in create_list_guild() */
-    subscribe_to_all_channels(&m);
-    expect_list_updates(m.gate, MANY_LISTS);
+    clock_continue_after_stop(); /* as in create_list_guild() */
+    subscribe_to_member_lists_of_all_channels(&m);
+    expect_member_list_updates(m.gate, MANY_LISTS);
     /* Another overwrite of one channel changes its list; all others stay as they are. */
     expect_status(client_put(m.ada, "{'type': 1, 'allow': '1024'}", "/channels/%d/permissions/%s",
                              channel_id_of(0, 0), m.ada->id),
@@ -589,7 +589,7 @@ static void subscriptions_to_many_member_lists_change_in_batches(struct world *w
     world_wait(w, 6);
     expect_quiet(m.gate);
     /* A session that moves to another loop leaves all lists and enters them again. */
-    expect_list_updates(resume_on_another_loop(m.ada, m.gate), MANY_LISTS);
+    expect_member_list_updates(resume_on_another_loop(m.ada, m.gate), MANY_LISTS);
     expect_short_turns("member_lists", 15);
 }
 
@@ -639,34 +639,34 @@ static void subscription_to_unknown_guild_or_by_a_bot_is_ignored(struct world *w
     struct gateway_conn *e = conn_session(eve, PLAIN, ""),
                         *b = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(b, "GUILD_CREATE", "{}");
-    subscribe_to_rows(e, &h, h.test_guild.channel, "[[0,99]]");
-    subscribe_to_rows(b, &h, h.test_guild.channel, "[[0,99]]");
-    subscribe_to_rows(h.of_ada, &h, h.test_guild.id, "[[0,99]]");
-    subscribe_to_rows(h.of_ada, &h, "12345", "[]");
+    subscribe_to_member_list_rows(e, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(b, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, h.test_guild.id, "[[0,99]]");
+    subscribe_to_member_list_rows(h.of_ada, &h, "12345", "[]");
     expect_quiet(e);
     expect_quiet(b);
     expect_quiet(h.of_ada);
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_member_lists_tests[] = {
     TEST(subscribing_sends_the_member_list_at_once),
-    TEST_WITH(member_list_contains_only_the_requested_ranges, configure_four_loops),
+    TEST_WITH(member_list_contains_only_the_requested_ranges, configure_four_event_loops),
     TEST(member_list_reflects_status_nick_and_member_changes),
     TEST(hoisted_roles_form_the_groups_of_the_member_list),
     TEST(member_list_of_a_hidden_channel_has_only_its_viewers),
     TEST(unsubscribed_session_gets_no_list_updates),
     TEST(subscribing_to_eleven_channels_drops_the_first),
-    TEST_WITH(one_payload_can_subscribe_to_several_guilds, configure_four_loops),
-    TEST_WITH(resumed_session_gets_the_whole_member_list, configure_four_loops),
-    TEST_WITH(member_list_subscription_survives_a_server_restart, configure_four_loops),
+    TEST_WITH(one_payload_can_subscribe_to_several_guilds, configure_four_event_loops),
+    TEST_WITH(resumed_session_gets_the_whole_member_list, configure_four_event_loops),
+    TEST_WITH(member_list_subscription_survives_a_server_restart, configure_four_event_loops),
     TEST(member_list_is_sent_after_failed_reads_are_retried),
     TEST(large_guild_lists_only_online_members),
-    TEST_WITH(subscriptions_to_many_member_lists_change_in_batches, configure_four_loops),
+    TEST_WITH(subscriptions_to_many_member_lists_change_in_batches, configure_four_event_loops),
     TEST(malformed_subscriptions_close_with_4001_or_4002),
     TEST(subscription_to_unknown_guild_or_by_a_bot_is_ignored),
     { 0 },

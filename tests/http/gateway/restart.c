@@ -187,14 +187,14 @@ static void resume_with_a_revoked_token_closes_with_4004(struct world *w)
     expect_close(resume_session(&bob), 4004);
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_restart_tests[] = {
-    TEST_WITH(events_around_a_restart_are_delivered_once_after_resume, configure_four_loops),
-    TEST_WITH(session_can_be_resumed_after_several_restarts, configure_four_loops),
+    TEST_WITH(events_around_a_restart_are_delivered_once_after_resume, configure_four_event_loops),
+    TEST_WITH(session_can_be_resumed_after_several_restarts, configure_four_event_loops),
     TEST(bot_session_keeps_its_intents_after_a_restart),
     TEST(channel_hidden_during_a_restart_is_deleted_on_resume),
     TEST(resume_after_restart_requires_the_sessions_user_and_sequence),

@@ -21,7 +21,7 @@ static void publish_numbered_event(struct client *c, int i, size_t padding)
         .to = audience_of_user(strtoull(c->id, NULL, 10)),
         .payload = str_printf(a, "{\"i\":%d,\"fill\":\"%s\"}", i, fill),
     };
-    gateway_publish(guildhall_get_gateway(world_server(c->world)), &n);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(c->world)), &n);
 }
 
 static void expect_numbered_events(struct gateway_conn *g, int from, int to)
@@ -443,7 +443,7 @@ static void ready_auth_session_id_hash_matches_the_sessions_list(struct world *w
     expect_close(g, 4004);
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
@@ -465,9 +465,10 @@ const struct test gateway_resume_tests[] = {
     TEST(session_that_does_not_read_is_cut_and_can_resume),
     TEST(resumed_session_ends_when_its_new_token_is_revoked),
     TEST(suspended_session_ends_when_its_token_is_revoked),
-    TEST_WITH(revoking_a_token_during_resume_closes_the_connection, configure_four_loops),
-    TEST_WITH(revoking_a_token_during_identify_closes_the_connection, configure_four_loops),
-    TEST_WITH(revoking_the_old_token_during_resume_gives_op_9_or_resumed, configure_four_loops),
+    TEST_WITH(revoking_a_token_during_resume_closes_the_connection, configure_four_event_loops),
+    TEST_WITH(revoking_a_token_during_identify_closes_the_connection, configure_four_event_loops),
+    TEST_WITH(revoking_the_old_token_during_resume_gives_op_9_or_resumed,
+              configure_four_event_loops),
     TEST(ready_auth_session_id_hash_matches_the_sessions_list),
     { 0 },
 };

@@ -37,7 +37,7 @@ static void *publish_events(void *arg)
             .payload = str_slice(payload, (size_t)n),
         };
 
-        gateway_publish(s->gateway, &a);
+        gateway_publish_announcements(s->gateway, &a);
         s->published = i + 1;
         usleep(300);
         while (i > s->slowest + 2000 && !s->stop)
@@ -120,12 +120,12 @@ static void resuming_during_many_events_loses_and_duplicates_nothing(struct worl
     }
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_resume_under_load_tests[] = {
-    TEST_WITH(resuming_during_many_events_loses_and_duplicates_nothing, configure_four_loops),
+    TEST_WITH(resuming_during_many_events_loses_and_duplicates_nothing, configure_four_event_loops),
     { 0 },
 };

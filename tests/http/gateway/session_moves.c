@@ -301,16 +301,17 @@ static void session_lost_while_moving_between_loops_goes_offline_in_a_minute(str
     }
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_session_moves_tests[] = {
-    TEST_WITH(sessions_moving_between_loops_get_each_visibility_change_once, configure_four_loops),
-    TEST_WITH(sessions_moving_between_loops_get_channel_delete_once, configure_four_loops),
-    TEST_WITH(sessions_moving_between_loops_get_guild_delete_once, configure_four_loops),
+    TEST_WITH(sessions_moving_between_loops_get_each_visibility_change_once,
+              configure_four_event_loops),
+    TEST_WITH(sessions_moving_between_loops_get_channel_delete_once, configure_four_event_loops),
+    TEST_WITH(sessions_moving_between_loops_get_guild_delete_once, configure_four_event_loops),
     TEST_WITH(session_lost_while_moving_between_loops_goes_offline_in_a_minute,
-              configure_four_loops),
+              configure_four_event_loops),
     { 0 },
 };

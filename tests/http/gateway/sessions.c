@@ -30,7 +30,7 @@ static void *announce_event(void *arg)
 {
     struct announcing *t = arg;
 
-    gateway_publish(t->gateway, &t->announcement_to_send);
+    gateway_publish_announcements(t->gateway, &t->announcement_to_send);
     return NULL;
 }
 
@@ -149,7 +149,7 @@ static void session_moving_between_loops_gets_each_event_once(struct world *w)
 
 enum { GUILDS = 24, ROUNDS = 12 };
 
-static void resume_on_new_socket(struct client *bot, struct gateway_conn **g)
+static void resume_session_on_new_socket(struct client *bot, struct gateway_conn **g)
 {
     struct gateway_conn *old = *g;
 
@@ -173,7 +173,7 @@ static void bot_that_resumes_during_startup_gets_each_guild_once(struct world *w
         struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 1");
         int guilds = 0, resumed = 0;
 
-        resume_on_new_socket(bot, &g);
+        resume_session_on_new_socket(bot, &g);
         while (guilds < GUILDS || resumed < 3) {
             const struct dom *m = conn_read(g, 30000);
 
@@ -182,7 +182,7 @@ static void bot_that_resumes_during_startup_gets_each_guild_once(struct world *w
             if (str_is(dom_at(m, "t")->text, "GUILD_CREATE"))
                 guilds++;
             else if (str_is(dom_at(m, "t")->text, "RESUMED") && ++resumed < 3)
-                resume_on_new_socket(bot, &g);
+                resume_session_on_new_socket(bot, &g);
         }
         expect(guilds == GUILDS);
         expect_quiet(g);
@@ -260,7 +260,7 @@ static void invalidate_session(struct world *w, struct client *c)
 
     n.routing = facts_read(n.event, n.payload, world_arena(w));
     world_sql(w, "alter table members rename to nobody");
-    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+    gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
 }
 
 static void client_that_ignores_invalid_session_is_closed_with_4007(struct world *w)
@@ -295,7 +295,7 @@ static void client_that_identifies_after_invalid_session_stays_connected(struct 
     expect_quiet(g);
 }
 
-static void configure_four_loops(struct config *c)
+static void configure_four_event_loops(struct config *c)
 {
     c->loops = 4;
 }
@@ -304,8 +304,8 @@ const struct test gateway_sessions_tests[] = {
     TEST(event_for_one_session_reaches_only_that_session),
     TEST(session_is_found_only_by_its_user_while_it_lives),
     TEST(session_moving_between_loops_gets_each_event_once),
-    TEST_WITH(bot_that_resumes_during_startup_gets_each_guild_once, configure_four_loops),
-    TEST_WITH(concurrent_resumes_leave_at_least_one_resumed_socket, configure_four_loops),
+    TEST_WITH(bot_that_resumes_during_startup_gets_each_guild_once, configure_four_event_loops),
+    TEST_WITH(concurrent_resumes_leave_at_least_one_resumed_socket, configure_four_event_loops),
     TEST(revoking_an_apps_tokens_does_not_close_user_sessions),
     TEST(client_that_ignores_invalid_session_is_closed_with_4007),
     TEST(client_that_identifies_after_invalid_session_stays_connected),

@@ -153,7 +153,7 @@ static void gifs_above_the_rating_limit_are_not_listed_or_served(struct world *w
     expect_status(client_request(nobody, "GET", "/gifs/pg13/gif.gif", NULL, STR("")), 200);
 }
 
-static void configure_rating_g(struct config *c)
+static void configure_gif_rating_limit_g(struct config *c)
 {
     c->gif_rating = "g";
 }
@@ -177,7 +177,7 @@ static void import_numbered_gifs(struct world *w, int count)
                    "{\"id\": \"n%d\", \"tags\": [\"many\"], "
                    "\"media\": {\"gif\": \"f.gif\"}}\n",
                    i);
-    expect(world_import_gif_text(w, buf_str(&text)).made == (size_t)count);
+    expect(world_import_gif_text(w, buf_as_str(&text)).made == (size_t)count);
     buf_clear(&text);
 }
 
@@ -275,7 +275,7 @@ static void selecting_a_gif_requires_id_and_query(struct world *w)
     expect_status(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 204);
 }
 
-static void disable_gifs(struct config *c)
+static void configure_disabled_gifs(struct config *c)
 {
     c->gifs = "off";
 }
@@ -293,7 +293,7 @@ static void gif_routes_are_403_when_disabled(struct world *w)
     expect_error(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 403, 40006);
 }
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
@@ -319,14 +319,14 @@ const struct test gifs_tests[] = {
     TEST(gif_files_are_served_with_type_and_range),
     TEST(gif_page_shows_escaped_title_and_source_url),
     TEST(gifs_above_the_rating_limit_are_not_listed_or_served),
-    TEST_WITH(gif_rating_option_lowers_the_rating_limit, configure_rating_g),
+    TEST_WITH(gif_rating_option_lowers_the_rating_limit, configure_gif_rating_limit_g),
     TEST(gif_list_limit_is_clamped_to_its_range),
     TEST(gif_search_requires_a_query_of_at_most_256_characters),
     TEST(gif_routes_return_empty_lists_without_gifs),
     TEST(gif_routes_need_no_token_but_refuse_invalid_ones),
     TEST(selecting_a_gif_requires_a_token),
     TEST(selecting_a_gif_requires_id_and_query),
-    TEST_WITH(gif_routes_are_403_when_disabled, disable_gifs),
-    TEST_WITH(gif_routes_share_a_limit_of_40_calls_in_10_seconds, enable_rate_limits),
+    TEST_WITH(gif_routes_are_403_when_disabled, configure_disabled_gifs),
+    TEST_WITH(gif_routes_share_a_limit_of_40_calls_in_10_seconds, configure_enabled_rate_limits),
     { 0 },
 };

@@ -100,7 +100,7 @@ static void import_row_length_limits_are_exact(struct world *w)
         for (int i = 0; i < 32 + more; i++)
             buf_printf(&tags, "%st%d", i ? ";" : "", i);
         expect(world_import_gif_text(w, str_printf(world_arena(w), "tags,media.gif\n%.*s,f.gif\n",
-                                                   STR_ARGS(buf_str(&tags))))
+                                                   STR_ARGS(buf_as_str(&tags))))
                    .made == (more ? 0 : 1));
         buf_clear(&tags);
     }

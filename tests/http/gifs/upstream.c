@@ -54,7 +54,7 @@ static void send_response(int fd, int status, const char *body)
     (void)!write(fd, body, strlen(body));
 }
 
-static void send_huge_response(int fd)
+static void provider_send_too_long_response(int fd)
 {
     char piece[16384];
 
@@ -65,7 +65,7 @@ static void send_huge_response(int fd)
         ;
 }
 
-static void answer_request(int fd, const char *request)
+static void provider_answer_request(int fd, const char *request)
 {
     switch ((enum mode)provider.mode) {
     case GOOD:
@@ -83,7 +83,7 @@ static void answer_request(int fd, const char *request)
             usleep(1000);
         break;
     case HUGE:
-        send_huge_response(fd);
+        provider_send_too_long_response(fd);
         break;
     case GARBAGE:
         send_response(fd, 200, "<html>no</html>");
@@ -112,14 +112,14 @@ static void *run_provider(void *arg)
         memcpy(provider.last, request, sizeof request);
         pthread_mutex_unlock(&provider.lock);
         provider.asked++;
-        answer_request(fd, request);
+        provider_answer_request(fd, request);
         provider.answered++;
         close(fd);
     }
     return NULL;
 }
 
-static void provider_open(void)
+static void test_provider_open_socket(void)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof at;
@@ -131,7 +131,7 @@ static void provider_open(void)
     provider.port = ntohs(at.sin_port);
 }
 
-static void provider_start(void)
+static void test_provider_start_thread(void)
 {
     provider.mode = GOOD;
     provider.asked = provider.answered = 0;
@@ -139,7 +139,7 @@ static void provider_start(void)
     expect(pthread_create(&provider.thread, NULL, run_provider, NULL) == 0);
 }
 
-static void provider_stop(void)
+static void test_provider_stop_thread(void)
 {
     provider.stop = true;
     pthread_join(provider.thread, NULL);
@@ -154,18 +154,18 @@ static const char *last_request(struct world *w)
     return copy;
 }
 
-static void wait_for_requests(int count)
+static void wait_for_requests_at_provider(int count)
 {
     expect_soon(provider.asked >= count);
     expect(provider.asked == count);
 }
 
 /* The listener is opened before the server starts, so that its port can be configured. */
-static void configure_provider(struct config *c, const char *source)
+static void configure_provider_of_test(struct config *c, const char *source)
 {
     static char url[100];
 
-    provider_open();
+    test_provider_open_socket();
     snprintf(url, sizeof url, "http://127.0.0.1:%d/v1/", provider.port);
     c->gifs = source;
     c->gif_provider = url;
@@ -173,14 +173,14 @@ static void configure_provider(struct config *c, const char *source)
     c->gif_media_hosts = "example.org, *.example.org";
 }
 
-static void configure_upstream_only(struct config *c)
+static void configure_upstream_gif_results_only(struct config *c)
 {
-    configure_provider(c, "upstream");
+    configure_provider_of_test(c, "upstream");
 }
 
-static void configure_merged(struct config *c)
+static void configure_merged_gif_results(struct config *c)
 {
-    configure_provider(c, "merged");
+    configure_provider_of_test(c, "merged");
 }
 
 /* --- valid responses ------------------------------------------------------------------ */
@@ -189,7 +189,7 @@ static void upstream_gifs_are_returned_as_gif_objects(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    provider_start();
+    test_provider_start_thread();
     struct answer a = client_get(ada, "/gifs/search?q=Fun%%20%%26%%20Cat&locale=de&limit=30");
     expect_json(a, "[{'id': 'u_1', 'title': 'Theirs', 'url': 'https://example.org/p', 'src': "
                    "'https://cdn.example.org/1.mp4', 'gif_src': 'https://example.org/1.gif', "
@@ -213,12 +213,12 @@ static void upstream_gifs_are_returned_as_gif_objects(struct world *w)
                 "'gifs': [{'id': 'u_1'}]}");
     expect_json(client_get(ada, "/gifs/suggest?q=t"), "['their term', 'other']");
     expect_json(client_get(ada, "/gifs/trending-search?limit=1"), "['their term']");
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 static void merged_results_list_local_gifs_first(struct world *w)
 {
-    provider_start();
+    test_provider_start_thread();
     world_import_gifs(w, "{'id': 'ours', 'tags': ['cat'], 'media': {'gif': 'f.gif'}}");
     struct client *nobody = world_anonymous(w);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "ours u_1") == 0);
@@ -227,16 +227,16 @@ static void merged_results_list_local_gifs_first(struct world *w)
     provider.mode = REFUSES;
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=ca")), "ours") == 0);
     expect_json(client_get(nobody, "/gifs/search?q=fish"), "[]");
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 static void selections_of_upstream_gifs_are_sent_to_the_provider(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    provider_start();
+    test_provider_start_thread();
     expect_status(client_post(ada, "{'id': 'u_1', 'q': 'cat'}", "/gifs/select"), 204);
-    wait_for_requests(1);
+    wait_for_requests_at_provider(1);
     expect_soon(provider.answered == 1); /* before the provider hangs */
     const char *request = last_request(w);
     expect(strstr(request, "POST /v1/registershare") &&
@@ -249,9 +249,9 @@ static void selections_of_upstream_gifs_are_sent_to_the_provider(struct world *w
     provider.mode = HANGS;
     expect_status(client_post(ada, "{'id': 'u_2', 'q': 'cat'}", "/gifs/select"), 204);
     expect(provider.answered == 1); /* the provider hangs, and the caller does not wait for it */
-    wait_for_requests(2);
+    wait_for_requests_at_provider(2);
     expect(strstr(last_request(w), "\"id\":\"2\""));
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 /* --- caching -------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ static void upstream_responses_are_cached_for_five_minutes(struct world *w)
 {
     struct client *nobody = world_anonymous(w);
 
-    provider_start();
+    test_provider_start_thread();
     for (int i = 0; i < 3; i++)
         expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
     expect(provider.asked == 1);
@@ -272,15 +272,15 @@ static void upstream_responses_are_cached_for_five_minutes(struct world *w)
     expect(provider.asked == 3);
     world_wait(w, 2); /* an expired response is returned at once and refreshed in the background */
     expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
-    wait_for_requests(4);
-    provider_stop();
+    wait_for_requests_at_provider(4);
+    test_provider_stop_thread();
 }
 
 static void expired_upstream_response_is_used_while_the_provider_fails(struct world *w)
 {
     struct client *nobody = world_anonymous(w);
 
-    provider_start();
+    test_provider_start_thread();
     expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
     provider.mode = REFUSES;
     world_wait(w, 1800);
@@ -288,7 +288,7 @@ static void expired_upstream_response_is_used_while_the_provider_fails(struct wo
     world_wait(w, 7200);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "u_1") == 0);
     expect_error(client_get(nobody, "/gifs/search?q=dog"), 503, 40016);
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 /* --- invalid responses ---------------------------------------------------------------- */
@@ -298,7 +298,7 @@ static void invalid_upstream_response_is_503_without_local_gifs(struct world *w)
     static const int modes[] = { REFUSES, GARBAGE, LIES, HUGE };
     struct client *nobody = world_anonymous(w);
 
-    provider_start();
+    test_provider_start_thread();
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         provider.mode = modes[i];
         expect_error(client_get(nobody, "/gifs/search?q=x%zu", i), 503, 40016);
@@ -308,14 +308,14 @@ static void invalid_upstream_response_is_503_without_local_gifs(struct world *w)
     world_import_gifs(w, "{'id': 'ours', 'tags': ['cat'], 'media': {'gif': 'f.gif'}}");
     provider.mode = GARBAGE;
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "ours") == 0);
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 static void provider_is_not_asked_for_30_seconds_after_five_failures(struct world *w)
 {
     struct client *nobody = world_anonymous(w);
 
-    provider_start();
+    test_provider_start_thread();
     provider.mode = GARBAGE;
     for (int i = 0; i < 5; i++)
         expect_error(client_get(nobody, "/gifs/search?q=x%d", i), 503, 40016);
@@ -328,29 +328,29 @@ static void provider_is_not_asked_for_30_seconds_after_five_failures(struct worl
     world_wait(w, 2);
     expect_status(client_get(nobody, "/gifs/search?q=x"), 200);
     expect(provider.asked == 6);
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 static void failed_upstream_request_is_retried_once(struct world *w)
 {
-    provider_start();
+    test_provider_start_thread();
     provider.mode = REFUSES;
     expect_error(client_get(world_anonymous(w), "/gifs/search?q=x"), 503, 40016);
     expect(provider.asked == 2);
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 static void hanging_provider_does_not_delay_other_requests(struct world *w)
 {
     struct client *nobody = world_anonymous(w), *ada = world_client(w, "ada");
 
-    provider_start();
+    test_provider_start_thread();
     provider.mode = HANGS;
     int fd = client_dial(nobody);
     const char *request = "GET /api/v10/gifs/search?q=slow HTTP/1.1\r\nHost: x\r\n\r\n";
     int64_t since = clock_monotonic_ns();
     expect(write(fd, request, strlen(request)) == (ssize_t)strlen(request));
-    wait_for_requests(1);
+    wait_for_requests_at_provider(1);
     char answer[16] = { 0 };
     int sooner = 0; /* earlier than the waiting request; on a busy machine not all of them */
     for (int i = 0; i < 20; i++) {
@@ -362,7 +362,7 @@ static void hanging_provider_does_not_delay_other_requests(struct world *w)
     expect(strncmp(answer, "HTTP/1.1 503", 12) == 0);
     expect(clock_monotonic_ns() - since > INT64_C(1000000000)); /* two tries of two seconds */
     close(fd);
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 static void several_requests_can_wait_for_the_provider(struct world *w)
@@ -370,7 +370,7 @@ static void several_requests_can_wait_for_the_provider(struct world *w)
     struct client *nobody = world_anonymous(w);
     int fds[6];
 
-    provider_start();
+    test_provider_start_thread();
     provider.mode = HANGS;
     for (int i = 0; i < 6; i++) {
         char request[100];
@@ -380,7 +380,7 @@ static void several_requests_can_wait_for_the_provider(struct world *w)
                  "GET /api/v10/gifs/search?q=slow%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
         expect(write(fds[i], request, strlen(request)) == (ssize_t)strlen(request));
     }
-    wait_for_requests(1);
+    wait_for_requests_at_provider(1);
     provider.mode = GOOD;
     for (int i = 0; i < 6; i++) {
         char answer[16] = { 0 };
@@ -389,19 +389,23 @@ static void several_requests_can_wait_for_the_provider(struct world *w)
         expect(strncmp(answer, "HTTP/1.1 200", 12) == 0);
         close(fds[i]);
     }
-    provider_stop();
+    test_provider_stop_thread();
 }
 
 const struct test gifs_upstream_tests[] = {
-    TEST_WITH(upstream_gifs_are_returned_as_gif_objects, configure_upstream_only),
-    TEST_WITH(merged_results_list_local_gifs_first, configure_merged),
-    TEST_WITH(selections_of_upstream_gifs_are_sent_to_the_provider, configure_upstream_only),
-    TEST_WITH(upstream_responses_are_cached_for_five_minutes, configure_upstream_only),
-    TEST_WITH(expired_upstream_response_is_used_while_the_provider_fails, configure_upstream_only),
-    TEST_WITH(invalid_upstream_response_is_503_without_local_gifs, configure_upstream_only),
-    TEST_WITH(provider_is_not_asked_for_30_seconds_after_five_failures, configure_upstream_only),
-    TEST_WITH(failed_upstream_request_is_retried_once, configure_upstream_only),
-    TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_upstream_only),
-    TEST_WITH(several_requests_can_wait_for_the_provider, configure_upstream_only),
+    TEST_WITH(upstream_gifs_are_returned_as_gif_objects, configure_upstream_gif_results_only),
+    TEST_WITH(merged_results_list_local_gifs_first, configure_merged_gif_results),
+    TEST_WITH(selections_of_upstream_gifs_are_sent_to_the_provider,
+              configure_upstream_gif_results_only),
+    TEST_WITH(upstream_responses_are_cached_for_five_minutes, configure_upstream_gif_results_only),
+    TEST_WITH(expired_upstream_response_is_used_while_the_provider_fails,
+              configure_upstream_gif_results_only),
+    TEST_WITH(invalid_upstream_response_is_503_without_local_gifs,
+              configure_upstream_gif_results_only),
+    TEST_WITH(provider_is_not_asked_for_30_seconds_after_five_failures,
+              configure_upstream_gif_results_only),
+    TEST_WITH(failed_upstream_request_is_retried_once, configure_upstream_gif_results_only),
+    TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_upstream_gif_results_only),
+    TEST_WITH(several_requests_can_wait_for_the_provider, configure_upstream_gif_results_only),
     { 0 },
 };

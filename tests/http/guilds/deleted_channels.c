@@ -97,7 +97,7 @@ static bool response_contains(struct answer a, const char *text)
     return memmem(a.body.p, a.body.n, text, strlen(text)) != NULL;
 }
 
-static void check_response(struct world *w, const char *url)
+static void check_response_of_deleted_channel_route(struct world *w, const char *url)
 {
     struct answer a = client_request(d.ada, "GET", url, NULL, (struct str){ 0 });
 
@@ -120,7 +120,7 @@ static void check_get_route(struct world *w, const struct route *r)
         return;
     for (size_t i = 0; here[i] && (i == 0 || strstr(r->path, "{channel.id}")); i++) {
         d.here = here[i];
-        check_response(w, write_url(w, r));
+        check_response_of_deleted_channel_route(w, write_url(w, r));
     }
 }
 
@@ -128,12 +128,14 @@ static void check_all_routes(struct world *w)
 {
     d.shown = 0;
     each_route(w, check_get_route);
-    check_response(w, TEXT(w, "/api/v10/guilds/%s/messages/search?content=" WORD, d.v.id));
-    check_response(w,
-                   TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.channel));
-    check_response(w,
-                   TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.archived));
-    check_response(w, TEXT(w, "/api/v10/channels/%s/messages/search?content=" WORD, d.channel));
+    check_response_of_deleted_channel_route(
+        w, TEXT(w, "/api/v10/guilds/%s/messages/search?content=" WORD, d.v.id));
+    check_response_of_deleted_channel_route(
+        w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.channel));
+    check_response_of_deleted_channel_route(
+        w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.archived));
+    check_response_of_deleted_channel_route(
+        w, TEXT(w, "/api/v10/channels/%s/messages/search?content=" WORD, d.channel));
 }
 
 static void every_get_route_omits_a_channel_that_is_being_deleted(struct world *w)

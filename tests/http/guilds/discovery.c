@@ -12,7 +12,7 @@
 #define CATEGORY "/guilds/%s/discovery-categories/%s"
 #define JOIN     "/guilds/%s/members/@me?lurker=false"
 
-static void make_discoverable(struct client *manager, const char *guild, bool on)
+static void make_guild_discoverable(struct client *manager, const char *guild, bool on)
 {
     expect_status(client_patch(manager, on ? "{'features': ['DISCOVERABLE']}" : "{'features': []}",
                                "/guilds/%s", guild),
@@ -36,7 +36,7 @@ static void only_guilds_that_opted_in_are_listed(struct world *w)
     expect_json(client_get(eve, "/discoverable-guilds"),
                 "{'guilds': [], 'total': 0, 'limit': 30, 'offset': 0}");
     expect_json(client_get(eve, "/discoverable-guilds?guild_ids=%s", guild), "{'guilds': []}");
-    make_discoverable(ada, guild, true);
+    make_guild_discoverable(ada, guild, true);
     expect_json(client_get(eve, "/discoverable-guilds"),
                 "{'guilds': [{'id': '%s', 'name': 'Home', 'icon': null, 'description': null, "
                 "'banner': null, 'splash': null, 'discovery_splash': null, 'features': "
@@ -50,23 +50,23 @@ static void only_guilds_that_opted_in_are_listed(struct world *w)
     expect_error(client_get(world_bot(w, "robot"), "/discoverable-guilds"), 403, 20001);
     expect_status(client_get(world_bot(w, "robot"), "/discoverable-guilds/search?query=home"), 200);
 
-    make_discoverable(ada, guild, false);
+    make_guild_discoverable(ada, guild, false);
     expect(count_listed(eve, "") == 0);
-    make_discoverable(ada, guild, true);
+    make_guild_discoverable(ada, guild, true);
     expect_status(client_delete(ada, "/guilds/%s", guild), 204);
     expect(count_listed(eve, "") == 0);
     expect(count_listed(eve, TEXT(w, "?guild_ids=%s", guild)) == 0);
 }
 
-static void list_has_pages_categories_and_search(struct world *w)
+static void discovery_list_has_pages_categories_and_search(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *one = found_guild(ada, "Chess Club"), *two = found_guild(ada, "Choir"),
                *three = found_guild(ada, "Garden");
 
-    make_discoverable(ada, one, true);
-    make_discoverable(ada, two, true);
-    make_discoverable(ada, three, true);
+    make_guild_discoverable(ada, one, true);
+    make_guild_discoverable(ada, two, true);
+    make_guild_discoverable(ada, three, true);
     expect_status(client_put(eve, "{}", JOIN, two), 200);
     expect_status(
         client_patch(ada, "{'primary_category_id': 2, 'keywords': ['Bach']}", METADATA, two), 200);
@@ -105,7 +105,7 @@ static void list_has_pages_categories_and_search(struct world *w)
                    "NUMBER_TYPE_MAX");
 }
 
-static void managers_change_the_entry_and_the_audit_log_shows_it(struct world *w)
+static void managers_can_change_the_discovery_entry_with_audit(struct world *w)
 {
     struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
@@ -181,7 +181,7 @@ static void people_join_discoverable_guilds_only(struct world *w)
     const char *guild = found_guild(ada, "Home");
 
     expect_error(client_put(eve, "{}", JOIN, guild), 404, 10004);
-    make_discoverable(ada, guild, true);
+    make_guild_discoverable(ada, guild, true);
     expect_status(client_put(world_anonymous(w), "{}", JOIN, guild), 401);
     expect_error(client_put(world_bot(w, "robot"), "{}", JOIN, guild), 403, 20001);
     expect_invalid(client_put(eve, "{}", "/guilds/%s/members/@me?lurker=true", guild), "lurker",
@@ -204,14 +204,14 @@ static void people_join_discoverable_guilds_only(struct world *w)
                                "/guilds/%s", guild),
                   200);
     expect_error(client_put(bob, "{}", JOIN, guild), 403, 40069);
-    make_discoverable(ada, guild, false);
+    make_guild_discoverable(ada, guild, false);
     expect_error(client_put(bob, "{}", JOIN, guild), 404, 10004);
     expect_status(client_put(ada, "{}", JOIN, guild), 204);
     expect_status(client_delete(ada, "/guilds/%s", guild), 204);
     expect_error(client_put(bob, "{}", JOIN, guild), 404, 10004);
 }
 
-static void joining_by_the_list_is_limited(struct world *w)
+static void joining_discoverable_guilds_is_rate_limited(struct world *w)
 {
     struct client *eve = world_client(w, "eve");
     const char *guild = found_guild(world_client(w, "ada"), "Home");
@@ -221,7 +221,7 @@ static void joining_by_the_list_is_limited(struct world *w)
     expect_status(client_put(eve, "{}", JOIN, guild), 429);
 }
 
-static void categories_and_terms_can_be_read(struct world *w)
+static void discovery_categories_and_terms_can_be_read(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer all = client_get(ada, "/discovery/categories"),
@@ -239,10 +239,10 @@ static void categories_and_terms_can_be_read(struct world *w)
 
 const struct test discovery_tests[] = {
     TEST(only_guilds_that_opted_in_are_listed),
-    TEST(list_has_pages_categories_and_search),
-    TEST(managers_change_the_entry_and_the_audit_log_shows_it),
+    TEST(discovery_list_has_pages_categories_and_search),
+    TEST(managers_can_change_the_discovery_entry_with_audit),
     TEST(people_join_discoverable_guilds_only),
-    TEST_WITH(joining_by_the_list_is_limited, buckets_only),
-    TEST(categories_and_terms_can_be_read),
+    TEST_WITH(joining_discoverable_guilds_is_rate_limited, buckets_only),
+    TEST(discovery_categories_and_terms_can_be_read),
     { 0 },
 };

@@ -20,8 +20,8 @@ static struct gateway_guild guild_for_viewer(struct client *c, const char *guild
 {
     struct guild_read s = { .guild_id = id_of(guild), .viewer = id_of(c->id) };
 
-    expect(!store_run(guildhall_get_store(world_server(c->world)), STORE_READ,
-                      world_arena(c->world), read_guild_for_viewer, &s));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(c->world)), STORE_READ,
+                                           world_arena(c->world), read_guild_for_viewer, &s));
     return s.guild;
 }
 

@@ -204,7 +204,7 @@ static void deleting_a_channel_deletes_its_polls_reactions_and_jobs(struct world
 
 /* Inserts rows as an earlier version left them: more than a step deletes, of deleted messages
  * and reactions. */
-static void insert_orphans(struct world *w)
+static void insert_orphaned_poll_and_reaction_rows(struct world *w)
 {
     world_sql(w, "insert into polls (message_id, question, answers, expires_at, "
                  "allow_multiselect) values (5, '{}', '[]', 0, 0)");
@@ -238,7 +238,7 @@ static void orphaned_poll_and_reaction_rows_are_deleted_in_batches(struct world 
 
     client_put(ada, "", "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me", v.channel, id);
     client_put(ada, "{'answer_ids': [1]}", "/channels/%s/polls/%s/answers/@me", v.channel, id);
-    insert_orphans(w);
+    insert_orphaned_poll_and_reaction_rows(w);
     world_restart(w);
     expect_number(w, 0, "select count(*) from jobs where kind = 'message-orphans'");
     expect_number(w, 1, "select count(*) from polls");
@@ -430,8 +430,8 @@ static void deleting_a_guild_deletes_its_rows_in_every_table(struct world *w)
                              ada->id, answer_text(app, "id"),
                              role,    columns.is_sqlite ? "x'37'" : "'7'" };
 
-    expect(store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w),
-                     read_guild_columns, &columns) == OK);
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_READ,
+                                          world_arena(w), read_guild_columns, &columns) == OK);
     expect(insert_into_tables(w, &columns.all, &ids) > 25);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_deletion_finished(w);

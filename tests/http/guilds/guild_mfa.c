@@ -82,7 +82,7 @@ static void moderators_without_mfa_cannot_moderate(struct world *w)
 }
 
 /* The overwrite gives a permission in one channel only. */
-static void permissions_granted_by_an_overwrite_require_mfa_too(struct world *w)
+static void moderation_by_overwrite_permissions_requires_mfa_too(struct world *w)
 {
     struct server_loop h = create_mfa_guild(w, 0);
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
@@ -165,7 +165,7 @@ static void bot_needs_mfa_of_its_applications_owner(struct world *w)
 const struct test guild_mfa_tests[] = {
     TEST(only_an_owner_with_mfa_can_set_the_guilds_mfa_level),
     TEST(moderators_without_mfa_cannot_moderate),
-    TEST(permissions_granted_by_an_overwrite_require_mfa_too),
+    TEST(moderation_by_overwrite_permissions_requires_mfa_too),
     TEST(request_lacking_other_permissions_is_50013_not_mfa_required),
     TEST(mfa_is_required_on_routes_without_a_guild_id_in_the_path),
     TEST(bot_needs_mfa_of_its_applications_owner),

@@ -173,8 +173,8 @@ static void guild_creation_is_limited_to_1000_overwrites(struct world *w)
     buf_add_lit(&body, "]}, {'name': 'b', 'permission_overwrites': [");
     for (int i = 0; i < 998; i++)
         buf_printf(&body, "%s, ", one);
-    struct str most = STR_CONCAT(world_arena(w), buf_str(&body), str_of(one), STR("]}]}"));
-    struct str more = STR_CONCAT(world_arena(w), buf_str(&body), str_of(one), STR(", "),
+    struct str most = STR_CONCAT(world_arena(w), buf_as_str(&body), str_of(one), STR("]}]}"));
+    struct str more = STR_CONCAT(world_arena(w), buf_as_str(&body), str_of(one), STR(", "),
                                  str_of(one), STR("]}]}"));
     buf_clear(&body);
     expect_invalid(client_post(ada, str_dup_cstring(world_arena(w), more), "/guilds"),
@@ -366,8 +366,8 @@ static void only_mutable_guild_features_can_be_changed(struct world *w)
 {
     struct server_loop p = world_home(w, 0);
 
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                      insert_feature, (void *)p.guild));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                           world_arena(w), insert_feature, (void *)p.guild));
     expect_json(client_patch(p.ada,
                              "{'features': ['INVITES_DISABLED', 'PARTNERED', 'COMMUNITY', "
                              "'COMMUNITY', 'a\\\"b']}",

@@ -118,8 +118,8 @@ static void older_of_two_roles_at_the_same_position_is_higher(struct world *w)
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     snowflake ids[] = { id_of(r.high), id_of(r.bobs) };
 
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                      set_position, ids));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                           world_arena(w), set_position, ids));
     /* Role high is older than bobs. */
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{}, {'id': '%s'}, {'id': '%s', 'position': 7}, {'id': '%s', 'position': 7}]",

@@ -355,12 +355,12 @@ static snowflake read_role_references(struct world *w, const char *role)
 {
     snowflake id = id_of(role);
 
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w),
-                      count_role_references, &id));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_READ,
+                                           world_arena(w), count_role_references, &id));
     return id;
 }
 
-static enum err insert_overwrites(struct tx *tx, void *arg)
+static enum err insert_many_channel_overwrites(struct tx *tx, void *arg)
 {
     const snowflake *ids = arg;
 
@@ -376,8 +376,8 @@ static void deleting_a_role_removes_it_from_members_and_overwrites(struct world 
     snowflake ids[] = { id_of(r.guild), id_of(r.low) };
 
     put_role_on(r.guild, r.bob, r.low);
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                      insert_overwrites, ids));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                           world_arena(w), insert_many_channel_overwrites, ids));
     expect(read_role_references(w, r.low) == 5);
     expect_status(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 204);
     expect_audit_entry(&r, AUDIT_ROLE_DELETE, r.low);
@@ -401,8 +401,8 @@ static void managed_role_cannot_be_deleted(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                      set_role_managed, (void *)r.low));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                           world_arena(w), set_role_managed, (void *)r.low));
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 400, 50028);
     expect_nothing_received(w);
     expect_json(client_patch(r.ada, "{'color': 3}", "/guilds/%s/roles/%s", r.guild, r.low),

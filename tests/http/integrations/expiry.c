@@ -34,7 +34,7 @@ static void end_subscription(struct world *w, const struct expiry_guild *s)
 }
 
 /* Moves the clock by so many days; hourly syncs are disabled. */
-static void advance_clock_by_days(struct world *w, double days)
+static void advance_test_clock_by_days(struct world *w, double days)
 {
     world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'integration-sync'");
     world_wait(w, days * 86400);
@@ -53,10 +53,10 @@ static void expired_subscription_removes_the_role_after_grace_period(struct worl
     struct expiry_guild s = create_expiry_guild(w);
 
     end_subscription(w, &s);
-    advance_clock_by_days(w, 6.9);
+    advance_test_clock_by_days(w, 6.9);
     expect(has_role(s.guild, s.bob, s.role));
     expect_nothing_received(w);
-    advance_clock_by_days(w, 0.2);
+    advance_test_clock_by_days(w, 0.2);
     expect_number(w, 0, "select count(*) from member_roles");
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
                     "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
@@ -73,7 +73,7 @@ static void shortened_grace_period_applies_to_expired_subscriptions(struct world
     struct expiry_guild s = create_expiry_guild(w);
 
     end_subscription(w, &s);
-    advance_clock_by_days(w, 2);
+    advance_test_clock_by_days(w, 2);
     expect(has_role(s.guild, s.bob, s.role));
     expect_status(
         client_patch(s.ada, "{'expire_grace_period': 1}", INTEGRATIONS "/%s", s.guild, s.id), 204);
@@ -87,7 +87,7 @@ static void expired_subscription_kicks_members_if_so_configured(struct world *w)
 
     end_subscription(w, &s);
     set_expire_behavior_kick(s.ada, &s);
-    advance_clock_by_days(w, 7.1);
+    advance_test_clock_by_days(w, 7.1);
     expect_number(w, 1, "select count(*) from members");
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
                     "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
@@ -108,7 +108,7 @@ static void expired_subscription_does_not_kick_guild_managers(struct world *w)
     put_role_on(s.guild, s.bob, role);
     end_subscription(w, &s);
     set_expire_behavior_kick(s.ada, &s);
-    advance_clock_by_days(w, 7.1);
+    advance_test_clock_by_days(w, 7.1);
     expect_number(w, 1, "select count(*) from member_roles");
     expect(is_member(s.guild, s.bob) && !has_role(s.guild, s.bob, s.role));
 }
@@ -120,7 +120,7 @@ static void expired_subscription_does_not_kick_the_guild_owner(struct world *w)
     end_subscription(w, &s);
     set_expire_behavior_kick(s.ada, &s);
     world_sql(w, "update guilds set owner_id = %s", s.bob->id);
-    advance_clock_by_days(w, 7.1);
+    advance_test_clock_by_days(w, 7.1);
     expect_number(w, 0, "select count(*) from member_roles");
     expect(is_member(s.guild, s.bob));
 }
@@ -131,7 +131,7 @@ static void member_who_subscribes_again_before_expiry_keeps_the_role(struct worl
 
     end_subscription(w, &s);
     subscribe(w, PLATFORM_A, "streamer", "bob");
-    advance_clock_by_days(w, 7.1);
+    advance_test_clock_by_days(w, 7.1);
     expect_number(w, 0, "select count(*) from integration_members where lapsed_at > 0");
     expect(has_role(s.guild, s.bob, s.role));
     expect_nothing_received(w);
@@ -143,15 +143,15 @@ static void expiry_waits_while_the_integration_is_revoked_or_disabled(struct wor
 
     end_subscription(w, &s);
     world_sql(w, "update integrations set revoked_at = 1");
-    advance_clock_by_days(w, 8);
+    advance_test_clock_by_days(w, 8);
     expect(has_role(s.guild, s.bob, s.role));
     world_sql(w, "update integrations set revoked_at = null, enabled = 0");
-    advance_clock_by_days(w, 1);
+    advance_test_clock_by_days(w, 1);
     expect(has_role(s.guild, s.bob, s.role));
     expect_number(w, 0, "select count(*) from jobs where kind = 'integration-expiry'");
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    advance_clock_by_days(w, 1);
+    advance_test_clock_by_days(w, 1);
     expect_number(w, 0, "select count(*) from member_roles");
 }
 
@@ -162,7 +162,7 @@ static void removing_the_connection_expires_the_subscriber_role(struct world *w)
     expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
     expect(is_member(s.guild, s.bob) && has_role(s.guild, s.bob, s.role));
     expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 1);
-    advance_clock_by_days(w, 7.1);
+    advance_test_clock_by_days(w, 7.1);
     expect_number(w, 0, "select count(*) from member_roles");
 }
 

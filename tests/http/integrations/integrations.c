@@ -164,8 +164,9 @@ static void guild_subscription_integration_cannot_be_changed(struct world *w)
     struct test_integration_guild s = create_integration_guild(w);
 
     for (int i = 0; i < 2; i++)
-        expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                         add_subscription, (void *)s.guild) == OK);
+        expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                              world_arena(w), add_subscription,
+                                              (void *)s.guild) == OK);
     struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
     expect_json(a,
                 "[{'name': 'Server Subscriptions', 'type': 'guild_subscription', 'enabled': true, "

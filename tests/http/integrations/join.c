@@ -215,7 +215,7 @@ static struct client *create_partners_guild(struct world *w)
     return ada;
 }
 
-static void link_partner(struct client *c, const char *account)
+static void link_connection_of_partner_platform(struct client *c, const char *account)
 {
     link_new(c, PLATFORM_A, account);
     make_partner(c->world, account, account);
@@ -228,8 +228,8 @@ static void removing_the_last_partner_connection_leaves_partners_guild(struct wo
     struct client *bob = world_client(w, "bob");
 
     create_partners_guild(w);
-    link_partner(bob, "bob");
-    link_partner(bob, "bobby");
+    link_connection_of_partner_platform(bob, "bob");
+    link_connection_of_partner_platform(bob, "bobby");
     expect_status(client_post(bob, NULL, JOIN, "platform_a-partners"), 204);
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/bob"), 204);
     expect(is_member("4242", bob)); /* the other account is a partner, too */
@@ -247,12 +247,12 @@ static void removing_partner_connection_keeps_member_who_joined_earlier(struct w
 {
     struct client *ada = create_partners_guild(w), *bob = world_client(w, "bob");
 
-    link_partner(bob, "bob");
+    link_connection_of_partner_platform(bob, "bob");
     put_member("4242", bob);
     expect_status(client_post(bob, NULL, JOIN, "platform_a-partners"), 204);
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/bob"), 204);
     expect(is_member("4242", bob));
-    link_partner(ada, "ada");
+    link_connection_of_partner_platform(ada, "ada");
     world_sql(w, "update members set join_source = 2 where user_id = %s", ada->id);
     expect_status(client_delete(ada, "/users/@me/connections/platform_a/ada"), 204);
     expect(is_member("4242", ada)); /* the owner stays */

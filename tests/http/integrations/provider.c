@@ -47,7 +47,7 @@ static void send_response(int fd, int status, const char *body)
         send(fd, body, strlen(body), MSG_NOSIGNAL);
 }
 
-static void send_huge_response(int fd)
+static void provider_send_too_long_response(int fd)
 {
     static char piece[65536];
     static const char head[] = "HTTP/1.1 200 X\r\nContent-Length: 1073741824\r\n\r\n";
@@ -58,7 +58,7 @@ static void send_huge_response(int fd)
         n = send(fd, piece, sizeof piece, MSG_NOSIGNAL);
 }
 
-static void send_invalid_response(int fd)
+static void provider_send_invalid_response(int fd)
 {
     static char body[32768];
     size_t n = (size_t)sprintf(body, "{\"id\":\"other\",\"name\":\"x\",\"has_programme\":true,"
@@ -70,7 +70,7 @@ static void send_invalid_response(int fd)
     send_response(fd, 200, body);
 }
 
-static void send_valid_response(int fd)
+static void provider_send_valid_response(int fd)
 {
     const char *r = provider.last;
 
@@ -100,7 +100,7 @@ static bool is_whole_request(const char *text)
 }
 
 /* The body may arrive after the head. */
-static void read_request(int fd)
+static void provider_read_request(int fd)
 {
     size_t n = 0;
     ssize_t got;
@@ -112,13 +112,13 @@ static void read_request(int fd)
     } while (got > 0 && !is_whole_request(provider.last));
 }
 
-static void answer_request(int fd)
+static void provider_answer_request(int fd)
 {
-    read_request(fd);
+    provider_read_request(fd);
     provider.asked++;
     switch ((enum provider_mode)provider.provider_mode) {
     case GOOD:
-        send_valid_response(fd);
+        provider_send_valid_response(fd);
         break;
     case HANGING:
         recv(fd, &(char){ 0 }, 1, 0);
@@ -130,13 +130,13 @@ static void answer_request(int fd)
         send_response(fd, 500, "{}");
         break;
     case ENDLESS:
-        send_huge_response(fd);
+        provider_send_too_long_response(fd);
         break;
     case NONSENSE:
         send_response(fd, 200, "<html>");
         break;
     case LYING:
-        send_invalid_response(fd);
+        provider_send_invalid_response(fd);
         break;
     case CIRCULAR:
         send_response(fd, 200, "{\"subscribers\":[],\"next_cursor\":\"again\"}");
@@ -153,14 +153,14 @@ static void *run_provider(void *arg)
 
     (void)arg;
     while ((fd = accept(provider.fd, NULL, NULL)) >= 0) {
-        answer_request(fd);
+        provider_answer_request(fd);
         close(fd);
     }
     return NULL;
 }
 
 /* Runs before the server starts, because its port is configured. */
-static void configure_provider(struct config *c)
+static void configure_provider_of_test(struct config *c)
 {
     static char url[64];
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -180,7 +180,7 @@ static void configure_provider(struct config *c)
     c->log_level = "off";
 }
 
-static void stop_provider(void)
+static void stop_provider_of_test(void)
 {
     shutdown(provider.fd, SHUT_RDWR);
     pthread_join(provider.thread, NULL);
@@ -235,7 +235,7 @@ static void provider_requests_have_the_documented_form(struct world *w)
     /* The secret is stored encrypted. */
     expect(store_count(w, "select count(*) from connections where secret is not null") == 1);
     expect(store_count(w, "select max(length(secret)) from connections") == 6 + 24 + 16);
-    stop_provider();
+    stop_provider_of_test();
 }
 
 static void provider_is_asked_again_before_a_role_is_removed(struct world *w)
@@ -258,7 +258,7 @@ static void provider_is_asked_again_before_a_role_is_removed(struct world *w)
     world_wait(w, 901);
     expect_number(w, 0, "select count(*) from integration_members where lapsed_at is not null");
     expect(has_role(s.guild, s.bob, role_of(w, id)));
-    stop_provider();
+    stop_provider_of_test();
 }
 
 /* --- failing provider ----------------------------------------------------------------- */
@@ -281,7 +281,7 @@ static void invalid_provider_response_is_503_after_retries(struct world *w)
     provider.provider_mode = REFUSING;
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 40012);
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
-    stop_provider();
+    stop_provider_of_test();
 }
 
 static void failed_sync_leaves_the_integrations_members_unchanged(struct world *w)
@@ -317,7 +317,7 @@ static void failed_sync_leaves_the_integrations_members_unchanged(struct world *
     provider.provider_mode = GOOD;
     sync_now(s.ada, s.guild, id);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'revoked': false}]");
-    stop_provider();
+    stop_provider_of_test();
 }
 
 static void hanging_provider_does_not_delay_other_requests(struct world *w)
@@ -333,7 +333,7 @@ static void hanging_provider_does_not_delay_other_requests(struct world *w)
                                    INTEGRATIONS "/%s", s.guild, id),
                       204);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'syncing': true}]");
-    stop_provider();
+    stop_provider_of_test();
 }
 
 static void disabled_platform_is_403_40006(struct world *w)
@@ -346,7 +346,7 @@ static void disabled_platform_is_403_40006(struct world *w)
     expect_error(
         client_post(s.ada, "{'code': 'x', 'state': 'y'}", "/connections/platform_b/callback"), 403,
         40006);
-    stop_provider();
+    stop_provider_of_test();
 }
 
 /* --- writing to a local platform ------------------------------------------------------ */
@@ -478,12 +478,12 @@ static void server_refuses_to_start_with_invalid_integration_options(struct worl
 }
 
 const struct test integrations_provider_tests[] = {
-    TEST_WITH(provider_requests_have_the_documented_form, configure_provider),
-    TEST_WITH(provider_is_asked_again_before_a_role_is_removed, configure_provider),
-    TEST_WITH(invalid_provider_response_is_503_after_retries, configure_provider),
-    TEST_WITH(failed_sync_leaves_the_integrations_members_unchanged, configure_provider),
-    TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_provider),
-    TEST_WITH(disabled_platform_is_403_40006, configure_provider),
+    TEST_WITH(provider_requests_have_the_documented_form, configure_provider_of_test),
+    TEST_WITH(provider_is_asked_again_before_a_role_is_removed, configure_provider_of_test),
+    TEST_WITH(invalid_provider_response_is_503_after_retries, configure_provider_of_test),
+    TEST_WITH(failed_sync_leaves_the_integrations_members_unchanged, configure_provider_of_test),
+    TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_provider_of_test),
+    TEST_WITH(disabled_platform_is_403_40006, configure_provider_of_test),
     TEST_WITH(local_platform_accounts_can_be_changed_at_runtime, configure_local_key),
     TEST_WITH(local_platform_routes_require_the_platform_key, configure_local_key),
     TEST_WITH(integration_type_names_can_be_configured, configure_type_names),

@@ -80,7 +80,8 @@ static void large_integration_is_removed_in_batches(struct world *w)
 }
 
 /* State after a crash behind the first step; jobs wait for the test's clock. */
-static void interrupt_integration_removal(struct world *w, const struct large_integration *s)
+static void stop_server_during_integration_removal(struct world *w,
+                                                   const struct large_integration *s)
 {
     world_sql(w,
               "update integrations set type = 'removed', account_id = null, enabled = 0 "
@@ -98,7 +99,7 @@ static void integration_being_removed_is_unknown_to_all_routes(struct world *w)
 {
     struct large_integration s = create_large_integration(w);
 
-    interrupt_integration_removal(w, &s);
+    stop_server_during_integration_removal(w, &s);
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
     expect_error(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 404, 10005);
     expect_error(client_patch(s.ada, "{}", INTEGRATIONS "/%s", s.guild, s.id), 404, 10005);
@@ -129,7 +130,7 @@ static void integration_being_removed_does_not_count_for_the_limit(struct world 
     struct large_integration s = create_large_integration(w);
     const char *app = make_application(s.ada, "App");
 
-    interrupt_integration_removal(w, &s);
+    stop_server_during_integration_removal(w, &s);
     world_sql(w,
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 48) "
               "insert into integrations (id, guild_id, type, name, created_at) "
@@ -150,7 +151,7 @@ static void interrupted_integration_removal_continues_after_a_restart(struct wor
 {
     struct large_integration s = create_large_integration(w);
 
-    interrupt_integration_removal(w, &s);
+    stop_server_during_integration_removal(w, &s);
     world_sql(w, "update jobs set due = 0 where kind = 'integration-removal'");
     world_restart(w);
     expect_integration_is_removed(w);
@@ -160,7 +161,7 @@ static void guild_can_be_deleted_during_an_integration_removal(struct world *w)
 {
     struct large_integration s = create_large_integration(w);
 
-    interrupt_integration_removal(w, &s);
+    stop_server_during_integration_removal(w, &s);
     expect_status(client_delete(s.ada, "/guilds/%s", s.guild), 204);
     world_sql(w, "update jobs set due = 0 where kind = 'integration-removal'");
     world_restart(w);

@@ -64,7 +64,7 @@ static void sync_gives_subscribers_the_integrations_role(struct world *w)
     expect(store_count(w, "select count(*) from integration_subscribers") == 2);
 }
 
-static void watch_statements(struct config *config)
+static void watch_sql_statements_of_store(struct config *config)
 {
     if (!config->store)
         statements_watch();
@@ -332,7 +332,7 @@ static void integration_can_be_removed_while_its_sync_is_due(struct world *w)
 
 const struct test integrations_sync_tests[] = {
     TEST(sync_gives_subscribers_the_integrations_role),
-    TEST_WITH(subscribers_are_counted_in_a_read_transaction, watch_statements),
+    TEST_WITH(subscribers_are_counted_in_a_read_transaction, watch_sql_statements_of_store),
     TEST(sync_is_rate_limited_to_once_per_minute),
     TEST(sync_request_during_a_sync_is_accepted_without_effect),
     TEST(integrations_are_synced_every_hour),

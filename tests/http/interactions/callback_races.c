@@ -20,7 +20,7 @@ struct racer {
 };
 
 /* Sends the request by hand, because the test client is for one thread. */
-static void send_racing_callback(int fd, int racer, int i)
+static void send_callback_concurrently(int fd, int racer, int i)
 {
     char body[100], head[600], answer[8192];
     int n = snprintf(body, sizeof body, "{\"type\":4,\"data\":{\"content\":\"racer %d\"}}", racer);
@@ -47,7 +47,7 @@ static void *run_racer(void *arg)
 
     pthread_barrier_wait(r->start);
     for (int i = 0; i < ASKS; i++)
-        send_racing_callback(r->fd, r->number, i);
+        send_callback_concurrently(r->fd, r->number, i);
     return NULL;
 }
 
@@ -156,13 +156,13 @@ static void sixteen_concurrent_responders_are_all_accepted(struct world *w)
     expect(world_number(w, "select count(*) from messages") == WRITTEN * (1 + FOLLOW_UPS));
 }
 
-static void disable_rate_limits(struct config *c)
+static void configure_disabled_rate_limits(struct config *c)
 {
     c->rate_limits = false;
 }
 
 const struct test callback_races_tests[] = {
-    TEST_WITH(exactly_one_of_many_concurrent_responses_wins, disable_rate_limits),
-    TEST_WITH(sixteen_concurrent_responders_are_all_accepted, disable_rate_limits),
+    TEST_WITH(exactly_one_of_many_concurrent_responses_wins, configure_disabled_rate_limits),
+    TEST_WITH(sixteen_concurrent_responders_are_all_accepted, configure_disabled_rate_limits),
     { 0 },
 };

@@ -10,7 +10,7 @@
 static const char PLAIN[] = "v=10&encoding=json";
 
 /* Bob uses a command of the app in the test channel. */
-static void invoke_roll_as_bob(struct test_commands *s)
+static void invoke_roll_command_as_bob(struct test_commands *s)
 {
     expect_status(roll(s, s->bob, make_global_command(s, "%s", ""), "%s", ""), 204);
 }
@@ -24,7 +24,7 @@ static void interaction_create_needs_no_intent(struct world *w)
                         *none = conn_session(s.bot, PLAIN, "'intents': 0");
 
     expect_dispatch(all, "GUILD_CREATE", "{}");
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     /* Every session of the shard gets it; the first response wins. */
     const struct dom *d = expect_dispatch(none, "INTERACTION_CREATE", "{'type': 2}");
     expect_dispatch(all, "INTERACTION_CREATE", "{'id': '%s', 'token': '%s'}", dom_text(&s, d, "id"),
@@ -41,13 +41,13 @@ static void interaction_create_goes_to_the_guilds_shard(struct world *w)
                         *one = conn_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
     struct gateway_conn *there = shard ? one : zero, *elsewhere = shard ? zero : one;
 
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(there);
     expect_quiet(elsewhere);
     /* If the bot is not in the guild, the event goes to shard 0. */
     world_sql(w, "delete from members where user_id = %s", s.application);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(one);
 }
@@ -103,7 +103,7 @@ static void unanswered_interaction_fails_after_three_seconds(struct world *w)
     struct test_commands s = world_test_commands(w);
 
     client_connect(s.bob);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     world_wait(w, 1);
     expect_status(respond_to_last_interaction(&s), 204);
@@ -111,7 +111,7 @@ static void unanswered_interaction_fails_after_three_seconds(struct world *w)
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
     world_wait(w, 10);
 
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     const char *id = dom_text(&s, last_interaction(&s), "id");
     expect_event(s.bob, "INTERACTION_CREATE", "{'id': '%s'}", id);
     world_wait(w, 3.3);
@@ -128,7 +128,7 @@ static void late_callback_is_refused_before_the_failure_job_runs(struct world *w
 {
     struct test_commands s = world_test_commands(w);
 
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     world_wait(w, 3.01);
     expect_error(respond_to_last_interaction(&s), 404, 10062);
 }
@@ -163,7 +163,7 @@ static void finished_interactions_are_deleted_after_an_hour(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     world_wait(w, 4);
     world_settle(w);
     world_wait(w, 50 * 60);

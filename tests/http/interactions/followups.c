@@ -249,13 +249,13 @@ static void user_installed_apps_are_limited_to_five_followups(struct world *w)
                       200);
 }
 
-static void set_everyone_permissions(struct test_bot *s, uint64_t perms)
+static void set_permissions_of_everyone_role(struct test_bot *s, uint64_t perms)
 {
     world_sql(s->world, "update roles set permissions = %llu where id = %s",
               (unsigned long long)perms, s->test_guild.id);
 }
 
-static void expect_ephemerality_reason(struct test_bot *s, const char *data, int reason)
+static void expect_ephemeral_response_for_reason(struct test_bot *s, const char *data, int reason)
 {
     struct test_interaction ask = INTERACTION(s, .by = s->bob, .owners = user_install_owners(s));
     struct answer a =
@@ -279,27 +279,27 @@ static void user_installed_app_response_is_ephemeral_if_user_cant_send(struct wo
                          PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS);
     struct test_bot s = world_test_bot(w);
 
-    set_everyone_permissions(&s, all);
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
-    expect_ephemerality_reason(&s, "{'embeds': [{'title': 'T'}]}", 0);
-    set_everyone_permissions(&s, all & ~PERMISSION(EMBED_LINKS));
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
-    expect_ephemerality_reason(&s, "{'embeds': [{'title': 'T'}]}", 12);
-    set_everyone_permissions(&s, all & ~PERMISSION(SEND_MESSAGES));
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 10);
-    set_everyone_permissions(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 18);
-    set_everyone_permissions(&s, all);
+    set_permissions_of_everyone_role(&s, all);
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 0);
+    expect_ephemeral_response_for_reason(&s, "{'embeds': [{'title': 'T'}]}", 0);
+    set_permissions_of_everyone_role(&s, all & ~PERMISSION(EMBED_LINKS));
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 0);
+    expect_ephemeral_response_for_reason(&s, "{'embeds': [{'title': 'T'}]}", 12);
+    set_permissions_of_everyone_role(&s, all & ~PERMISSION(SEND_MESSAGES));
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 10);
+    set_permissions_of_everyone_role(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 18);
+    set_permissions_of_everyone_role(&s, all);
     world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s",
               s.test_guild.channel);
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 0);
     expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.test_guild.channel), 200);
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 4);
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 4);
     world_wait(w, 61);
-    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
+    expect_ephemeral_response_for_reason(&s, "{'content': 'x'}", 0);
 
     /* An app installed in the guild needs none of these permissions. */
-    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL));
+    set_permissions_of_everyone_role(&s, PERMISSION(VIEW_CHANNEL));
     struct test_interaction ask = INTERACTION(&s, .by = s.bob);
     expect_json(
         interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
@@ -313,8 +313,8 @@ static void editing_a_public_response_requires_the_users_permissions(struct worl
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
     struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = user_install_owners(&s));
 
-    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
-                                     PERMISSION(SEND_MESSAGES));
+    set_permissions_of_everyone_role(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                                             PERMISSION(SEND_MESSAGES));
     interaction_answered(&ask, "{'type': 5}");
     expect_error(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
                               ask.token, "@original"),
@@ -325,8 +325,8 @@ static void editing_a_public_response_requires_the_users_permissions(struct worl
     expect_status(client_patch(ask.app, "{'content': 'Plain'}", SENT, ask.application, ask.token,
                                "@original"),
                   200);
-    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
-                                     PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS));
+    set_permissions_of_everyone_role(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                                             PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS));
     expect_status(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
                                ask.token, "@original"),
                   200);
@@ -338,8 +338,8 @@ static void user_installed_app_files_are_ephemeral_without_attach_files(struct w
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
     struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = user_install_owners(&s));
 
-    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
-                                     PERMISSION(SEND_MESSAGES));
+    set_permissions_of_everyone_role(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                                             PERMISSION(SEND_MESSAGES));
     struct answer a =
         client_upload(ask.app, "POST", "{'type': 4}", files,
                       "/interactions/%s/%s/callback?with_response=true", ask.id, ask.token);

@@ -150,7 +150,7 @@ static void endpoints_on_private_addresses_are_refused_unless_allowed(struct wor
 
 /* --- calls of the endpoint ------------------------------------------------------------ */
 
-static void invoke_roll_as_bob(struct test_commands *s)
+static void invoke_roll_command_as_bob(struct test_commands *s)
 {
     expect_status(roll(s, s->bob, make_global_command(s, "%s", ""), "%s", ""), 204);
 }
@@ -163,7 +163,7 @@ static void endpoint_response_answers_the_interaction(struct world *w)
     client_connect(s.bob);
     client_connect(s.bot);
     endpoint_answer(e, 200, JSON, "{'type': 4, 'data': {'content': 'Six'}}", 0);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
     expect(endpoint_signed(e, 3));
     expect_dom(&s, d,
@@ -189,7 +189,7 @@ static void endpoint_response_answers_the_interaction(struct world *w)
 }
 
 /* Sets a response of this length with leading spaces. */
-static void set_padded_response(struct endpoint *e, size_t length)
+static void set_endpoint_response_of_size(struct endpoint *e, size_t length)
 {
     static const char json[] = "{'type': 4, 'data': {'content': 'Six'}}";
     char *body = malloc(length + 1);
@@ -229,8 +229,8 @@ static void endpoint_response_of_29_mib_does_not_block_the_server(struct world *
     client_connect(s.bob);
     for (;; length /= 2) {
         expect(length > 1024 * 1024);
-        set_padded_response(e, length);
-        invoke_roll_as_bob(&s);
+        set_endpoint_response_of_size(e, length);
+        invoke_roll_command_as_bob(&s);
         if (expect_success_or_failure(&s))
             break;
     }
@@ -262,7 +262,7 @@ static void endpoint_status_202_defers_the_response_to_a_callback(struct world *
 
     client_connect(s.bob);
     endpoint_answer(e, 202, JSON, "", 0);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_silence(s.bob);
@@ -273,7 +273,7 @@ static void endpoint_status_202_defers_the_response_to_a_callback(struct world *
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Later'}");
     /* Without a callback the interaction fails. */
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     endpoint_request(e, 4);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     world_wait(w, 3.3);
@@ -294,7 +294,7 @@ static void endpoint_response_can_contain_files(struct world *w)
         "--b\r\nContent-Disposition: form-data; name='files[0]'; filename='a.txt'\r\n\r\n"
         "hello\r\n--b--\r\n",
         0);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'attachments': [{'filename': 'a.txt', 'size': 5}]}");
@@ -307,7 +307,7 @@ static void endpoint_response_can_contain_files(struct world *w)
         "--b\r\nContent-Disposition: form-data; name='files[0]'; filename='a.txt'\r\n\r\n"
         "hello\r\n--b--\r\n",
         0);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_FAILURE", "{'reason_code': 1}");
     expect_files(w, "attachments", 1);
@@ -356,13 +356,13 @@ static void slow_endpoint_response_fails_the_interaction(struct world *w)
 
     client_connect(s.bob);
     endpoint_answer(e, 200, JSON, "{}", 600 * 1000);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_FAILURE", "{'reason_code': 2}");
     /* The endpoint serves one request at a time: when the second succeeds, the first was too
      * late. */
     endpoint_answer(e, 200, JSON, "{'type': 4, 'data': {'content': 'Six'}}", 0);
-    invoke_roll_as_bob(&s);
+    invoke_roll_command_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");

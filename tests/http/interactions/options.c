@@ -20,14 +20,14 @@ static struct answer invoke_with_value(struct test_commands *s, const char *id, 
     return roll(s, s->bob, id, "'options': [{'name': 'o', 'type': %d, 'value': %s}]", type, value);
 }
 
-static void expect_value_refused(struct test_commands *s, const char *id, int type,
-                                 const char *value, const char *code)
+static void expect_option_value_refused(struct test_commands *s, const char *id, int type,
+                                        const char *value, const char *code)
 {
     expect_invalid(invoke_with_value(s, id, type, value), "data.options", code);
 }
 
-static void expect_value_accepted(struct test_commands *s, const char *id, int type,
-                                  const char *value)
+static void expect_option_value_accepted(struct test_commands *s, const char *id, int type,
+                                         const char *value)
 {
     expect_status(invoke_with_value(s, id, type, value), 204);
     expect_dom(s, last_interaction(s),
@@ -44,21 +44,21 @@ static void string_option_length_is_checked(struct world *w)
                    create_command_with_option(&s, "'type': 3, 'min_length': 2, 'max_length': 3");
     char *most = arena_alloc(world_arena(w), 7000);
 
-    expect_value_accepted(&s, free, 3, "''");
-    expect_value_accepted(&s, free, 3, "'tab\\tand \\u00e9'");
+    expect_option_value_accepted(&s, free, 3, "''");
+    expect_option_value_accepted(&s, free, 3, "'tab\\tand \\u00e9'");
     memset(most, 'x', 6002);
     most[0] = most[6001] = '\'';
-    expect_value_accepted(&s, free, 3, most);
+    expect_option_value_accepted(&s, free, 3, most);
     most[6001] = 'x';
     most[6002] = '\'';
-    expect_value_refused(&s, free, 3, most, OPTION);
-    expect_value_accepted(&s, short_one, 3, "'ab'");
-    expect_value_accepted(&s, short_one, 3, "'\xc3\xa4\xc3\xb6\xc3\xbc'");
-    expect_value_refused(&s, short_one, 3, "'a'", OPTION);
-    expect_value_refused(&s, short_one, 3, "'abcd'", OPTION);
-    expect_value_refused(&s, free, 3, "5", VALUE);
-    expect_value_refused(&s, free, 3, "{}", VALUE);
-    expect_value_refused(&s, free, 3, "null", VALUE);
+    expect_option_value_refused(&s, free, 3, most, OPTION);
+    expect_option_value_accepted(&s, short_one, 3, "'ab'");
+    expect_option_value_accepted(&s, short_one, 3, "'\xc3\xa4\xc3\xb6\xc3\xbc'");
+    expect_option_value_refused(&s, short_one, 3, "'a'", OPTION);
+    expect_option_value_refused(&s, short_one, 3, "'abcd'", OPTION);
+    expect_option_value_refused(&s, free, 3, "5", VALUE);
+    expect_option_value_refused(&s, free, 3, "{}", VALUE);
+    expect_option_value_refused(&s, free, 3, "null", VALUE);
 }
 
 static void number_option_range_is_checked(struct world *w)
@@ -70,23 +70,23 @@ static void number_option_range_is_checked(struct world *w)
                    create_command_with_option(&s, "'type': 10, 'min_value': 0.5, 'max_value': 1.5"),
                *any = create_command_with_option(&s, "'type': 10");
 
-    expect_value_accepted(&s, whole, 4, "9007199254740992");
-    expect_value_accepted(&s, whole, 4, "-9007199254740992");
-    expect_value_refused(&s, whole, 4, "9007199254740993", OPTION);
-    expect_value_refused(&s, whole, 4, "-9007199254740993", OPTION);
-    expect_value_refused(&s, whole, 4, "1.5", VALUE);
-    expect_value_refused(&s, whole, 4, "'1'", VALUE);
-    expect_value_accepted(&s, some, 4, "-1");
-    expect_value_accepted(&s, some, 4, "6");
-    expect_value_refused(&s, some, 4, "-2", OPTION);
-    expect_value_refused(&s, some, 4, "7", OPTION);
-    expect_value_accepted(&s, real, 10, "0.5");
-    expect_value_accepted(&s, real, 10, "1.5");
-    expect_value_accepted(&s, real, 10, "1");
-    expect_value_refused(&s, real, 10, "0.49", OPTION);
-    expect_value_refused(&s, real, 10, "1.51", OPTION);
-    expect_value_refused(&s, any, 10, "1e300", OPTION);
-    expect_value_refused(&s, any, 10, "true", VALUE);
+    expect_option_value_accepted(&s, whole, 4, "9007199254740992");
+    expect_option_value_accepted(&s, whole, 4, "-9007199254740992");
+    expect_option_value_refused(&s, whole, 4, "9007199254740993", OPTION);
+    expect_option_value_refused(&s, whole, 4, "-9007199254740993", OPTION);
+    expect_option_value_refused(&s, whole, 4, "1.5", VALUE);
+    expect_option_value_refused(&s, whole, 4, "'1'", VALUE);
+    expect_option_value_accepted(&s, some, 4, "-1");
+    expect_option_value_accepted(&s, some, 4, "6");
+    expect_option_value_refused(&s, some, 4, "-2", OPTION);
+    expect_option_value_refused(&s, some, 4, "7", OPTION);
+    expect_option_value_accepted(&s, real, 10, "0.5");
+    expect_option_value_accepted(&s, real, 10, "1.5");
+    expect_option_value_accepted(&s, real, 10, "1");
+    expect_option_value_refused(&s, real, 10, "0.49", OPTION);
+    expect_option_value_refused(&s, real, 10, "1.51", OPTION);
+    expect_option_value_refused(&s, any, 10, "1e300", OPTION);
+    expect_option_value_refused(&s, any, 10, "true", VALUE);
     /* Numbers are sent in canonical form. */
     expect_status(invoke_with_value(&s, any, 10, "2.50e1"), 204);
     expect_dom(&s, last_interaction(&s), "{'data': {'options': [{'value': 25}]}}");
@@ -97,10 +97,10 @@ static void boolean_option_accepts_only_true_and_false(struct world *w)
     struct test_commands s = world_test_commands(w);
     const char *id = create_command_with_option(&s, "'type': 5");
 
-    expect_value_accepted(&s, id, 5, "true");
-    expect_value_accepted(&s, id, 5, "false");
-    expect_value_refused(&s, id, 5, "1", VALUE);
-    expect_value_refused(&s, id, 5, "'true'", VALUE);
+    expect_option_value_accepted(&s, id, 5, "true");
+    expect_option_value_accepted(&s, id, 5, "false");
+    expect_option_value_refused(&s, id, 5, "1", VALUE);
+    expect_option_value_refused(&s, id, 5, "'true'", VALUE);
 }
 
 /* Length limits do not apply to choices. */
@@ -115,13 +115,13 @@ static void option_with_choices_accepts_only_their_values(struct world *w)
                *real = create_command_with_option(
                    &s, "'type': 10, 'choices': [{'name': 'Half', 'value': 0.5}]");
 
-    expect_value_accepted(&s, word, 3, "'red'");
-    expect_value_refused(&s, word, 3, "'Red'", OPTION);
-    expect_value_refused(&s, word, 3, "'green'", OPTION);
-    expect_value_accepted(&s, number, 4, "6");
-    expect_value_refused(&s, number, 4, "5", OPTION);
-    expect_value_accepted(&s, real, 10, "0.5");
-    expect_value_refused(&s, real, 10, "0.25", OPTION);
+    expect_option_value_accepted(&s, word, 3, "'red'");
+    expect_option_value_refused(&s, word, 3, "'Red'", OPTION);
+    expect_option_value_refused(&s, word, 3, "'green'", OPTION);
+    expect_option_value_accepted(&s, number, 4, "6");
+    expect_option_value_refused(&s, number, 4, "5", OPTION);
+    expect_option_value_accepted(&s, real, 10, "0.5");
+    expect_option_value_refused(&s, real, 10, "0.25", OPTION);
 }
 
 /* The largest body reaches the app complete. */
@@ -140,8 +140,8 @@ static void options_with_600_kb_of_text_arrive_complete(struct world *w)
         buf_printf(&defs, "%s{'name': 'o%d', 'description': 'O', 'type': 3}", i ? ", " : "", i);
         buf_printf(&given, "%s{'name': 'o%d', 'type': 3, 'value': '%s'}", i ? ", " : "", i, word);
     }
-    const char *id = make_global_command(&s, "'options': [%.*s]", STR_ARGS(buf_str(&defs)));
-    expect_status(roll(&s, s.bob, id, "'options': [%.*s]", STR_ARGS(buf_str(&given))), 204);
+    const char *id = make_global_command(&s, "'options': [%.*s]", STR_ARGS(buf_as_str(&defs)));
+    expect_status(roll(&s, s.bob, id, "'options': [%.*s]", STR_ARGS(buf_as_str(&given))), 204);
     const struct dom *d = last_interaction(&s);
     expect(dom_at(d, "data.options")->count == 25);
     expect(str_is(dom_at(d, "data.options.24.value")->text, word));

@@ -144,8 +144,8 @@ static void outdated_command_version_or_name_is_refused(struct world *w)
 
 /* --- permissions ---------------------------------------------------------------------- */
 
-static void insert_permission(struct test_commands *s, const char *target, const char *entity,
-                              int type, int yes)
+static void insert_command_permission_row(struct test_commands *s, const char *target,
+                                          const char *entity, int type, int yes)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
@@ -160,12 +160,12 @@ static void command_permissions_decide_about_an_invocation(struct world *w)
                *nobodys = make_global_command(&s, "'default_member_permissions': '0'"),
                *managers = make_global_command(&s, "'default_member_permissions': '8192'");
 
-    insert_permission(&s, id, s.bob->id, 2, 0);
+    insert_command_permission_row(&s, id, s.bob->id, 2, 0);
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
     expect_status(roll(&s, s.ada, id, "%s", ""), 204);
     expect_invalid(roll(&s, s.bob, nobodys, "%s", ""), "data", PERMISSIONS);
     expect_status(roll(&s, s.ada, nobodys, "%s", ""), 204);
-    insert_permission(&s, nobodys, s.bob->id, 2, 1);
+    insert_command_permission_row(&s, nobodys, s.bob->id, 2, 1);
     expect_status(roll(&s, s.bob, nobodys, "%s", ""), 204);
     /* Default permissions are checked in the channel. */
     expect_invalid(roll(&s, s.bob, managers, "%s", ""), "data", PERMISSIONS);

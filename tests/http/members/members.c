@@ -153,8 +153,8 @@ static void global_name_change_is_sent_to_450_guilds_in_batches(struct world *w)
 
 /* --- leaving and rejoining ------------------------------------------------------------ */
 
-static void leave_and_rejoin(struct client *owner, struct client *c, const char *guild,
-                             const char *channel)
+static void leave_and_rejoin_guild(struct client *owner, struct client *c, const char *guild,
+                                   const char *channel)
 {
     const char *code =
         answer_text(client_post(owner, "{}", "/channels/%s/invites", channel), "code");
@@ -172,7 +172,7 @@ static void timeout_mute_and_deaf_persist_after_rejoining(struct world *w)
     int64_t until = clock_us() + INT64_C(3600) * 1000000;
     world_sql(w, "update members set timed_out_until = %lld, mute = 1, deaf = 1 where user_id = %s",
               (long long)until, bob->id);
-    leave_and_rejoin(ada, bob, p.id, p.channel);
+    leave_and_rejoin_guild(ada, bob, p.id, p.channel);
     struct answer a = client_get(ada, "/guilds/%s/members/%s", p.id, bob->id);
     expect_json(a, "{'mute': true, 'deaf': true}");
     expect(dom_member(a.json, STR("communication_disabled_until"))->kind == JSON_STRING);
@@ -182,7 +182,7 @@ static void timeout_mute_and_deaf_persist_after_rejoining(struct world *w)
     /* Expired or lifted sanctions are not restored. */
     world_sql(w, "update members set mute = 0, deaf = 0 where user_id = %s", bob->id);
     world_wait(w, 3601);
-    leave_and_rejoin(ada, bob, p.id, p.channel);
+    leave_and_rejoin_guild(ada, bob, p.id, p.channel);
     expect_json(client_get(ada, "/guilds/%s/members/%s", p.id, bob->id),
                 "{'mute': false, 'deaf': false, 'communication_disabled_until': null}");
     expect_status(client_post(bob, "{'content': 'hi'}", "/channels/%s/messages", p.channel), 200);
@@ -411,8 +411,8 @@ static void patching_member_roles_checks_only_changed_roles(struct world *w)
 
 /* --- time-outs, voice, flags ---------------------------------------------------------- */
 
-static struct answer time_out_member(struct client *c, struct test_guild *p, struct client *who,
-                                     double days)
+static struct answer put_member_into_timeout(struct client *c, struct test_guild *p,
+                                             struct client *who, double days)
 {
     char body[100], when[TIMESTAMP_TEXT_SIZE];
 
@@ -430,19 +430,19 @@ static void time_out_requires_moderate_members_and_28_days_at_most(struct world 
     test_guild_add_with(&p, admin, 1, PERMISSION(ADMINISTRATOR));
     test_guild_add(&p, bob);
 
-    expect_status(time_out_member(mod, &p, bob, 27.9), 200);
+    expect_status(put_member_into_timeout(mod, &p, bob, 27.9), 200);
     expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
     expect_error(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 403, 50013);
     world_wait(w, 28 * 86400);
     expect_status(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 200);
 
-    expect_invalid(time_out_member(mod, &p, bob, 28.1), "communication_disabled_until",
+    expect_invalid(put_member_into_timeout(mod, &p, bob, 28.1), "communication_disabled_until",
                    "NUMBER_TYPE_MAX");
-    expect_error(time_out_member(mod, &p, admin, 1), 403, 50013);
-    expect_error(time_out_member(mod, &p, ada, 1), 403, 50013);
-    expect_error(time_out_member(mod, &p, mod, 1), 403, 50013);
-    expect_error(time_out_member(bob, &p, mod, 1), 403, 50013);
-    expect_status(time_out_member(mod, &p, bob, 1), 200);
+    expect_error(put_member_into_timeout(mod, &p, admin, 1), 403, 50013);
+    expect_error(put_member_into_timeout(mod, &p, ada, 1), 403, 50013);
+    expect_error(put_member_into_timeout(mod, &p, mod, 1), 403, 50013);
+    expect_error(put_member_into_timeout(bob, &p, mod, 1), 403, 50013);
+    expect_status(put_member_into_timeout(mod, &p, bob, 1), 200);
     struct answer a = client_patch(mod, "{'communication_disabled_until': null}",
                                    "/guilds/%s/members/%s", p.id, bob->id);
     expect_json(a, "{'communication_disabled_until': null}");
@@ -525,7 +525,7 @@ static void kicking_a_member_requires_permission_and_a_higher_role(struct world 
 
 struct issue {
     struct world *world;
-    struct token_grant grant;
+    struct token_to_issue grant;
     struct str token;
 };
 
@@ -546,8 +546,8 @@ static const char *issue_access_token(struct world *w, struct client *c, const c
                                   .scopes = str_of(scopes),
                                   .expires_at = clock_us() + 3600 * INT64_C(1000000) } };
 
-    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
-                      issue_token, &i));
+    expect(!store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                           world_arena(w), issue_token, &i));
     return str_dup_cstring(world_arena(w), i.token);
 }
 

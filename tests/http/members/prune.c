@@ -1,4 +1,4 @@
-/* prune.c - pruning inactive members, and member counts of roles. */
+/* prune.c - pruning inactive members; member counts of roles, and roles for several members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define PRUNE "/guilds/%s/prune"
 
 /* Makes all members inactive for a month. */
-static void make_members_inactive(struct world *w)
+static void set_members_last_login_to_long_ago(struct world *w)
 {
     world_sql(w, "update members set joined_at = joined_at - 2592000000001");
     world_sql(w, "update tokens set created_at = created_at - 2592000000001, last_used_at = null");
@@ -32,7 +32,7 @@ static void prune_counts_and_removes_inactive_members(struct world *w)
     put_role_on(guild, dan, role);
     world_wait(w, 3600); /* wait until uses of tokens are recorded */
     world_settle(w);
-    make_members_inactive(w);
+    set_members_last_login_to_long_ago(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 2}");
     expect_json(client_get(ada, PRUNE "?days=30&include_roles=%s", guild, role), "{'pruned': 3}");
     expect_json(client_get(ada, PRUNE "?include_roles=5,6", guild), "{'pruned': 2}");
@@ -87,7 +87,7 @@ static void pruning_60_members_runs_in_batches(struct world *w)
         snprintf(name, sizeof name, "m%d", i);
         put_member(guild, world_client(w, name));
     }
-    make_members_inactive(w);
+    set_members_last_login_to_long_ago(w);
     expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 60}");
     world_settle(w);
     expect(store_count(w, TEXT(w, "select count(*) from members where guild_id = %s", guild)) == 1);
@@ -161,7 +161,7 @@ static void prune_with_100_roles_runs_in_small_batches(struct world *w)
     expect(store_count(w, "select count(*) from members where joined_at = 0") == 60);
 }
 
-static void watch_statements(struct config *config)
+static void watch_sql_statements_of_store(struct config *config)
 {
     if (!config->store)
         statements_watch();
@@ -175,7 +175,7 @@ static void prune_count_uses_indexes_only(struct world *w)
 
     for (int i = 0; i < 5; i++)
         put_member(guild, world_client(w, TEXT(w, "m%d", i)));
-    make_members_inactive(w);
+    set_members_last_login_to_long_ago(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 5}");
     expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 5}");
     if (world_config(w)->store)
@@ -195,7 +195,7 @@ static void pruning_requires_permissions_and_a_higher_role(struct world *w)
     put_member(r.guild, high);
     put_role_on(r.guild, low, r.low);
     put_role_on(r.guild, high, r.high);
-    make_members_inactive(w);
+    set_members_last_login_to_long_ago(w);
     expect_json(client_get(r.bob, PRUNE "?include_roles=%s,%s,%s", r.guild, r.low, r.high, r.bobs),
                 "{'pruned': 1}");
     expect_error(client_get(low, PRUNE, r.guild), 403, 50013);
@@ -210,7 +210,7 @@ static void pruning_requires_permissions_and_a_higher_role(struct world *w)
     expect_status(client_get(r.ada, PRUNE, r.guild), 200);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -231,6 +231,41 @@ static void guild_can_be_pruned_twice_a_minute(struct world *w)
 }
 
 /* --- roles ---------------------------------------------------------------------------- */
+
+static void role_is_added_to_several_members_or_to_none(struct world *w)
+{
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
+    struct client *eve = world_client(w, "eve"), *kim = world_client(w, "kim");
+    const char *both = TEXT(w, "{'member_ids': ['%s', '%s', '%s']}", eve->id, kim->id, eve->id);
+
+#define ROLE_MEMBERS "/guilds/%s/roles/%s/members"
+    put_member(r.guild, eve);
+    put_member(r.guild, kim);
+    expect_error(client_patch(eve, both, ROLE_MEMBERS, r.guild, r.low), 403, 50013);
+    expect_error(client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.high), 403, 50013);
+    expect_error(client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.guild), 400, 50028);
+    expect_error(client_patch(r.bob, both, "/guilds/%s/roles/5/members", r.guild), 404, 10011);
+    expect_invalid(client_patch(r.bob, "{'member_ids': []}", ROLE_MEMBERS, r.guild, r.low),
+                   "member_ids", "BASE_TYPE_BAD_LENGTH");
+    /* An unknown member, and one of a higher rank: nobody gets the role. */
+    expect_error(client_patch(r.bob, TEXT(w, "{'member_ids': ['%s', '5']}", eve->id), ROLE_MEMBERS,
+                              r.guild, r.low),
+                 404, 10007);
+    expect_error(client_patch(r.bob, TEXT(w, "{'member_ids': ['%s', '%s']}", eve->id, r.ada->id),
+                              ROLE_MEMBERS, r.guild, r.low),
+                 403, 50013);
+    expect_json(client_get(r.ada, "/guilds/%s/roles/member-counts", r.guild), "{'%s': 0}", r.low);
+
+    struct answer a = client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.low);
+    expect_status(a, 200);
+    expect_json(a, "{'%s': {'roles': ['%s'], 'user': {'username': 'eve'}}}", eve->id, r.low);
+    expect_json(a, "{'%s': {'roles': ['%s'], 'user': {'username': 'kim'}}}", kim->id, r.low);
+    expect(a.json->count == 2);
+    expect(world_count_events(w, EVENT_GUILD_MEMBER_UPDATE) == 2);
+    expect_json(client_get(r.ada, "/guilds/%s/roles/member-counts", r.guild), "{'%s': 2}", r.low);
+    expect_status(client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.low), 200);
+    expect(world_count_events(w, EVENT_GUILD_MEMBER_UPDATE) == 2);
+}
 
 static void role_member_counts_and_ids_are_listed(struct world *w)
 {
@@ -295,9 +330,10 @@ const struct test prune_tests[] = {
     TEST(pruning_60_members_runs_in_batches),
     TEST(prune_batches_skip_no_members),
     TEST(prune_with_100_roles_runs_in_small_batches),
-    TEST_WITH(prune_count_uses_indexes_only, watch_statements),
+    TEST_WITH(prune_count_uses_indexes_only, watch_sql_statements_of_store),
     TEST(pruning_requires_permissions_and_a_higher_role),
-    TEST_WITH(guild_can_be_pruned_twice_a_minute, enable_rate_limits),
+    TEST_WITH(guild_can_be_pruned_twice_a_minute, configure_enabled_rate_limits),
+    TEST(role_is_added_to_several_members_or_to_none),
     TEST(role_member_counts_and_ids_are_listed),
     TEST(guild_preview_is_public_only_for_discoverable_guilds),
     TEST(guilds_members_read_scope_gives_access_to_own_member),

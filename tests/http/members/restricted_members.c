@@ -140,7 +140,7 @@ static const char *write_existing_url(struct world *w, const struct route *r, bo
         buf_add_str(&out, str_of(p->prefix ? p->prefix : ""));
         buf_add_str(&out, str_of(value ? value : p->is_text ? "text" : "1"));
     }
-    const char *url = str_dup_cstring(world_arena(w), buf_str(&out));
+    const char *url = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     return url;
 }
@@ -163,7 +163,7 @@ static void check_restricted_route(struct world *w, const struct route *r)
     refused++;
 }
 
-static void expect_all_routes_refused(struct world *w, int code)
+static void expect_all_write_routes_refused(struct world *w, int code)
 {
     expected_code = code;
     refused = 0;
@@ -181,16 +181,16 @@ static void every_write_route_refuses_restricted_members(struct world *w)
     role = test_guild_role(&at.v, 1, 0);
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
               at.bob->id);
-    expect_all_routes_refused(w, 50013);
+    expect_all_write_routes_refused(w, 50013);
     world_sql(w, "update members set timed_out_until = null, pending = 1 where user_id = %s",
               at.bob->id);
-    expect_all_routes_refused(w, 50013);
+    expect_all_write_routes_refused(w, 50013);
     world_sql(w, "update members set pending = 0, flags = 128 where user_id = %s", at.bob->id);
-    expect_all_routes_refused(w, 50013);
+    expect_all_write_routes_refused(w, 50013);
     world_sql(w, "update members set flags = 0 where user_id = %s", at.bob->id);
     world_sql(w, "update users set verified = 0 where id = %s", at.bob->id);
     set_verification_level(&at, 1);
-    expect_all_routes_refused(w, 50009);
+    expect_all_write_routes_refused(w, 50009);
     set_verification_level(&at, 0);
     expect_bob_can_send(&at, 0);
 }

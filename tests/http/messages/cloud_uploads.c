@@ -190,7 +190,7 @@ static struct answer request_ten_uploads(struct client *c, const char *channel)
     for (int i = 0; i < 10; i++)
         buf_printf(&body, "%s{'filename': 'a.txt', 'file_size': 2}", i ? ", " : "{'files': [");
     buf_add_lit(&body, "]}");
-    const char *text = str_dup_cstring(world_arena(c->world), buf_str(&body));
+    const char *text = str_dup_cstring(world_arena(c->world), buf_as_str(&body));
     buf_clear(&body);
     return client_post(c, text, ASK, channel);
 }

@@ -35,7 +35,7 @@ static const char *repeat_text(struct world *w, const char *part, int count)
     buf_init(&b, 1000000);
     for (int i = 0; i < count; i++)
         buf_printf(&b, "%s%s", i && strlen(part) > 1 ? "," : "", part);
-    const char *out = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *out = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return out;
 }

@@ -178,7 +178,7 @@ static void row_of_a_missing_file_is_deleted(struct world *w)
 
 /* --- damaged files -------------------------------------------------------------------- */
 
-static void truncate_blob(struct world *w, const char *name, long size)
+static void truncate_stored_file(struct world *w, const char *name, long size)
 {
     char path[400];
 
@@ -200,7 +200,7 @@ static void missing_or_truncated_file_is_500_and_logged_once(struct world *w)
     expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 200);
     for (long size = 10; size >= -1; size -= 11) {
         world_log_begin(w);
-        truncate_blob(w, blob, size);
+        truncate_stored_file(w, blob, size);
         expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 500);
         expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 500);
         const char *log = world_log_end(w), *line = strstr(log, blob);

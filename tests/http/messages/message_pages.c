@@ -83,8 +83,8 @@ static void message_page_contains_the_callers_own_reactions(struct world *w)
 
 /* Expects that a page cached for one caller has the correct bytes for each other caller, newest
  * message first. */
-static void expect_pages_for_all(struct client *const *people, size_t count, const char *channel,
-                                 const char *const *messages)
+static void expect_message_pages_for_all_users(struct client *const *people, size_t count,
+                                               const char *channel, const char *const *messages)
 {
     struct world *w = people[0]->world;
 
@@ -127,15 +127,15 @@ static void cached_message_page_marks_reactions_per_caller(struct world *w)
         if (i < 2)
             expect_status(client_put(people[i], NULL, REACTION, c, all[1]), 204);
     }
-    expect_pages_for_all(people, PEOPLE, c, all + 1);
+    expect_message_pages_for_all_users(people, PEOPLE, c, all + 1);
     expect_status(client_put(people[1], NULL, FIRE, c, all[1]), 204);
     expect_status(client_put(people[5], NULL, FIRE, c, all[2]), 204);
     expect_status(client_put(people[4], NULL, REACTION "?type=1", c, all[4]), 204);
     expect_status(client_put(people[4], NULL, FIRE, c, all[4]), 204);
-    expect_pages_for_all(people, PEOPLE, c, all + 1);
+    expect_message_pages_for_all_users(people, PEOPLE, c, all + 1);
     expect_status(client_delete(people[1], REACTION, c, all[1]), 204);
     expect_status(client_delete(people[2], REACTION, c, all[2]), 204);
-    expect_pages_for_all(people, PEOPLE, c, all + 1);
+    expect_message_pages_for_all_users(people, PEOPLE, c, all + 1);
 }
 
 static void message_page_contains_current_user_names(struct world *w)

@@ -46,7 +46,8 @@ static void *send_all_messages(void *arg)
     return NULL;
 }
 
-static void start_writers(struct writer *writers, struct client *c, const char *channel)
+static void start_threads_that_write_messages(struct writer *writers, struct client *c,
+                                              const char *channel)
 {
     for (int i = 0; i < WRITERS; i++) {
         writers[i] = (struct writer){ .channel = channel,
@@ -56,7 +57,7 @@ static void start_writers(struct writer *writers, struct client *c, const char *
     }
 }
 
-static void join_writers(struct writer *writers)
+static void wait_for_threads_that_write_messages(struct writer *writers)
 {
     for (int i = 0; i < WRITERS; i++) {
         pthread_join(writers[i].thread, NULL);
@@ -76,7 +77,7 @@ static uint64_t count_retries(struct world *w)
 /* Expects that messages do not conflict. The indexing job may conflict with itself. A thread that
  * is preempted right after it created an id repeats its transaction if a greater id is committed.
  */
-static void expect_no_conflicts(struct world *w, uint64_t before)
+static void expect_no_transaction_conflicts(struct world *w, uint64_t before)
 {
     enum { PREEMPTED_MAX = 5 };
     struct store_stats stats;
@@ -96,9 +97,9 @@ static void concurrent_messages_in_one_channel_do_not_conflict(struct world *w)
 
     test_guild_add(&v, bot);
     uint64_t before = count_retries(w);
-    start_writers(writers, bot, c);
-    join_writers(writers);
-    expect_no_conflicts(w, before);
+    start_threads_that_write_messages(writers, bot, c);
+    wait_for_threads_that_write_messages(writers);
+    expect_no_transaction_conflicts(w, before);
 
     struct answer a = client_get(ada, "/channels/%s/messages?limit=1", c);
     expect_json(client_get(ada, "/channels/%s", c), "{'last_message_id': '%s'}",
@@ -117,9 +118,9 @@ static void concurrent_messages_in_one_thread_are_all_counted(struct world *w)
     test_guild_add(&v, bot);
     expect_status(client_post(bot, "{'content': 'here'}", "/channels/%s/messages", id), 200);
     uint64_t before = count_retries(w);
-    start_writers(writers, bot, id);
-    join_writers(writers);
-    expect_no_conflicts(w, before);
+    start_threads_that_write_messages(writers, bot, id);
+    wait_for_threads_that_write_messages(writers);
+    expect_no_transaction_conflicts(w, before);
     expect_json(client_get(ada, "/channels/%s", id), "{'message_count': %d}", WRITERS * EACH + 1);
 }
 
@@ -130,10 +131,10 @@ static void channel_can_be_changed_during_concurrent_messages(struct world *w)
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
     struct writer writers[WRITERS];
 
-    start_writers(writers, ada, c);
+    start_threads_that_write_messages(writers, ada, c);
     for (int i = 0; i < 10; i++)
         expect_status(client_patch(ada, "{'topic': 'busy'}", "/channels/%s", c), 200);
-    join_writers(writers);
+    wait_for_threads_that_write_messages(writers);
 }
 
 /* A deleted message stays the last one, as clients know it. */

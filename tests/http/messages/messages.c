@@ -25,7 +25,7 @@ static const char *long_content(struct world *w, size_t n)
     for (size_t i = 0; i < n; i++)
         buf_add_lit(&b, "\xc3\xa4");
     buf_add_lit(&b, "'}");
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -524,7 +524,7 @@ static const char *write_bulk_delete(struct world *w, const char *const *ids, si
     for (size_t i = 0; i < count; i++)
         buf_printf(&b, "%s'%s'", i ? "," : "", ids[i]);
     buf_add_lit(&b, "]}");
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&b));
     buf_clear(&b);
     return text;
 }

@@ -166,8 +166,8 @@ static void deleting_a_channel_deletes_its_search_index(struct world *w)
 
 static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
 
-static void check_filters(struct client *ada, const struct test_guild *v, const struct client *bob,
-                          const char *role)
+static void check_search_filters(struct client *ada, const struct test_guild *v,
+                                 const struct client *bob, const char *role)
 {
     struct world *w = ada->world;
 
@@ -234,9 +234,9 @@ static void search_filters_work_before_and_after_indexing(struct world *w)
     /* A forwarded message; pinning updates the index of an indexed message. */
     world_sql(w, "update messages set snapshot = '{\"attachments\":', pinned = pinned "
                  "where content = 'hook'");
-    check_filters(ada, &v, bob, role);
+    check_search_filters(ada, &v, bob, role);
     wait_for_indexing(w);
-    check_filters(ada, &v, bob, role);
+    check_search_filters(ada, &v, bob, role);
 }
 
 static void search_pages_and_id_bounds_are_exact(struct world *w)

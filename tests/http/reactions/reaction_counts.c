@@ -50,7 +50,7 @@ static void *run_reactor(void *arg)
     return NULL;
 }
 
-static void run_reactors(struct reactor *all)
+static void run_threads_that_react(struct reactor *all)
 {
     pthread_t threads[PEOPLE];
 
@@ -87,7 +87,7 @@ static void concurrent_reactions_are_all_counted(struct world *w)
                                    .act = add_and_remove_reaction };
         test_guild_add(&v, all[i].client);
     }
-    run_reactors(all);
+    run_threads_that_react(all);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'reactions': [{'count': %d}]}]", PEOPLE);
     expect(world_number(w, "select count(*) from reaction_users") == PEOPLE);
     expect(world_number(w, "select count(*) from reactions") == 1);
@@ -111,7 +111,7 @@ static void add_and_remove_emojis(struct reactor *r)
     }
 }
 
-static void remove_emoji_reactions(struct reactor *r)
+static void remove_all_reactions_of_one_emoji(struct reactor *r)
 {
     for (int i = 0; i < 6; i++) {
         r->remove =
@@ -145,7 +145,7 @@ static void reaction_counts_stay_exact_under_concurrent_removal(struct world *w)
     const char *m = send_message(ada, v.channel);
 
     all[0] = (struct reactor){
-        .client = ada, .channel = v.channel, .message = m, .act = remove_emoji_reactions
+        .client = ada, .channel = v.channel, .message = m, .act = remove_all_reactions_of_one_emoji
     };
     for (int i = 1; i < PEOPLE; i++) {
         all[i] = (struct reactor){ .client = world_client(w, TEXT(w, "person%d", i)),
@@ -154,7 +154,7 @@ static void reaction_counts_stay_exact_under_concurrent_removal(struct world *w)
                                    .act = add_and_remove_emojis };
         test_guild_add(&v, all[i].client);
     }
-    run_reactors(all);
+    run_threads_that_react(all);
     world_settle(w);
     expect(sum_shown_counts(ada, v.channel) ==
            world_number(w, "select count(*) from reaction_users"));

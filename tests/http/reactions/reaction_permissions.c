@@ -228,7 +228,7 @@ static void reactions_are_limited_to_four_per_second(struct world *w)
     expect_status(client_put(ada, NULL, OWN, v.channel, m, THUMB), 204);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -243,6 +243,6 @@ const struct test reaction_permissions_tests[] = {
     TEST(custom_emoji_reaction_requires_access_to_the_emoji),
     TEST(application_emoji_can_be_used_first_only_by_its_bot),
     TEST_WITH(burst_reactions_are_counted_separately, configure_premium_required),
-    TEST_WITH(reactions_are_limited_to_four_per_second, enable_rate_limits),
+    TEST_WITH(reactions_are_limited_to_four_per_second, configure_enabled_rate_limits),
     { 0 },
 };

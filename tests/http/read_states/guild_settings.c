@@ -104,7 +104,7 @@ static const char *write_muted_channels(struct world *w, int first, int count)
     for (int i = 0; i < count; i++)
         buf_printf(&out, "%s'%d': {'muted': true}", i ? ", " : "{", first + i);
     buf_add_lit(&out, "}");
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     return text;
 }
@@ -155,7 +155,7 @@ static void settings_request_is_limited_to_4000_channel_overrides(struct world *
                    write_muted_channels(w, 5000 + 2000 * i, i < 4 ? 1000 : 1));
     }
     buf_add_lit(&body, "}}");
-    const char *more = str_dup_cstring(world_arena(w), buf_str(&body));
+    const char *more = str_dup_cstring(world_arena(w), buf_as_str(&body));
     char *most = mem_dup_cstring(more);
     buf_clear(&body);
     char *last = strstr(most, TEXT(w, ", '%s'", v[4].id));

@@ -9,7 +9,7 @@
 
 #define THEM RELATIONSHIPS "/%s"
 
-static void patch_settings(struct client *c, const char *json)
+static void modify_user_settings_of_test_user(struct client *c, const char *json)
 {
     expect_status(client_patch(c, json, "/users/@me/settings"), 200);
     discard_received(c->world);
@@ -184,17 +184,17 @@ static void friend_source_flags_decide_who_may_send_requests(struct world *w)
     const char *friends = "{'friend_source_flags': {'mutual_friends': true}}";
     const char *guilds = "{'friend_source_flags': {'mutual_guilds': true}}";
 
-    patch_settings(p.bob, nobody);
+    modify_user_settings_of_test_user(p.bob, nobody);
     introduce(p.ada, p.bob);
     const char *guild = found_guild(p.bob, "hall");
     put_member(guild, p.eve);
     expect_error(client_put(p.ada, NULL, THEM, p.bob->id), 403, 80000);
     expect_error(client_put(p.eve, NULL, THEM, p.bob->id), 403, 80000);
-    patch_settings(p.bob, guilds);
+    modify_user_settings_of_test_user(p.bob, guilds);
     expect_error(client_put(p.ada, NULL, THEM, p.bob->id), 403, 80000);
     expect_status(client_put(p.eve, NULL, THEM, p.bob->id), 204);
     expect_status(client_delete(p.eve, THEM, p.bob->id), 204);
-    patch_settings(p.bob, friends);
+    modify_user_settings_of_test_user(p.bob, friends);
     expect_error(client_put(p.eve, NULL, THEM, p.bob->id), 403, 80000);
     expect_error(client_post(p.eve, "{'username': 'bob'}", RELATIONSHIPS), 403, 80000);
     expect_status(client_put(p.ada, NULL, THEM, p.bob->id), 204);
@@ -206,7 +206,7 @@ static void friend_source_flags_do_not_prevent_accepting(struct world *w)
 
     introduce(p.ada, p.bob);
     ask_friend(p.ada, p.bob);
-    patch_settings(p.ada, "{'friend_source_flags': {'all': false}}");
+    modify_user_settings_of_test_user(p.ada, "{'friend_source_flags': {'all': false}}");
     expect_status(client_put(p.bob, NULL, THEM, p.ada->id), 204);
     expect_relationship(p.bob, "ADD", p.ada, 1);
 }
@@ -217,7 +217,7 @@ static void suggested_users_can_be_sent_friend_requests(struct world *w)
     const char *suggest = "insert into friend_suggestions (user_id, suggested_id, source, score) "
                           "values ($1, $2, 'contacts', 400)";
 
-    patch_settings(p.bob, "{'friend_source_flags': {'mutual_friends': true}}");
+    modify_user_settings_of_test_user(p.bob, "{'friend_source_flags': {'mutual_friends': true}}");
     expect_error(client_put(p.ada, "{'from_friend_suggestion': true}", THEM, p.bob->id), 403,
                  80000);
     store_write(w, suggest, BIND(v_client(p.ada), v_client(p.bob)));

@@ -108,7 +108,7 @@ static void run_actors(struct actor *actors, unsigned count)
 /* --- invariants ----------------------------------------------------------------------- */
 
 /* Every row matches the other side's, and no row is empty. */
-static void expect_consistent_pairs(struct world *w)
+static void expect_consistent_relationship_pairs(struct world *w)
 {
     expect(store_count(w, "select count(*) from relationships a left join relationships b on "
                           "b.user_id = a.target_id and b.target_id = a.user_id where not ("
@@ -241,7 +241,7 @@ static void concurrent_actions_of_two_users_leave_consistent_pairs(struct world 
                                     .actions = all_actions,
                                     .action_count = COUNT_OF(all_actions) };
     run_actors(actors, 2);
-    expect_consistent_pairs(w);
+    expect_consistent_relationship_pairs(w);
     expect_events_match_relationship_lists(w, both, 2);
 }
 
@@ -273,7 +273,7 @@ static void concurrent_actions_of_three_users_cause_no_deadlock(struct world *w)
     run_actors(actors, 3);
     /* No transaction waited for another one until the deadlock timeout. */
     expect(actors[0].slow + actors[1].slow + actors[2].slow == 0);
-    expect_consistent_pairs(w);
+    expect_consistent_relationship_pairs(w);
     expect_events_match_relationship_lists(w, all, 3);
 }
 

@@ -84,7 +84,7 @@ static void repeated_friend_request_changes_nothing(struct world *w)
     expect_json(client_get(p.bob, RELATIONSHIPS), "[{'type': 3, 'note': 'one'}, {'type': 1}]");
 }
 
-static void requesting_the_requester_accepts_the_request(struct world *w)
+static void friend_request_back_accepts_the_request(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -415,7 +415,7 @@ const struct test relationships_tests[] = {
     TEST(friend_request_sends_relationship_add_to_both_users),
     TEST(friend_request_by_username_works_like_by_id),
     TEST(repeated_friend_request_changes_nothing),
-    TEST(requesting_the_requester_accepts_the_request),
+    TEST(friend_request_back_accepts_the_request),
     TEST(only_the_requested_user_can_accept),
     TEST(blocking_sends_an_event_only_to_the_blocking_user),
     TEST(blocking_ends_friendships_and_requests),

@@ -58,9 +58,9 @@ static void check_schema(const struct schema *s, void *arg)
 static void check_route_schemas(struct world *w, const struct route *r)
 {
     if (r->body)
-        schema_visit_contained(r->body, check_schema, w);
+        schema_visit_contained_schemas(r->body, check_schema, w);
     if (r->reply)
-        schema_visit_contained(r->reply, check_schema, w);
+        schema_visit_contained_schemas(r->reply, check_schema, w);
     if (r->query)
         check_schema(r->query, w);
 }
@@ -134,7 +134,7 @@ static void check_operation(struct world *w, const struct route *r)
                   require_member(operation, "summary", r)->text.n, r->doc, strlen(r->doc)));
     if (r->body)
         require_member(operation, "requestBody", r);
-    struct str status = str_printf(world_arena(w), "%d", route_success_status(r));
+    struct str status = str_printf(world_arena(w), "%d", route_get_success_status(r));
     require_member(require_member(operation, "responses", r), status.p, r);
 
     for (struct str rest = str_of(path); rest.n;) {
@@ -207,7 +207,7 @@ static void check_reference_chapter(struct world *w, const struct route *r)
 static void reference_document_contains_every_route_error_and_event(struct world *w)
 {
     buf_init(&reference, 16 * 1024 * 1024);
-    api_write_reference(guildhall_domains, &reference);
+    api_write_reference_page(guildhall_domains, &reference);
     each_route(w, check_reference_chapter);
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         struct str message = str_of(error_info((enum err)e)->message);
@@ -258,7 +258,7 @@ static void reference_document_counts_served_operations(struct world *w)
 
     (void)w;
     buf_init(&out, 8 * 1024 * 1024);
-    api_write_reference(guildhall_domains, &out);
+    api_write_reference_page(guildhall_domains, &out);
     expect(memmem(out.p, out.n, "222 of the 222 that", 19));
     expect(!memmem(out.p, out.n, "| PUT `/channels/{}/thread-members/@me`", 39));
     expect(memmem(out.p, out.n, "The path is shared with `/webhooks/{interaction.", 48));

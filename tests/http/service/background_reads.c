@@ -26,7 +26,7 @@ enum { LONG_READS = sizeof long_reads / sizeof *long_reads };
 
 static size_t found;
 
-static void check_long_read(struct world *w, const struct route *r)
+static void check_read_is_declared_long(struct world *w, const struct route *r)
 {
     (void)w;
     for (size_t i = 0; i < LONG_READS; i++) {
@@ -41,7 +41,7 @@ static void check_long_read(struct world *w, const struct route *r)
 static void long_read_routes_are_marked_as_background_reads(struct world *w)
 {
     found = 0;
-    each_route(w, check_long_read);
+    each_route(w, check_read_is_declared_long);
     expect(found == LONG_READS);
 }
 
@@ -115,7 +115,7 @@ static bool handler_runs_on_loop(struct client *c, const char *path)
     return pthread_equal(prepared_on, handled_on);
 }
 
-static void long_reads_do_not_run_on_an_event_loop(struct world *w)
+static void reads_declared_long_run_in_background_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -144,7 +144,7 @@ static void long_reads_are_queued_per_caller(struct world *w)
 
 const struct test background_reads_tests[] = {
     TEST(long_read_routes_are_marked_as_background_reads),
-    TEST_ON(long_reads_do_not_run_on_an_event_loop, NULL, domains),
+    TEST_ON(reads_declared_long_run_in_background_threads, NULL, domains),
     TEST_ON(long_reads_are_queued_per_caller, NULL, domains),
     { 0 },
 };

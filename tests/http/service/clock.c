@@ -22,7 +22,7 @@ static struct answer get_readiness(struct world *w)
     return client_request(world_anonymous(w), "GET", "/readyz", "", STR(""));
 }
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
     c->log_level = "warn";
@@ -101,7 +101,7 @@ static void ids_stay_above_database_ids_after_a_small_clock_step(struct world *w
 }
 
 const struct test clock_tests[] = {
-    TEST_WITH(clock_set_back_does_not_prolong_rate_limits, enable_rate_limits),
+    TEST_WITH(clock_set_back_does_not_prolong_rate_limits, configure_enabled_rate_limits),
     TEST_WITH(clock_set_back_is_logged_and_ids_stay_increasing, configure_log_level),
     TEST_WITH(start_with_a_clock_behind_the_database_is_reported, configure_log_level),
     TEST(ids_stay_above_database_ids_after_a_small_clock_step),

@@ -97,8 +97,8 @@ static struct credential_field *find_row(enum side side, const char *field, cons
     return NULL;
 }
 
-static void classify_field(enum side side, const struct schema *s, struct str name,
-                           const char *route)
+static void classify_credential_field(enum side side, const struct schema *s, struct str name,
+                                      const char *route)
 {
     char field[128];
 
@@ -130,7 +130,7 @@ static void check_credential_fields_of_schema(enum side side, const struct schem
         const struct type *t = f->type;
 
         if (is_credential_name(f->name))
-            classify_field(side, s, f->name, route);
+            classify_credential_field(side, s, f->name, route);
         while (t && (t->kind == KIND_ARRAY || t->kind == KIND_MAP))
             t = t->of;
         if (t && t->kind == KIND_OBJECT && t->schema)

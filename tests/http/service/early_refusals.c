@@ -107,7 +107,7 @@ static void request_with_a_long_body_counts_once_for_the_limit(struct world *w)
     expect(remaining == limit - 1);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -132,7 +132,7 @@ static void configure_body_memory_of_8_mib(struct config *config)
 
 enum { SENDERS = 8 };
 
-static void start_long_bodies(struct world *w, int *fds)
+static void start_sending_long_request_bodies(struct world *w, int *fds)
 {
     static const char head[] = "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\n"
                                "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
@@ -166,7 +166,7 @@ static void unauthenticated_bodies_are_refused_beyond_a_memory_limit(struct worl
 {
     int fds[SENDERS];
 
-    start_long_bodies(w, fds);
+    start_sending_long_request_bodies(w, fds);
     expect_soon(count_503_responses(fds) >= SENDERS - 2);
     for (int i = 0; i < SENDERS; i++)
         close(fds[i]);
@@ -218,8 +218,8 @@ static void control_socket_does_not_busy_loop_without_free_descriptors(struct wo
 const struct test early_refusals_tests[] = {
     TEST(long_body_is_refused_before_it_is_received),
     TEST(credential_is_checked_again_after_a_long_body),
-    TEST_WITH(request_with_a_long_body_counts_once_for_the_limit, enable_rate_limits),
-    TEST_WITH(rate_limit_is_reported_before_the_body_is_received, enable_rate_limits),
+    TEST_WITH(request_with_a_long_body_counts_once_for_the_limit, configure_enabled_rate_limits),
+    TEST_WITH(rate_limit_is_reported_before_the_body_is_received, configure_enabled_rate_limits),
     TEST_WITH(unauthenticated_bodies_are_refused_beyond_a_memory_limit,
               configure_body_memory_of_8_mib),
     TEST(descriptor_limit_is_raised_to_the_hard_limit),

@@ -42,7 +42,7 @@ static void check_revoked_tokens(struct world *w, const struct route *r)
 
 static enum err revoke_client_token(struct tx *tx, void *arg)
 {
-    struct credential c;
+    struct parsed_credential c;
     const struct client *client = arg;
     struct str token;
     enum caller_kind kind = parse_credential_kind(str_of(client->authorization), &token);
@@ -62,8 +62,8 @@ static void every_route_refuses_revoked_and_expired_tokens(struct world *w)
         former[kind] = world_token(w, owner, (enum caller_kind)(CALLER_USER + kind), "voice", 0);
         former[kind + 3] =
             world_token(w, owner, (enum caller_kind)(CALLER_USER + kind), "voice", 5);
-        expect(store_run(store, STORE_WRITE, world_arena(w), revoke_client_token, former[kind]) ==
-               OK);
+        expect(store_run_transaction_and_wait(store, STORE_WRITE, world_arena(w),
+                                              revoke_client_token, former[kind]) == OK);
     }
     expect_status(client_get(former[3], "/users/@me"), 200);
     expect_status(client_get(former[4], "/users/@me"), 200);
@@ -222,10 +222,10 @@ static void check_response(const struct route *r, struct answer a)
         buf_init(&problems, 65536);
         write_form_errors_json(&form, &j);
         fail_test(__FILE__, __LINE__, "%s answered %.*s: %.*s", a.call, STR_ARGS(a.body),
-                  STR_ARGS(buf_str(&problems)));
+                  STR_ARGS(buf_as_str(&problems)));
     }
     if (!r->reply && !r->service)
-        expect_status(a, route_success_status(r));
+        expect_status(a, route_get_success_status(r));
 }
 
 static size_t event_cursor;

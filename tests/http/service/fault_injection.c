@@ -8,7 +8,7 @@
 #include "admin/control/control.h"
 #include "gateway_conn.h"
 
-static void enable_workbench(struct config *c)
+static void configure_workbench_with_controls(struct config *c)
 {
     c->workbench = "on";
 }
@@ -32,7 +32,7 @@ static const char *console_key_header(struct world *w)
     buf_init(&out, SIZE_MAX);
     expect(control_send_request(world_folder(w), "console-key", &out) == OK);
     const char *line = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
-                            STR_ARGS(buf_str(&out)));
+                            STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);
     return line;
 }
@@ -196,7 +196,7 @@ static void clock_and_faults_are_403_without_the_workbench(struct world *w)
     expect(clock_wall_offset_us() == 0);
 }
 
-static void disable_rate_limits(struct config *c)
+static void configure_disabled_rate_limits(struct config *c)
 {
     c->rate_limits = false;
 }
@@ -212,14 +212,16 @@ static void disabled_rate_limits_apply_to_the_gateway(struct world *w)
 }
 
 const struct test fault_injection_tests[] = {
-    TEST_WITH(console_clock_can_be_advanced_and_reset, enable_workbench),
-    TEST_WITH(injected_fault_applies_to_the_given_number_of_requests, enable_workbench),
-    TEST_WITH(injected_fault_can_be_a_rate_limit, enable_workbench),
-    TEST_WITH(injected_fault_can_delay_or_drop_a_request, enable_workbench),
-    TEST_WITH(injected_faults_can_be_deleted, enable_workbench),
-    TEST_WITH(console_can_reconnect_invalidate_and_close_sessions, enable_workbench),
-    TEST_WITH(delayed_events_arrive_late_and_in_order, enable_workbench),
+    TEST_WITH(console_clock_can_be_advanced_and_reset, configure_workbench_with_controls),
+    TEST_WITH(injected_fault_applies_to_the_given_number_of_requests,
+              configure_workbench_with_controls),
+    TEST_WITH(injected_fault_can_be_a_rate_limit, configure_workbench_with_controls),
+    TEST_WITH(injected_fault_can_delay_or_drop_a_request, configure_workbench_with_controls),
+    TEST_WITH(injected_faults_can_be_deleted, configure_workbench_with_controls),
+    TEST_WITH(console_can_reconnect_invalidate_and_close_sessions,
+              configure_workbench_with_controls),
+    TEST_WITH(delayed_events_arrive_late_and_in_order, configure_workbench_with_controls),
     TEST(clock_and_faults_are_403_without_the_workbench),
-    TEST_WITH(disabled_rate_limits_apply_to_the_gateway, disable_rate_limits),
+    TEST_WITH(disabled_rate_limits_apply_to_the_gateway, configure_disabled_rate_limits),
     { 0 },
 };

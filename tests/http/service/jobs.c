@@ -30,7 +30,8 @@ static enum err run_append_job(struct call *call, const struct job *job)
         failures_left--;
         return ERR_INTERNAL;
     }
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(job->key), &partial_user_schema, &user);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(job->key), &partial_user_schema,
+                    &user);
     return e;
 }
 static const struct job_kind append_kind = { "append", "Adds to a biography.",
@@ -40,14 +41,14 @@ static const struct job_kind fetch_kind;
 
 static enum err finish_fetch(struct call *call)
 {
-    const snowflake *key = call_passed_data(call, "snowflake");
+    const snowflake *key = call_get_stage_data(call, "snowflake");
     snowflake id = *key;
     enum err e = append_to_bio(call->tx, id, STR("fetched "));
 
     return e ? e : job_cancel(call, &fetch_kind, id);
 }
 
-static void run_fetch_job(struct api *api, struct loop *loop, const struct job *job)
+static void run_job_that_sends_a_request(struct api *api, struct loop *loop, const struct job *job)
 {
     /* The first run is lost and its lease expires. */
     if (starts++ > 0)
@@ -58,7 +59,8 @@ static void run_fetch_job(struct api *api, struct loop *loop, const struct job *
                                                      .data = &job->key,
                                                      .size = sizeof job->key });
 }
-static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = run_fetch_job,
+static const struct job_kind fetch_kind = { "fetch", "Takes long.",
+                                            .start = run_job_that_sends_a_request,
                                             .lease_ms = 60 * 1000 };
 
 /* A job that runs until the test ends it. */
@@ -147,7 +149,7 @@ static enum err get_bio(struct call *call)
     enum err e = tx_one(call->tx, "select bio from users where id = $1",
                         BIND(v_id(call->caller->id)), &row, &found);
 
-    return e ? e : call_reply_object(call, &(struct decode_plan){ .word = row_text(&row, 0) });
+    return e ? e : call_reply_with_object(call, &(struct decode_plan){ .word = row_text(&row, 0) });
 }
 
 static const struct route routes[] = {

@@ -64,7 +64,7 @@ static const struct {
     { "1.1", "localhost", "True-Client-IP: 192.0.2.1\r\n", false },
 };
 
-static void configure_defaults(struct config *config)
+static void configure_default_options(struct config *config)
 {
     config->registration = "auto";
     config->workbench = "on";
@@ -100,7 +100,7 @@ static void registration_console_and_metrics_detect_local_callers_alike(struct w
 
 static void configure_trusted_loopback(struct config *config)
 {
-    configure_defaults(config);
+    configure_default_options(config);
     config->trusted_proxies = "loopback";
 }
 
@@ -118,7 +118,7 @@ static void callers_behind_a_configured_proxy_are_never_treated_as_local(struct 
 
 static void configure_log_warnings(struct config *config)
 {
-    configure_defaults(config);
+    configure_default_options(config);
     config->log_level = "warn";
 }
 
@@ -166,7 +166,8 @@ static void attachment_urls_in_events_ignore_the_senders_host_header(struct worl
 }
 
 const struct test local_callers_tests[] = {
-    TEST_WITH(registration_console_and_metrics_detect_local_callers_alike, configure_defaults),
+    TEST_WITH(registration_console_and_metrics_detect_local_callers_alike,
+              configure_default_options),
     TEST_WITH(callers_behind_a_configured_proxy_are_never_treated_as_local,
               configure_trusted_loopback),
     TEST_WITH(unconfigured_proxy_is_logged_once, configure_log_warnings),

@@ -28,7 +28,7 @@ static const char *run_operator_command(struct world *w, const char *fmt, ...)
     va_end(args);
     buf_init(&out, SIZE_MAX);
     expect(control_send_request(world_folder(w), question, &out) == OK);
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     return text;
 }
@@ -302,7 +302,7 @@ static void erasing_an_account_deletes_its_closed_reports(struct world *w)
     expect(strstr(run_operator_command(w, "report\tshow\t%s", reports[1]), "two"));
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -468,7 +468,7 @@ static struct answer call_command(struct world *w, const char *method, const cha
     buf_init(&key, SIZE_MAX);
     expect(control_send_request(world_folder(w), "console-key", &key) == OK);
     const char *head = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
-                            STR_ARGS(buf_str(&key)));
+                            STR_ARGS(buf_as_str(&key)));
     buf_clear(&key);
     return client_request(world_anonymous(w), method, TEXT(w, "/console/commands/%s", path), head,
                           str_of(body));
@@ -553,7 +553,7 @@ const struct test operator_moderation_tests[] = {
     TEST(report_stores_the_messages_content_at_that_time),
     TEST(report_menu_lists_reasons_and_accepts_reports),
     TEST(erasing_an_account_deletes_its_closed_reports),
-    TEST_WITH(reports_are_rate_limited, enable_rate_limits),
+    TEST_WITH(reports_are_rate_limited, configure_enabled_rate_limits),
     TEST(banned_addresses_are_refused_and_disconnected),
     TEST_WITH(address_bans_apply_to_clients_behind_a_proxy, configure_trusted_proxy),
     TEST(operator_commands_can_be_run_by_http),

@@ -75,7 +75,7 @@ static enum err reply_with_letters(struct call *call)
     struct word word = { write_letters(call) };
     enum err e = store_note(call, STR("replied"));
 
-    return e ? e : call_reply_as_type(call, &type_word_object, &word);
+    return e ? e : call_reply_with_object_of_type(call, &type_word_object, &word);
 }
 
 static enum err add_long_header(struct call *call)
@@ -96,7 +96,8 @@ static enum err emit_long_event(struct call *call)
 {
     struct word word = { write_letters(call) };
 
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(call->caller->id), &word_schema, &word);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(call->caller->id), &word_schema,
+                    &word);
     return store_note(call, STR("told"));
 }
 
@@ -110,8 +111,9 @@ static enum err get_note(struct call *call)
     struct str bio = e ? STR("") : row_text(&row, 0);
 
     return e ? e
-             : call_reply_as_type(call, &type_shown_object,
-                                  &(struct word){ str_slice(bio.p, bio.n < 16 ? bio.n : 16) });
+             : call_reply_with_object_of_type(
+                   call, &type_shown_object,
+                   &(struct word){ str_slice(bio.p, bio.n < 16 ? bio.n : 16) });
 }
 
 #define ORDER(path_, handle_)                                                        \
@@ -208,7 +210,7 @@ static void oversized_event_is_413_and_not_sent(struct world *w)
 
 /* Writes a guild of 3 MiB. */
 static enum err write_large_guild(struct tx *tx, const struct member *m,
-                                  const struct gateway_viewer *v, struct json_writer *out)
+                                  const struct payload_recipient *v, struct json_writer *out)
 {
     (void)tx, (void)v;
     json_begin_object(out);

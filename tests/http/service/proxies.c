@@ -11,7 +11,7 @@
 
 enum { QUIET_MS = 60000 };
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
     config->rate_limit_anonymous = 3;
@@ -19,7 +19,7 @@ static void enable_rate_limits(struct config *config)
 
 static void configure_trusted_proxies(struct config *config)
 {
-    enable_rate_limits(config);
+    configure_enabled_rate_limits(config);
     config->trusted_proxies = "loopback,10.0.0.0/8";
 }
 
@@ -146,7 +146,7 @@ static void configure_public_url(struct config *config)
 
 static void expect_private_endpoints(struct world *w, bool allowed)
 {
-    expect(api_options(guildhall_get_api(world_server(w)))->private_endpoints == allowed);
+    expect(api_get_options(guildhall_get_api(world_server(w)))->private_endpoints == allowed);
 }
 
 static void local_server_may_call_endpoints_on_private_addresses(struct world *w)
@@ -176,7 +176,7 @@ static void server_on_a_public_address_may_not_call_private_address_endpoints(st
 
 const struct test proxies_tests[] = {
     TEST_WITH(clients_behind_a_trusted_proxy_have_separate_limits, configure_trusted_proxies),
-    TEST_WITH(forwarded_headers_of_untrusted_clients_are_ignored, enable_rate_limits),
+    TEST_WITH(forwarded_headers_of_untrusted_clients_are_ignored, configure_enabled_rate_limits),
     TEST_WITH(gateway_url_uses_the_clients_forwarded_scheme, configure_trusted_proxies),
     TEST_WITH(proxy_protocol_preamble_sets_the_client_address, configure_proxy_protocol),
     TEST_WITH(proxy_protocol_preamble_of_an_untrusted_client_is_400, configure_trusted_proxies),

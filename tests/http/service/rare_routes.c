@@ -9,7 +9,7 @@
 
 #define THUMB "%F0%9F%91%8D"
 
-static void enable_workbench(struct config *c)
+static void configure_workbench_with_controls(struct config *c)
 {
     c->workbench = "on";
 }
@@ -140,7 +140,7 @@ static void account_can_delete_its_role_connection(struct world *w)
 }
 
 const struct test rare_routes_tests[] = {
-    TEST_WITH(workbench_serves_the_errors_as_markdown, enable_workbench),
+    TEST_WITH(workbench_serves_the_errors_as_markdown, configure_workbench_with_controls),
     TEST(first_message_of_a_private_channel_can_be_reported),
     TEST(super_reaction_of_another_member_can_be_removed),
     TEST(event_picture_is_served_and_a_response_can_be_deleted),

@@ -15,18 +15,18 @@
 #define REGISTER "/auth/register"
 #define WRONG    "{'login': '%s', 'password': 'wrong horse'}"
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-static void configure_1000_percent(struct config *config)
+static void configure_rate_limits_of_1000_percent(struct config *config)
 {
     buckets_only(config);
     config->rate_limit_percent = 1000;
 }
 
-static void configure_1_percent(struct config *config)
+static void configure_rate_limits_of_1_percent(struct config *config)
 {
     buckets_only(config);
     config->rate_limit_percent = 1;
@@ -380,20 +380,21 @@ static void address_is_limited_to_five_login_attempts_per_minute(struct world *w
 }
 
 const struct test rate_limits_tests[] = {
-    TEST_WITH(responses_contain_the_remaining_rate_limit, enable_rate_limits),
-    TEST_WITH(bearer_tokens_have_a_rate_limit_of_their_own, enable_rate_limits),
-    TEST_WITH(rate_limit_buckets_have_stable_names_per_route, enable_rate_limits),
+    TEST_WITH(responses_contain_the_remaining_rate_limit, configure_enabled_rate_limits),
+    TEST_WITH(bearer_tokens_have_a_rate_limit_of_their_own, configure_enabled_rate_limits),
+    TEST_WITH(rate_limit_buckets_have_stable_names_per_route, configure_enabled_rate_limits),
     TEST_WITH(response_429_contains_the_time_to_wait, buckets_only),
     TEST(disabled_rate_limits_send_no_headers),
     TEST_WITH(exactly_fifty_reads_are_allowed_per_window, buckets_only),
     TEST_WITH(rate_limit_window_starts_with_its_first_request, buckets_only),
-    TEST_WITH(rate_limit_percent_scales_route_limits, configure_1000_percent),
-    TEST_WITH(scaled_rate_limit_allows_at_least_one_request, configure_1_percent),
-    TEST_WITH(account_is_limited_to_50_requests_per_second, enable_rate_limits),
-    TEST_WITH(address_is_limited_to_20_anonymous_requests_per_second, enable_rate_limits),
-    TEST_WITH(health_probes_do_not_count_towards_the_api_rate_limit, enable_rate_limits),
-    TEST_WITH(service_routes_are_limited_per_address, enable_rate_limits),
-    TEST_WITH(readiness_probes_have_a_default_rate_limit, configure_1_percent),
-    TEST_WITH(address_is_limited_to_five_login_attempts_per_minute, enable_rate_limits),
+    TEST_WITH(rate_limit_percent_scales_route_limits, configure_rate_limits_of_1000_percent),
+    TEST_WITH(scaled_rate_limit_allows_at_least_one_request, configure_rate_limits_of_1_percent),
+    TEST_WITH(account_is_limited_to_50_requests_per_second, configure_enabled_rate_limits),
+    TEST_WITH(address_is_limited_to_20_anonymous_requests_per_second,
+              configure_enabled_rate_limits),
+    TEST_WITH(health_probes_do_not_count_towards_the_api_rate_limit, configure_enabled_rate_limits),
+    TEST_WITH(service_routes_are_limited_per_address, configure_enabled_rate_limits),
+    TEST_WITH(readiness_probes_have_a_default_rate_limit, configure_rate_limits_of_1_percent),
+    TEST_WITH(address_is_limited_to_five_login_attempts_per_minute, configure_enabled_rate_limits),
     { 0 },
 };

@@ -51,14 +51,14 @@ static const struct rate_limit limit_shared = { "well", 2, 10, .shared = true };
 
 static enum err resolve_thing(struct call *call)
 {
-    snowflake id = call_path_id(call, "thing.id");
+    snowflake id = call_get_path_id(call, "thing.id");
 
     return id == THING_UNKNOWN ? ERR_UNKNOWN_CHANNEL : id == THING_HIDDEN ? ERR_MISSING_ACCESS : OK;
 }
 
 static enum err check_permission(struct call *call, uint64_t needs)
 {
-    bool locked = needs && call_path_id(call, "thing.id") == THING_LOCKED;
+    bool locked = needs && call_get_path_id(call, "thing.id") == THING_LOCKED;
 
     return locked && needs == PERMISSION(MANAGE_GUILD) ? ERR_MISSING_PERMISSIONS : OK;
 }
@@ -67,27 +67,28 @@ static enum err put_thing(struct call *call)
 {
     struct user user = { .id = call->caller->id, .username = STR("ada") };
 
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &partial_user_schema, &user);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(user.id), &partial_user_schema,
+                    &user);
     call_add_header(call, "X-Box", STR("touched"));
-    if (call_path_id(call, "thing.id") == THING_BUSY)
+    if (call_get_path_id(call, "thing.id") == THING_BUSY)
         return ERR_ALREADY_MEMBER;
-    return call_reply_object(call, call->body);
+    return call_reply_with_object(call, call->body);
 }
 
 static enum err reply_with_query(struct call *call)
 {
-    return call_reply_object(call, call->query);
+    return call_reply_with_object(call, call->query);
 }
 
 static enum err reply_with_body(struct call *call)
 {
-    return call_reply_object(call, call->body);
+    return call_reply_with_object(call, call->body);
 }
 
 static enum err reply_with_word(struct call *call)
 {
-    return call_reply_object(call,
-                             &(struct box){ .name = call_path_text(call, "word"), .count = 1 });
+    return call_reply_with_object(
+        call, &(struct box){ .name = call_get_path_text(call, "word"), .count = 1 });
 }
 
 static enum err expect_no_tx(struct call *call)
@@ -107,7 +108,8 @@ static enum err read_bio(struct call *call)
     enum err e = tx_one(call->tx, "select bio from users where id = $1",
                         BIND(v_id(call->caller->id)), &row, &found);
 
-    return e ? e : call_reply_object(call, &(struct box){ .name = row_text(&row, 0), .count = 1 });
+    return e ? e
+             : call_reply_with_object(call, &(struct box){ .name = row_text(&row, 0), .count = 1 });
 }
 
 static enum err do_nothing(struct call *call)

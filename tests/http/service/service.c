@@ -119,7 +119,8 @@ static void server_with_a_full_disk_is_not_ready(struct world *w)
     struct client *ada = world_client(w, "ada");
     struct store *store = guildhall_get_store(world_server(w));
 
-    expect(store_run(store, STORE_WRITE, NULL, fail_with_full_storage, NULL) == ERR_STORAGE_FULL);
+    expect(store_run_transaction_and_wait(store, STORE_WRITE, NULL, fail_with_full_storage, NULL) ==
+           ERR_STORAGE_FULL);
     expect_status(call_service(w, "GET", "/readyz", NULL), 503);
     expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'disk full'}");
     expect_json(call_service(w, "GET", "/healthz", NULL), "{'status': 'ok'}");

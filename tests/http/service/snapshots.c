@@ -7,7 +7,7 @@
 #include "store/store.h"
 #include "world.h"
 
-static void enable_workbench(struct config *c)
+static void configure_workbench_with_controls(struct config *c)
 {
     c->workbench = "on";
 }
@@ -85,7 +85,7 @@ static void snapshots_and_world_files_require_the_workbench_operator(struct worl
 
     buf_init(&out, SIZE_MAX);
     expect(control_send_request(world_folder(w), "console-key", &out) == OK);
-    const char *key = TEXT(w, "Authorization: Bearer %.*s\r\n", STR_ARGS(buf_str(&out)));
+    const char *key = TEXT(w, "Authorization: Bearer %.*s\r\n", STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);
     static const struct {
         const char *method, *path, *body;
@@ -111,10 +111,10 @@ static void snapshots_and_world_files_require_the_workbench_operator(struct worl
 }
 
 const struct test snapshots_tests[] = {
-    TEST_WITH(snapshots_can_be_created_listed_and_deleted, enable_workbench),
-    TEST_WITH(snapshot_names_with_path_characters_are_refused, enable_workbench),
-    TEST_WITH(world_can_be_exported_as_a_file, enable_workbench),
-    TEST_WITH(invalid_world_files_are_refused_at_once, enable_workbench),
+    TEST_WITH(snapshots_can_be_created_listed_and_deleted, configure_workbench_with_controls),
+    TEST_WITH(snapshot_names_with_path_characters_are_refused, configure_workbench_with_controls),
+    TEST_WITH(world_can_be_exported_as_a_file, configure_workbench_with_controls),
+    TEST_WITH(invalid_world_files_are_refused_at_once, configure_workbench_with_controls),
     TEST(snapshots_and_world_files_require_the_workbench_operator),
     { 0 },
 };

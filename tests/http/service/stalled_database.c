@@ -6,7 +6,7 @@
 
 enum { LONGEST_S = 60 };
 
-static void configure_stalling_store(struct config *c)
+static void configure_store_that_stops_answering(struct config *c)
 {
     static char where[600];
 
@@ -34,6 +34,6 @@ static void stalled_postgres_gives_503_in_bounded_time(struct world *w)
 }
 
 const struct test stalled_database_tests[] = {
-    TEST_WITH(stalled_postgres_gives_503_in_bounded_time, configure_stalling_store),
+    TEST_WITH(stalled_postgres_gives_503_in_bounded_time, configure_store_that_stops_answering),
     { 0 },
 };

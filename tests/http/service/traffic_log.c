@@ -9,7 +9,7 @@
 
 enum { QUIET_MS = 60000, TRIES = 6000 };
 
-static void enable_workbench(struct config *c)
+static void configure_workbench_with_controls(struct config *c)
 {
     c->workbench = "on";
     c->traffic_mib = 1;
@@ -22,7 +22,7 @@ static void configure_traffic_memory(struct config *c)
 
 static void enable_workbench_with_public_url(struct config *c)
 {
-    enable_workbench(c);
+    configure_workbench_with_controls(c);
     c->public_url = "https://chat.example";
 }
 
@@ -57,7 +57,7 @@ static const char *read_console_key(struct world *w)
 
     buf_init(&out, SIZE_MAX);
     expect(control_send_request(world_folder(w), "console-key", &out) == OK);
-    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
+    const char *text = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     expect(strlen(text) == 43);
     return text;
@@ -371,7 +371,7 @@ static void page_visits_are_not_recorded_as_traffic(struct world *w)
 
 static void configure_8_mib_of_traffic(struct config *c)
 {
-    enable_workbench(c);
+    configure_workbench_with_controls(c);
     c->traffic_mib = 8;
 }
 
@@ -390,20 +390,21 @@ static void searching_traffic_bodies_does_not_block_the_event_loop(struct world 
 }
 
 const struct test traffic_log_tests[] = {
-    TEST_WITH(page_visits_are_not_recorded_as_traffic, enable_workbench),
-    TEST_WITH(traffic_record_contains_caller_route_status_and_problem, enable_workbench),
-    TEST_WITH(traffic_lines_have_no_control_characters, enable_workbench),
-    TEST_WITH(traffic_records_headers_without_credentials, enable_workbench),
-    TEST_WITH(console_health_contains_figures_of_the_last_hour, enable_workbench),
-    TEST_WITH(traffic_filters_are_combined, enable_workbench),
-    TEST_WITH(traffic_records_contain_hints_for_likely_mistakes, enable_workbench),
-    TEST_WITH(unparsable_requests_are_recorded_as_refused, enable_workbench),
-    TEST_WITH(traffic_records_contain_no_passwords_or_tokens, enable_workbench),
-    TEST_WITH(gateway_payloads_are_recorded_as_traffic, enable_workbench),
+    TEST_WITH(page_visits_are_not_recorded_as_traffic, configure_workbench_with_controls),
+    TEST_WITH(traffic_record_contains_caller_route_status_and_problem,
+              configure_workbench_with_controls),
+    TEST_WITH(traffic_lines_have_no_control_characters, configure_workbench_with_controls),
+    TEST_WITH(traffic_records_headers_without_credentials, configure_workbench_with_controls),
+    TEST_WITH(console_health_contains_figures_of_the_last_hour, configure_workbench_with_controls),
+    TEST_WITH(traffic_filters_are_combined, configure_workbench_with_controls),
+    TEST_WITH(traffic_records_contain_hints_for_likely_mistakes, configure_workbench_with_controls),
+    TEST_WITH(unparsable_requests_are_recorded_as_refused, configure_workbench_with_controls),
+    TEST_WITH(traffic_records_contain_no_passwords_or_tokens, configure_workbench_with_controls),
+    TEST_WITH(gateway_payloads_are_recorded_as_traffic, configure_workbench_with_controls),
     TEST_WITH(traffic_requires_the_console_key, configure_traffic_memory),
-    TEST_WITH(traffic_refuses_cross_origin_pages, enable_workbench),
+    TEST_WITH(traffic_refuses_cross_origin_pages, configure_workbench_with_controls),
     TEST_WITH(server_with_a_public_url_requires_the_console_key, enable_workbench_with_public_url),
-    TEST_WITH(live_traffic_can_be_followed_over_a_websocket, enable_workbench),
+    TEST_WITH(live_traffic_can_be_followed_over_a_websocket, configure_workbench_with_controls),
     TEST(traffic_is_recorded_only_while_a_client_follows),
     TEST_WITH(searching_traffic_bodies_does_not_block_the_event_loop, configure_8_mib_of_traffic),
     { 0 },

@@ -149,7 +149,7 @@ static void workbench_pages_can_be_served_without_the_chat(struct world *w)
     expect_status(get_page(w, "GET", "/workbenches", PEOPLE), 404);
 }
 
-static void enable_workbench(struct config *c)
+static void configure_workbench_with_controls(struct config *c)
 {
     c->workbench = "on";
 }
@@ -191,7 +191,7 @@ static void account_list_requires_authentication_without_the_workbench(struct wo
 }
 
 const struct test web_pages_tests[] = {
-    TEST_WITH(workbench_lists_accounts_and_logs_in_as_them, enable_workbench),
+    TEST_WITH(workbench_lists_accounts_and_logs_in_as_them, configure_workbench_with_controls),
     TEST(account_list_requires_authentication_without_the_workbench),
     TEST(page_paths_return_html_to_browsers),
     TEST(pages_have_a_strict_content_security_policy),

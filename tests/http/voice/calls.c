@@ -41,7 +41,7 @@ static void start_call(const struct call_users *p, const char *channel)
     expect_event(p->ada, "VOICE_SERVER_UPDATE", "{}");
 }
 
-static void expect_call_start(struct client *c, const char *channel)
+static void expect_events_of_started_call(struct client *c, const char *channel)
 {
     expect_event(c, "MESSAGE_CREATE", "{'type': 3}");
     expect_event(c, "CALL_CREATE", "{'channel_id': '%s'}", channel);
@@ -69,7 +69,7 @@ static void call_starts_with_the_first_and_ends_with_the_last_user(struct world 
                         p.dm, p.ada->id);
     expect(!dom_at(d, "member"));
     expect_event(p.ada, "VOICE_SERVER_UPDATE", "{'guild_id': null, 'channel_id': '%s'}", p.dm);
-    expect_call_start(p.bob, p.dm);
+    expect_events_of_started_call(p.bob, p.dm);
     ask_voice(p.bob, NULL, p.dm, "");
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", p.bob->id);
     expect_event(p.bob, "VOICE_SERVER_UPDATE", "{'channel_id': '%s'}", p.dm);
@@ -116,7 +116,7 @@ static void call_connect_payload_returns_the_call_to_recipients_only(struct worl
     conn_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     expect_quiet(p.ada->gate);
     start_call(&p, p.dm);
-    expect_call_start(p.bob, p.dm);
+    expect_events_of_started_call(p.bob, p.dm);
     conn_send(p.cleo->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     conn_send(p.bob->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     expect_event(p.bob, "CALL_CREATE",
@@ -135,8 +135,8 @@ static void call_rings_until_a_recipient_joins_or_a_minute_passes(struct world *
 
     expect_error(client_post(p.ada, "{}", CALL "/ring", p.group), 404, 10003);
     start_call(&p, p.group);
-    expect_call_start(p.bob, p.group);
-    expect_call_start(p.cleo, p.group);
+    expect_events_of_started_call(p.bob, p.group);
+    expect_events_of_started_call(p.cleo, p.group);
     expect_status(client_post(p.ada, "{}", CALL "/ring", p.group), 204);
     const char *low = strcmp(p.bob->id, p.cleo->id) < 0 ? p.bob->id : p.cleo->id;
     const char *high = low == p.bob->id ? p.cleo->id : p.bob->id;
@@ -165,7 +165,7 @@ static void call_rings_until_a_recipient_joins_or_a_minute_passes(struct world *
     expect_event(p.cleo, "CALL_UPDATE", "{'ringing': []}");
 }
 
-static void configure_regions(struct config *config)
+static void configure_several_voice_regions(struct config *config)
 {
     config->voice_regions = "eu,us";
     config->voice_vip_regions = "vip";
@@ -177,7 +177,7 @@ static void recipients_can_move_a_call_to_another_region(struct world *w)
 
     expect_error(client_patch(p.ada, "{'region': 'us'}", CALL, p.dm), 404, 10003);
     start_call(&p, p.dm);
-    expect_call_start(p.bob, p.dm);
+    expect_events_of_started_call(p.bob, p.dm);
     expect_invalid(client_patch(p.ada, "{'region': 'moon'}", CALL, p.dm), "region",
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_patch(p.ada, "{'region': 'vip'}", CALL, p.dm), "region",
@@ -233,7 +233,7 @@ static void users_who_are_not_friends_cannot_call_each_other(struct world *w)
     expect_json(client_get(p.bob, CALL, dm), "{'ringable': true}");
 }
 
-static void insert_user_block(const struct client *by, const struct client *whom)
+static void insert_block_between_users(const struct client *by, const struct client *whom)
 {
     world_sql(by->world, "update relationships set type = 2 where user_id = %s and target_id = %s",
               by->id, whom->id);
@@ -243,11 +243,11 @@ static void block_prevents_starting_a_call(struct world *w)
 {
     struct call_users p = create_call_users(w);
 
-    insert_user_block(p.bob, p.ada);
+    insert_block_between_users(p.bob, p.ada);
     /* Neither user can start one; blocks have no effect in groups. */
     ask_voice(p.ada, NULL, p.dm, "");
     start_call(&p, p.group);
-    expect_call_start(p.bob, p.group);
+    expect_events_of_started_call(p.bob, p.group);
     ask_voice(p.bob, NULL, p.dm, "");
     ask_voice(p.bob, NULL, p.group, "");
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': '%s'}", p.bob->id,
@@ -261,8 +261,8 @@ static void block_during_a_call_does_not_end_it(struct world *w)
     struct call_users p = create_call_users(w);
 
     start_call(&p, p.dm);
-    expect_call_start(p.bob, p.dm);
-    insert_user_block(p.bob, p.ada);
+    expect_events_of_started_call(p.bob, p.dm);
+    insert_block_between_users(p.bob, p.ada);
     ask_voice(p.ada, NULL, p.dm, ", 'self_mute': true");
     expect_event(p.ada, "VOICE_STATE_UPDATE", "{'self_mute': true, 'channel_id': '%s'}", p.dm);
 }
@@ -272,7 +272,7 @@ static void leaving_a_group_leaves_its_call(struct world *w)
     struct call_users p = create_call_users(w);
 
     start_call(&p, p.group);
-    expect_call_start(p.bob, p.group);
+    expect_events_of_started_call(p.bob, p.group);
     expect_status(client_delete(p.ada, "/channels/%s", p.group), 200);
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", p.ada->id);
     expect_event(p.bob, "CALL_DELETE", "{'channel_id': '%s'}", p.group);
@@ -324,7 +324,7 @@ const struct test voice_calls_tests[] = {
     TEST(only_user_recipients_can_join_a_call),
     TEST(call_connect_payload_returns_the_call_to_recipients_only),
     TEST(call_rings_until_a_recipient_joins_or_a_minute_passes),
-    TEST_WITH(recipients_can_move_a_call_to_another_region, configure_regions),
+    TEST_WITH(recipients_can_move_a_call_to_another_region, configure_several_voice_regions),
     TEST(call_routes_refuse_guild_channels_and_non_recipients),
     TEST(users_who_are_not_friends_cannot_call_each_other),
     TEST(block_prevents_starting_a_call),

@@ -9,7 +9,7 @@
 #define SAID   "VOICE_CHANNEL_STATUS_UPDATE"
 #define BEGAN  "VOICE_CHANNEL_START_TIME_UPDATE"
 
-static void hide_voice_channel(const struct test_voice *h, const struct client *from)
+static void deny_view_of_voice_channel(const struct test_voice *h, const struct client *from)
 {
     expect_status(
         client_put(h->ada,
@@ -24,8 +24,8 @@ static void voice_channel_status_is_sent_to_viewers_only(struct world *w)
     struct client *bot = test_voice_bot(&h, "helper"), *mole = test_voice_bot(&h, "mole"),
                   *cleo = test_voice_member(&h, "cleo", 0);
 
-    hide_voice_channel(&h, mole);
-    hide_voice_channel(&h, cleo);
+    deny_view_of_voice_channel(&h, mole);
+    deny_view_of_voice_channel(&h, cleo);
     expect_status(client_put(h.ada, "{'status': 'chess'}", STATUS, h.voice), 204);
     struct client *seers[] = { h.ada, h.bob, bot };
     for (size_t i = 0; i < 3; i++)
@@ -123,7 +123,7 @@ static void channel_info_omits_hidden_channels(struct world *w)
     expect_voice(cleo, SAID, "{'status': 'go'}");
     conn_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(cleo, "CHANNEL_INFO", "{'channels': [{'id': '%s', 'status': 'go'}]}", h.voice);
-    hide_voice_channel(&h, cleo);
+    deny_view_of_voice_channel(&h, cleo);
     expect_event(cleo, "CHANNEL_DELETE", "{'id': '%s'}", h.voice);
     conn_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(cleo, "CHANNEL_INFO", "{'channels': []}");

@@ -42,7 +42,7 @@ static void expect_opcodes_ignored(struct voice_client *p)
     expect(dom_at(voice_client_await(p, 16), "d.voice"));
 }
 
-static void voice_client_redial(struct voice_client *p, int version, const char *channel)
+static void voice_client_connect_again(struct voice_client *p, int version, const char *channel)
 {
     voice_client_hang_up(p);
     p->more = TEXT(p->client->world, ", 'channel_id': '%s'", channel);
@@ -64,8 +64,8 @@ static void voice_gateway_versions_4_to_9_are_supported(struct world *w)
                         bob = voice_client_join(&h, h.bob, h.voice);
 
     for (int version = 4; version <= 9; version++) {
-        voice_client_redial(&ada, version, h.voice);
-        voice_client_redial(&bob, version, h.voice);
+        voice_client_connect_again(&ada, version, h.voice);
+        voice_client_connect_again(&bob, version, h.voice);
         expect_heartbeat_ack(&bob);
         expect_opcodes_ignored(&bob);
         conn_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);

@@ -10,13 +10,13 @@
 
 enum { BINARY = 2, PROPOSALS_MAX = 8 };
 
-static void require_e2ee(struct config *config)
+static void configure_required_e2ee(struct config *config)
 {
     with_relay(config);
     config->voice_e2ee = "require";
 }
 
-static void disable_e2ee(struct config *config)
+static void configure_disabled_e2ee(struct config *config)
 {
     with_relay(config);
     config->voice_e2ee = "off";
@@ -71,7 +71,7 @@ static void send_binary(struct voice_client *p, int op, struct str payload)
     buf_init(&b, 1 << 20);
     buf_add_char(&b, (char)op);
     buf_add_str(&b, payload);
-    conn_send_bytes(p->gate, BINARY, buf_str(&b));
+    conn_send_bytes(p->gate, BINARY, buf_as_str(&b));
     buf_clear(&b);
 }
 
@@ -83,7 +83,7 @@ static void send_key_package(struct voice_client *p, enum dave_fault fault)
     identity_init(&id, user_id(p));
     buf_init(&b, 4096);
     dave_write_package(&b, &id, fault);
-    send_binary(p, DAVE_KEY_PACKAGE, buf_str(&b));
+    send_binary(p, DAVE_KEY_PACKAGE, buf_as_str(&b));
     buf_clear(&b);
     identity_clear(&id);
 }
@@ -123,7 +123,7 @@ static void commit(struct voice_client *p, snowflake group, uint64_t epoch, uint
     dave_write_commit(&b, &c, FAULT_NONE);
     if (adds)
         dave_write_welcome(&b, added, adds);
-    send_binary(p, DAVE_COMMIT_WELCOME, buf_str(&b));
+    send_binary(p, DAVE_COMMIT_WELCOME, buf_as_str(&b));
     buf_clear(&b);
 }
 
@@ -528,6 +528,31 @@ static void resumed_client_gets_the_messages_of_a_new_epoch(struct world *w)
     voice_client_hang_up(&carol);
 }
 
+/* The new transport has no address until the first STUN request. Until then the client is no
+ * member, because its session description says that the call is not encrypted. */
+static void selecting_webrtc_in_an_encrypted_call_leaves_the_group(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada, bob;
+
+    form_group(&h, &ada, &bob);
+    conn_send(bob.gate, "{'op': 1, 'd': {'protocol': 'webrtc', 'data': "
+                        "'a=ice-ufrag:abcd\\na=ice-pwd:0123456789012345678901\\n"
+                        "a=fingerprint:sha-256 00:11\\na=rtpmap:111 opus/48000/2'}}");
+    expect(number_at(voice_client_await(&bob, 4), "d.dave_protocol_version") == 0);
+    voice_client_await(&ada, DAVE_PREPARE_EPOCH); /* the only member */
+    voice_client_await(&ada, DAVE_EXTERNAL_SENDER);
+    send_key_package(&ada, FAULT_NONE);
+    /* With an address, the client is a member again. */
+    voice_client_select(&bob, VOICE_CLIENT_AES);
+    expect(bob.described == 1);
+    voice_client_await(&bob, DAVE_EXTERNAL_SENDER);
+    send_key_package(&bob, FAULT_NONE);
+    voice_client_await(&ada, DAVE_PROPOSALS);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
+}
+
 const struct test voice_dave_tests[] = {
     TEST_WITH(clients_with_dave_form_a_group, with_relay),
     TEST_WITH(binary_messages_have_sequence_numbers_from_version_8_on, with_relay),
@@ -535,13 +560,14 @@ const struct test voice_dave_tests[] = {
     TEST_WITH(transition_is_executed_after_two_seconds_without_answers, with_relay),
     TEST_WITH(observers_are_no_members_and_receive_nothing, with_relay),
     TEST_WITH(late_media_of_a_client_with_dave_starts_encryption, with_relay),
-    TEST_WITH(stages_are_never_encrypted, require_e2ee),
-    TEST_WITH(voice_e2ee_option_off_disables_dave, disable_e2ee),
-    TEST_WITH(voice_e2ee_option_require_refuses_clients_without_dave, require_e2ee),
+    TEST_WITH(stages_are_never_encrypted, configure_required_e2ee),
+    TEST_WITH(voice_e2ee_option_off_disables_dave, configure_disabled_e2ee),
+    TEST_WITH(voice_e2ee_option_require_refuses_clients_without_dave, configure_required_e2ee),
     TEST_WITH(streams_have_groups_of_their_own, with_relay),
     TEST_WITH(malformed_binary_messages_close_the_connection, with_relay),
     TEST_WITH(key_packages_are_verified_and_limited, with_relay),
     TEST_WITH(voice_protocol_selections_are_rate_limited, with_relay),
     TEST_WITH(resumed_client_gets_the_messages_of_a_new_epoch, with_relay),
+    TEST_WITH(selecting_webrtc_in_an_encrypted_call_leaves_the_group, with_relay),
     { 0 },
 };

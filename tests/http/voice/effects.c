@@ -254,7 +254,7 @@ static void bots_can_send_effects_but_no_call_sounds(struct world *w)
     expect_error(client_post(bot, "{}", SOUNDS, h.voice), 403, 20001);
 }
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
@@ -272,7 +272,7 @@ static void effects_and_call_sounds_share_20_per_10_seconds(struct world *w)
 
 /* --- call sounds ---------------------------------------------------------------------- */
 
-static void set_call_sound(struct client *c, const char *sound)
+static void set_custom_call_sound_of_user(struct client *c, const char *sound)
 {
     expect_status(
         client_patch(c, str_printf(world_arena(c->world), "{'custom_call_sound': %s}", sound).p,
@@ -288,7 +288,7 @@ static void call_sound_animations_have_the_same_ranges(struct world *w)
                    "animation_id", "NUMBER_TYPE_MAX");
     expect_invalid(client_post(h.bob, "{'animation_type': 1, 'animation_id': 1}", SOUNDS, h.voice),
                    "animation_id", "NUMBER_TYPE_MAX");
-    set_call_sound(h.bob, "{'sound_id': 4}");
+    set_custom_call_sound_of_user(h.bob, "{'sound_id': 4}");
     expect_status(client_post(h.bob, "{'animation_type': 0, 'animation_id': 20}", SOUNDS, h.voice),
                   204);
 }
@@ -298,7 +298,7 @@ static void call_sound_is_the_one_in_the_senders_settings(struct world *w)
     struct test_voice h = join_ada_and_bob(w);
 
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
-    set_call_sound(h.bob, "{'sound_id': 4}");
+    set_custom_call_sound_of_user(h.bob, "{'sound_id': 4}");
     expect_event(h.bob, "USER_SETTINGS_UPDATE", "{'custom_call_sound': {'sound_id': '4'}}");
     expect_status(client_post(h.bob, "{'animation_type': 0, 'animation_id': 7}", SOUNDS, h.voice),
                   204);
@@ -309,9 +309,9 @@ static void call_sound_is_the_one_in_the_senders_settings(struct world *w)
                  "'name': '\xf0\x9f\x91\x8f', 'animated': false}}",
                  h.voice, h.guild, h.bob->id);
     expect_error(client_post(h.ada, "{}", SOUNDS, h.voice), 404, 10097);
-    set_call_sound(h.bob, "{'sound_id': 7}");
+    set_custom_call_sound_of_user(h.bob, "{'sound_id': 7}");
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
-    set_call_sound(h.bob, "null");
+    set_custom_call_sound_of_user(h.bob, "null");
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
     expect_invalid(client_post(h.bob, "{'animation_id': 1}", SOUNDS, h.voice), "animation_id",
                    "NUMBER_TYPE_MAX");
@@ -325,7 +325,7 @@ static void call_sounds_of_other_guilds_require_permission(struct world *w)
 
     world_sql(w, "insert into sounds (id, guild_id, name, volume) values (9001, %s, 'moo', 0.5)",
               elsewhere.guild);
-    set_call_sound(h.bob, "{'sound_id': '9001', 'guild_id': '1'}");
+    set_custom_call_sound_of_user(h.bob, "{'sound_id': '9001', 'guild_id': '1'}");
     expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
     expect_voice(h.bob, "VOICE_CHANNEL_EFFECT_SEND",
                  "{'sound_id': '9001', 'sound_volume': 0.5, 'emoji': null}");
@@ -353,7 +353,7 @@ const struct test voice_effects_tests[] = {
     TEST(custom_emoji_of_an_effect_gets_its_stored_name),
     TEST(voice_effect_requires_access_to_its_emoji_and_sound),
     TEST(bots_can_send_effects_but_no_call_sounds),
-    TEST_WITH(effects_and_call_sounds_share_20_per_10_seconds, enable_rate_limits),
+    TEST_WITH(effects_and_call_sounds_share_20_per_10_seconds, configure_enabled_rate_limits),
     TEST(call_sound_animations_have_the_same_ranges),
     TEST(call_sound_is_the_one_in_the_senders_settings),
     TEST(call_sounds_of_other_guilds_require_permission),

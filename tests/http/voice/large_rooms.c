@@ -9,7 +9,7 @@
 
 enum { MANY = 400, STEPS = MANY / LARGE_ROOM_STEP };
 
-static void configure_regions(struct config *config)
+static void configure_several_voice_regions(struct config *config)
 {
     config->voice_regions = "eu:Europe, us:America";
     config->voice_endpoint = "{region}.example";
@@ -17,7 +17,7 @@ static void configure_regions(struct config *config)
 
 static void configure_regions_and_watch_statements(struct config *config)
 {
-    configure_regions(config);
+    configure_several_voice_regions(config);
     if (!config->store)
         statements_watch();
 }
@@ -115,7 +115,7 @@ static void role_change_suppresses_members_in_all_rooms_of_the_guild(struct worl
     expect_number(w, 1, "select count(*) from voice_states where suppress = 0");
 }
 
-static void set_rtc_region(const struct test_voice *h, const char *region)
+static void set_voice_region_of_channel(const struct test_voice *h, const char *region)
 {
     expect_status(client_patch(h->ada, TEXT(h->world, "{'rtc_region': '%s'}", region),
                                "/channels/%s", h->voice),
@@ -127,12 +127,12 @@ static void large_room_moves_to_another_region_in_batches(struct world *w)
     struct test_voice h = create_full_room(w);
     int64_t before = count_writes(w);
 
-    set_rtc_region(&h, "us");
+    set_voice_region_of_channel(&h, "us");
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.example'}");
     expect_number(w, MANY + 1, "select count(*) from voice_states where region = 'us'");
     expect(count_writes(w) - before > STEPS);
-    set_rtc_region(&h, "eu");
-    set_rtc_region(&h, "us");
+    set_voice_region_of_channel(&h, "eu");
+    set_voice_region_of_channel(&h, "us");
     world_settle(w);
     expect_number(w, MANY + 1, "select count(*) from voice_states where region = 'us'");
     expect_number(w, 0, "select count(*) from jobs where kind = 'voice-migration'");
@@ -185,13 +185,14 @@ static void afk_timeout_change_updates_a_large_room_in_batches(struct world *w)
 }
 
 const struct test voice_large_rooms_tests[] = {
-    TEST_WITH(large_room_is_suppressed_in_batches, configure_regions),
+    TEST_WITH(large_room_is_suppressed_in_batches, configure_several_voice_regions),
     TEST_WITH(each_batch_of_a_large_room_reads_only_its_own_rows,
               configure_regions_and_watch_statements),
-    TEST_WITH(role_change_suppresses_members_in_all_rooms_of_the_guild, configure_regions),
-    TEST_WITH(large_room_moves_to_another_region_in_batches, configure_regions),
-    TEST_WITH(deleting_a_channel_empties_a_large_room_in_batches, configure_regions),
-    TEST_WITH(deleting_a_guild_empties_a_large_room_in_batches, configure_regions),
-    TEST_WITH(afk_timeout_change_updates_a_large_room_in_batches, configure_regions),
+    TEST_WITH(role_change_suppresses_members_in_all_rooms_of_the_guild,
+              configure_several_voice_regions),
+    TEST_WITH(large_room_moves_to_another_region_in_batches, configure_several_voice_regions),
+    TEST_WITH(deleting_a_channel_empties_a_large_room_in_batches, configure_several_voice_regions),
+    TEST_WITH(deleting_a_guild_empties_a_large_room_in_batches, configure_several_voice_regions),
+    TEST_WITH(afk_timeout_change_updates_a_large_room_in_batches, configure_several_voice_regions),
     { 0 },
 };

@@ -16,7 +16,7 @@ static void configure_two_local_regions(struct config *config)
     config->voice_regions = "eu:Europe,us:America";
 }
 
-static void expect_both_received(struct voice_client *a, struct voice_client *b)
+static void expect_audio_received_in_both_directions(struct voice_client *a, struct voice_client *b)
 {
     voice_client_say(a, "a");
     expect_audio(b, a, "a");
@@ -24,7 +24,7 @@ static void expect_both_received(struct voice_client *a, struct voice_client *b)
     expect_audio(a, b, "b");
 }
 
-static void expect_no_audio(struct voice_client *p, struct voice_client *by)
+static void expect_no_audio_is_received(struct voice_client *p, struct voice_client *by)
 {
     voice_client_say(p, "unheard");
     expect_deaf(by);
@@ -58,7 +58,7 @@ static void disconnect_from_voice(const struct test_voice *h, struct client *c)
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, c->id), 200);
 }
 
-static void close_session(const struct test_voice *h, struct client *c)
+static void close_gateway_session_of_member(const struct test_voice *h, struct client *c)
 {
     (void)h;
     conn_close(c->gate, 1000);
@@ -81,9 +81,12 @@ static void voice_media_is_cut_for_members_who_left_by_any_means(struct world *w
         const char *name;
         void (*end)(const struct test_voice *h, struct client *c);
     } rows[] = {
-        { "carl", kick_member },           { "cleo", ban_member },
-        { "carol", leave_guild },          { "cyril", disconnect_from_voice },
-        { "clara", close_session },        { "conny", join_from_another_session },
+        { "carl", kick_member },
+        { "cleo", ban_member },
+        { "carol", leave_guild },
+        { "cyril", disconnect_from_voice },
+        { "clara", close_gateway_session_of_member },
+        { "conny", join_from_another_session },
         { "chris", delete_voice_channel }, /* last, because it removes everyone */
     };
     struct test_voice h = world_test_voice(w);
@@ -93,11 +96,11 @@ static void voice_media_is_cut_for_members_who_left_by_any_means(struct world *w
         struct client *c = test_voice_member(&h, rows[i].name, 0);
         struct voice_client p = voice_client_call(&h, c, h.voice, VOICE_CLIENT_CHACHA);
 
-        expect_both_received(&ada, &p);
+        expect_audio_received_in_both_directions(&ada, &p);
         rows[i].end(&h, c);
         expect_cut(&p, 4014);
-        expect_no_audio(&p, &ada);
-        expect_no_audio(&ada, &p);
+        expect_no_audio_is_received(&p, &ada);
+        expect_no_audio_is_received(&ada, &p);
         voice_client_hang_up(&p);
     }
     expect_cut(&ada, 4014);
@@ -106,7 +109,8 @@ static void voice_media_is_cut_for_members_who_left_by_any_means(struct world *w
 
 /* --- muting --------------------------------------------------------------------------- */
 
-static void time_out_member(const struct test_voice *h, const struct client *c, const char *until)
+static void put_member_into_timeout(const struct test_voice *h, const struct client *c,
+                                    const char *until)
 {
     expect_status(client_patch(h->ada,
                                TEXT(h->world, "{'communication_disabled_until': %s}", until),
@@ -128,10 +132,10 @@ static void time_out_mutes_voice_media_at_once(struct world *w)
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    expect_both_received(&ada, &bob);
-    time_out_member(&h, h.bob, time_in_an_hour(w));
-    expect_no_audio(&bob, &ada);
-    time_out_member(&h, h.bob, "null");
+    expect_audio_received_in_both_directions(&ada, &bob);
+    put_member_into_timeout(&h, h.bob, time_in_an_hour(w));
+    expect_no_audio_is_received(&bob, &ada);
+    put_member_into_timeout(&h, h.bob, "null");
     expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
@@ -144,18 +148,18 @@ static void afk_channel_forwards_no_voice_media(struct world *w)
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h.voice);
 
-    expect_both_received(&ada, &bob);
+    expect_audio_received_in_both_directions(&ada, &bob);
     expect_status(client_patch(h.ada, afk, "/guilds/%s", h.guild), 200);
-    expect_no_audio(&bob, &ada);
-    expect_no_audio(&ada, &bob);
+    expect_no_audio_is_received(&bob, &ada);
+    expect_no_audio_is_received(&ada, &bob);
     expect_status(client_patch(h.ada, "{'afk_channel_id': null}", "/guilds/%s", h.guild), 200);
     expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
 
-static void set_suppressed(const struct test_voice *h, struct client *by, const char *who,
-                           bool suppressed)
+static void set_stage_suppression_of_member(const struct test_voice *h, struct client *by,
+                                            const char *who, bool suppressed)
 {
     expect_status(client_patch(by,
                                TEXT(h->world, "{'channel_id': '%s', 'suppress': %s%s}", h->stage,
@@ -168,7 +172,7 @@ static void set_suppressed(const struct test_voice *h, struct client *by, const 
 static void expect_video_not_seen(struct voice_client *p, struct voice_client *by)
 {
     voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, "hidden");
-    expect_no_audio(p, by);
+    expect_no_audio_is_received(p, by);
 }
 
 static void invited_stage_speaker_is_received_only_after_accepting(struct world *w)
@@ -184,13 +188,13 @@ static void invited_stage_speaker_is_received_only_after_accepting(struct world 
     voice_client_flush(&bob);
     voice_client_wants(&ada, "{'any': 100}");
     expect_video_not_seen(&bob, &ada);
-    set_suppressed(&h, h.ada, h.bob->id, false);
+    set_stage_suppression_of_member(&h, h.ada, h.bob->id, false);
     expect_video_not_seen(&bob, &ada);
-    set_suppressed(&h, h.bob, "@me", false);
+    set_stage_suppression_of_member(&h, h.bob, "@me", false);
     voice_client_show(&bob, bob.ssrc + 1, VOICE_CLIENT_VIDEO, "seen");
     expect_seen(&ada, bob.ssrc + 1, "seen");
     expect_audio_is_received(&bob, &ada);
-    set_suppressed(&h, h.ada, h.bob->id, true);
+    set_stage_suppression_of_member(&h, h.ada, h.bob->id, true);
     expect_video_not_seen(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
@@ -203,26 +207,26 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
     struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.stage, VOICE_CLIENT_AES);
 
-    set_suppressed(&h, h.ada, h.bob->id, false);
-    set_suppressed(&h, h.bob, "@me", false);
+    set_stage_suppression_of_member(&h, h.ada, h.bob->id, false);
+    set_stage_suppression_of_member(&h, h.bob, "@me", false);
     expect_audio_is_received(&bob, &ada);
-    time_out_member(&h, h.bob, time_in_an_hour(w));
-    expect_no_audio(&bob, &ada);
+    put_member_into_timeout(&h, h.bob, time_in_an_hour(w));
+    expect_no_audio_is_received(&bob, &ada);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                 "{'suppress': true, 'request_to_speak_timestamp': null}");
     expect_error(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
                               "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                  403, 50013);
-    time_out_member(&h, h.bob, "null");
-    expect_no_audio(&bob, &ada);
-    set_suppressed(&h, h.ada, h.bob->id, false);
+    put_member_into_timeout(&h, h.bob, "null");
+    expect_no_audio_is_received(&bob, &ada);
+    set_stage_suppression_of_member(&h, h.ada, h.bob->id, false);
     /* An earlier invitation has no effect. */
-    time_out_member(&h, h.bob, time_in_an_hour(w));
+    put_member_into_timeout(&h, h.bob, time_in_an_hour(w));
     expect_error(client_patch(h.bob, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
                               "/guilds/%s/voice-states/@me", h.guild),
                  403, 50013);
-    time_out_member(&h, h.bob, "null");
-    set_suppressed(&h, h.ada, h.bob->id, false);
+    put_member_into_timeout(&h, h.bob, "null");
+    set_stage_suppression_of_member(&h, h.ada, h.bob->id, false);
     /* Also before the time-out's end has been processed. */
     world_sql(w, "update members set timed_out_until = %lld where user_id = %s",
               (long long)clock_us() + 3600 * INT64_C(1000000), h.bob->id);
@@ -234,7 +238,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
                               "/guilds/%s/voice-states/@me", h.guild),
                  403, 50013);
     world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
-    set_suppressed(&h, h.bob, "@me", false);
+    set_stage_suppression_of_member(&h, h.bob, "@me", false);
     expect_audio_is_received(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
@@ -264,7 +268,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    expect_both_received(&ada, &bob);
+    expect_audio_received_in_both_directions(&ada, &bob);
     expect_status(client_patch(h.ada, "{'mute': true}", MEMBER, h.guild, h.bob->id), 200);
     expect_status(client_patch(h.ada, "{'rtc_region': 'us'}", "/channels/%s", h.voice), 200);
     expect_cut(&ada, 4014);
@@ -273,7 +277,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     expect_close(bob.gate, 4004);
     voice_client_reconnect(&ada);
     voice_client_reconnect(&bob);
-    expect_no_audio(&bob, &ada);
+    expect_no_audio_is_received(&bob, &ada);
     voice_client_say(&ada, "there");
     expect_audio(&bob, &ada, "there");
     expect_status(client_patch(h.ada, "{'mute': false}", MEMBER, h.guild, h.bob->id), 200);

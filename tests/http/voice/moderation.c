@@ -10,8 +10,8 @@
 
 #define MEMBER "/guilds/%s/members/%s"
 
-static void expect_member_patch(struct client *by, const struct test_voice *h,
-                                const struct client *whom, const char *body, int status)
+static void expect_status_of_member_patch(struct client *by, const struct test_voice *h,
+                                          const struct client *whom, const char *body, int status)
 {
     expect_status(client_patch(by, body, MEMBER, h->guild, whom->id), status);
 }
@@ -22,7 +22,7 @@ static void muting_and_deafening_requires_permission_and_persists(struct world *
     struct client *mod =
         test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS));
 
-    expect_member_patch(mod, &h, h.bob, "{'mute': true}", 400);
+    expect_status_of_member_patch(mod, &h, h.bob, "{'mute': true}", 400);
     join_voice(&h, h.bob, h.voice, h.ada, mod, NULL);
     expect_json(client_patch(mod, "{'mute': true}", MEMBER, h.guild, h.bob->id), "{'mute': true}");
     expect_event(h.bob, "GUILD_MEMBER_UPDATE", "{'mute': true}");
@@ -31,7 +31,7 @@ static void muting_and_deafening_requires_permission_and_persists(struct world *
     expect_event(h.bob, "GUILD_MEMBER_UPDATE", "{'deaf': true}");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'mute': true, 'deaf': true}");
     /* The same value again changes nothing. */
-    expect_member_patch(mod, &h, h.bob, "{'deaf': true}", 200);
+    expect_status_of_member_patch(mod, &h, h.bob, "{'deaf': true}", 200);
     /* Mute and deaf stay with the member. */
     leave_voice(&h, h.bob, NULL);
     ask_voice(h.bob, h.guild, h.other, "");
@@ -52,7 +52,8 @@ static void voice_event_contains_all_effects_of_one_member_change(struct world *
     ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false, 'self_video': true}");
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
-    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'mute': true, 'roles': ['%s']}", role), 200);
+    expect_status_of_member_patch(h.ada, &h, h.bob,
+                                  TEXT(w, "{'mute': true, 'roles': ['%s']}", role), 200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true, 'self_video': false}");
     expect_voice(h.bob, "VOICE_STATE_UPDATE",
                  "{'mute': true, 'suppress': true, 'self_video': false}");
@@ -111,7 +112,7 @@ static void member_can_be_moved_to_a_full_or_hidden_voice_channel(struct world *
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 1, %llu)",
               h.other, h.bob->id, BITS(PERMISSION(VIEW_CHANNEL)));
     join_voice(&h, h.ada, h.other, h.bob, NULL);
-    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    expect_status_of_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': '%s'}", h.bob->id,
                  h.other);
     expect_event(h.bob, "VOICE_SERVER_UPDATE", "{'guild_id': '%s'}", h.guild);
@@ -119,8 +120,8 @@ static void member_can_be_moved_to_a_full_or_hidden_voice_channel(struct world *
     expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                  "{'action_type': 26, 'options': {'channel_id': '%s', 'count': '1'}}", h.other);
     /* A move to the same channel changes nothing. */
-    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
-    expect_member_patch(h.ada, &h, h.bob, "{'channel_id': null}", 200);
+    expect_status_of_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    expect_status_of_member_patch(h.ada, &h, h.bob, "{'channel_id': null}", 200);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': null}");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
     expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE",
@@ -144,7 +145,7 @@ static void moving_a_member_applies_the_new_channels_camera_limit(struct world *
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
     world_wait(w, 10);
     fill_with_cameras(&h, h.other, 24);
-    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    expect_status_of_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
     const struct dom *moved = next_voice(h.bob);
     expect(dom_at(moved, "d.self_video")->truth);
     expect(whole_number(dom_at(moved, "d.connected_at")) >= since + 10);
@@ -153,7 +154,7 @@ static void moving_a_member_applies_the_new_channels_camera_limit(struct world *
     world_sql(w, "update voice_states set channel_id = %s where session_id = 'x'", h.voice);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'self_video': true}", h.ada->id);
-    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), 200);
+    expect_status_of_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), 200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.voice);
 }
 
@@ -192,14 +193,15 @@ static void members_without_speak_permission_are_suppressed(struct world *w)
     expect_voice(cleo, "VOICE_STATE_UPDATE", "{'suppress': true}");
 }
 
-static void time_out_member(const struct test_voice *h, const struct client *whom, int64_t seconds)
+static void put_member_into_timeout(const struct test_voice *h, const struct client *whom,
+                                    int64_t seconds)
 {
     time_t until = (time_t)(clock_s() + seconds);
     char text[64];
 
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&until));
-    expect_member_patch(h->ada, h, whom,
-                        TEXT(h->world, "{'communication_disabled_until': '%s'}", text), 200);
+    expect_status_of_member_patch(
+        h->ada, h, whom, TEXT(h->world, "{'communication_disabled_until': '%s'}", text), 200);
 }
 
 static void time_out_suppresses_a_voice_member_until_its_end(struct world *w)
@@ -212,7 +214,7 @@ static void time_out_suppresses_a_voice_member_until_its_end(struct world *w)
     world_wait(w, 1);
     a = client_get(h.ada, "/guilds/%s", h.guild);
     expect_status(a, 200);
-    time_out_member(&h, h.bob, 120);
+    put_member_into_timeout(&h, h.bob, 120);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     world_wait(w, 125);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
@@ -229,9 +231,9 @@ static void time_outs_in_two_guilds_end_separately(struct world *w)
     client_connect(bot);
     join_voice(&h, bot, h.voice, NULL);
     join_voice(&more, bot, more.voice, NULL);
-    time_out_member(&h, bot, 20);
+    put_member_into_timeout(&h, bot, 20);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", h.guild);
-    time_out_member(&more, bot, 40);
+    put_member_into_timeout(&more, bot, 40);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", more.guild);
     world_wait(w, 22);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", h.guild);
@@ -309,7 +311,7 @@ static void members_with_a_camera_are_not_moved_to_the_afk_channel(struct world 
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
 }
 
-static void configure_regions(struct config *config)
+static void configure_several_voice_regions(struct config *config)
 {
     config->voice_regions = "eu,us";
     config->voice_vip_regions = "vip";
@@ -358,7 +360,8 @@ const struct test voice_moderation_tests[] = {
     TEST(losing_the_stream_permission_turns_the_camera_off),
     TEST(idle_members_are_moved_to_the_afk_channel),
     TEST(members_with_a_camera_are_not_moved_to_the_afk_channel),
-    TEST_WITH(changing_rtc_region_sends_voice_server_update, configure_regions),
-    TEST_WITH(unknown_stored_region_is_replaced_by_an_existing_one, configure_regions),
+    TEST_WITH(changing_rtc_region_sends_voice_server_update, configure_several_voice_regions),
+    TEST_WITH(unknown_stored_region_is_replaced_by_an_existing_one,
+              configure_several_voice_regions),
     { 0 },
 };

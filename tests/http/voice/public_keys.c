@@ -183,7 +183,7 @@ static void key_signature_covers_label_and_login(struct world *w)
     expect_status(put_key(ada, key, sign_key(w, "a", "DiscordSelfSignature", login, key)), 204);
 }
 
-static void disable_second_label(struct config *c)
+static void configure_without_discord_signature_label(struct config *c)
 {
     c->voice_second_label = false;
 }
@@ -307,7 +307,7 @@ static void bots_cannot_upload_or_match_keys(struct world *w)
     expect_error(match_key(bot, "1", STR("x")), 403, 20001);
 }
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
@@ -330,13 +330,14 @@ const struct test voice_public_keys_tests[] = {
     TEST(self_signed_public_key_is_accepted_and_matched),
     TEST(uncompressed_key_must_be_signed_uncompressed),
     TEST(key_signature_covers_label_and_login),
-    TEST_WITH(discord_signature_label_can_be_disabled_for_public_keys, disable_second_label),
+    TEST_WITH(discord_signature_label_can_be_disabled_for_public_keys,
+              configure_without_discord_signature_label),
     TEST(keys_and_signatures_are_accepted_as_data_urls),
     TEST(invalid_key_requests_are_refused),
     TEST(each_login_has_one_key_and_an_account_several),
     TEST(public_key_can_belong_to_one_login_only),
     TEST(logging_out_deletes_the_logins_key),
     TEST(bots_cannot_upload_or_match_keys),
-    TEST_WITH(key_uploads_and_matches_are_rate_limited, enable_rate_limits),
+    TEST_WITH(key_uploads_and_matches_are_rate_limited, configure_enabled_rate_limits),
     { 0 },
 };

@@ -1,7 +1,7 @@
 /* regions.c - voice regions: public ones, VIP ones, and the nearest. */
 #include "test_voice.h"
 
-static void configure_regions(struct config *config)
+static void configure_several_voice_regions(struct config *config)
 {
     config->voice_regions = "eu:Europe, us:America";
     config->voice_vip_regions = "gold:Gold";
@@ -87,10 +87,10 @@ static void new_voice_room_uses_the_preferred_or_nearest_region(struct world *w)
 }
 
 const struct test voice_regions_tests[] = {
-    TEST_WITH(guild_regions_contain_the_public_regions, configure_regions),
-    TEST_WITH(vip_guilds_have_additional_regions, configure_regions),
-    TEST_WITH(exactly_one_region_is_marked_optimal, configure_regions),
-    TEST_WITH(ready_contains_regions_ordered_by_distance, configure_regions),
-    TEST_WITH(new_voice_room_uses_the_preferred_or_nearest_region, configure_regions),
+    TEST_WITH(guild_regions_contain_the_public_regions, configure_several_voice_regions),
+    TEST_WITH(vip_guilds_have_additional_regions, configure_several_voice_regions),
+    TEST_WITH(exactly_one_region_is_marked_optimal, configure_several_voice_regions),
+    TEST_WITH(ready_contains_regions_ordered_by_distance, configure_several_voice_regions),
+    TEST_WITH(new_voice_room_uses_the_preferred_or_nearest_region, configure_several_voice_regions),
     { 0 },
 };

@@ -18,7 +18,7 @@ static void configure_public_url(struct config *config)
     config->public_url = "https://chat.example/app";
 }
 
-static void disable_xsalsa20(struct config *config)
+static void configure_without_xsalsa20_mode(struct config *config)
 {
     with_relay(config);
     config->voice_xsalsa20 = false;
@@ -536,7 +536,7 @@ const struct test voice_relay_tests[] = {
     TEST_WITH(voice_identify_with_wrong_data_is_refused, with_relay),
     TEST_WITH(malformed_voice_payloads_close_the_connection, with_relay),
     TEST_WITH(unknown_voice_protocols_and_modes_are_refused, with_relay),
-    TEST_WITH(xsalsa20_mode_can_be_disabled, disable_xsalsa20),
+    TEST_WITH(xsalsa20_mode_can_be_disabled, configure_without_xsalsa20_mode),
     TEST_WITH(voice_version_reply_has_a_sequence_number, with_relay),
     TEST_WITH(voice_heartbeat_ack_has_the_form_of_its_version, with_relay),
     TEST_WITH(voice_connection_without_heartbeats_closes_with_4009, with_relay),

@@ -90,7 +90,7 @@ static struct two_voice_clients create_two_clients(struct world *w)
     return p;
 }
 
-static void hang_up_both_clients(struct two_voice_clients *p)
+static void disconnect_both_voice_clients(struct two_voice_clients *p)
 {
     voice_client_hang_up(&p->ada);
     voice_client_hang_up(&p->bob);
@@ -107,7 +107,7 @@ static void muted_members_are_not_received(struct world *w)
     expect_status(client_patch(h->ada, "{'mute': false}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_say(&p.bob, "free");
     expect_audio(&p.ada, &p.bob, "free");
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void deafened_members_receive_no_media(struct world *w)
@@ -123,7 +123,7 @@ static void deafened_members_receive_no_media(struct world *w)
     expect_status(client_patch(h->ada, "{'deaf': false}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_say(&p.ada, "open");
     expect_audio(&p.bob, &p.ada, "open");
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void self_mute_and_self_deaf_stop_media(struct world *w)
@@ -137,7 +137,7 @@ static void self_mute_and_self_deaf_stop_media(struct world *w)
     voice_client_say(&p.ada, "deaf");
     expect_deaf(&p.ada);
     expect_deaf(&p.bob);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void losing_the_speak_permission_stops_media(struct world *w)
@@ -150,7 +150,7 @@ static void losing_the_speak_permission_stops_media(struct world *w)
                   204);
     voice_client_say(&p.bob, "suppressed");
     expect_deaf(&p.ada);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void only_stage_speakers_are_received(struct world *w)
@@ -198,7 +198,7 @@ static void moved_or_disconnected_members_are_cut_off(struct world *w)
     for (const struct dom *m; (m = conn_read(p.ada.gate, 60000));)
         ;
     expect(conn_close_code(p.ada.gate) == 4014);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void deleting_a_guild_closes_its_voice_connections(struct world *w)
@@ -210,7 +210,7 @@ static void deleting_a_guild_closes_its_voice_connections(struct world *w)
     for (const struct dom *m; (m = conn_read(p.bob.gate, 60000));)
         ;
     expect(conn_close_code(p.bob.gate) == 4014);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 /* --- forged packets ------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static void altered_truncated_or_repeated_packets_are_dropped(struct world *w)
         voice_client_send(from[i], packet);
         expect_deaf(to);
     }
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void late_packets_are_accepted_within_a_window(struct world *w)
@@ -264,7 +264,7 @@ static void late_packets_are_accepted_within_a_window(struct world *w)
     expect(read_metric(w, "guildhall_voice_packets_missing_total") == 128);
     expect(read_metric(w, "guildhall_voice_packets_late_total") == 1);
     expect(read_metric(w, "guildhall_voice_rooms") == 1);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void only_packets_with_the_key_change_a_clients_address(struct world *w)
@@ -296,7 +296,7 @@ static void only_packets_with_the_key_change_a_clients_address(struct world *w)
     expect_audio(&p.bob, &p.ada, "follows");
     close(attacker);
     close(own);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
@@ -324,7 +324,7 @@ static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
     expect_audio(&p.bob, &p.ada, "for bob");
     expect(poll(&answered, 1, 0) == 0);
     close(attacker);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 /* All participants know each other's SSRCs. */
@@ -350,7 +350,7 @@ static void ip_discovery_does_not_use_up_the_ping_limit(struct world *w)
     for (int i = 0; i < PINGS; i++)
         expect(poll(&poller, 1, 10000) == 1 && recv(p.bob.fd, pong, sizeof pong, 0) == 8);
     close(unknown_socket);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void unknown_addresses_get_no_ping_reply(struct world *w)
@@ -406,7 +406,7 @@ static void senders_are_limited_to_250_packets_per_second(struct world *w)
     /* The started second, the elapsed seconds, and some reserve. */
     int64_t seconds = (clock_monotonic_ns() - began) / 1000000000 + 3;
     expect(received >= 200 && received <= seconds * MOST_A_SECOND);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 const struct test voice_relay_media_tests[] = {

@@ -22,7 +22,7 @@ static struct nonce_pair create_nonce_pair(struct world *w, enum voice_client_mo
     return p;
 }
 
-static void hang_up_both_clients(struct nonce_pair *p)
+static void disconnect_both_voice_clients(struct nonce_pair *p)
 {
     voice_client_hang_up(&p->from);
     voice_client_hang_up(&p->to);
@@ -59,7 +59,7 @@ static void little_endian_nonces_are_accepted(struct world *w)
         p.from.counter = starts[i];
         expect(count_received_frames(&p, 500) == 500);
     }
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 /* songbird starts at a random nonce. */
@@ -74,7 +74,7 @@ static void nonces_may_start_at_any_value(struct world *w)
         p.from.counter = starts[i];
         expect(count_received_frames(&p, 100) == 100);
     }
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 /* discord.js-selfbot-v13 restarts sequence, timestamp and nonce for each track. */
@@ -106,7 +106,7 @@ static void nonces_may_restart_with_each_track(struct world *w)
     }
     expect(received == 3 * PIECE); /* its nonces are headers, so no frame came twice */
     voice_client_hang_up(&by_header);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 static void rtp_sequence_may_be_set_back(struct world *w)
@@ -117,7 +117,7 @@ static void rtp_sequence_may_be_set_back(struct world *w)
     expect(count_received_frames(&p, 200) == 200);
     p.from.sequence = 7;
     expect(count_received_frames(&p, 200) == 200);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 /* Replayed packets are dropped and do not change an address, whatever their nonces. */
@@ -151,7 +151,7 @@ static void replayed_packets_are_dropped(struct world *w)
     voice_client_say(&p.to, "for ada");
     expect_audio(&p.from, &p.to, "for ada");
     close(attacker.fd);
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 /* A nonce must not be used by both sides with one key: the client must reconnect with another
@@ -176,7 +176,7 @@ static void client_reusing_a_server_nonce_must_reconnect(struct world *w)
     expect(p.to.ssrc != ssrc && memcmp(key, p.to.key, sizeof key) != 0);
     voice_client_say(&p.to, "again");
     expect_audio(&p.from, &p.to, "again");
-    hang_up_both_clients(&p);
+    disconnect_both_voice_clients(&p);
 }
 
 const struct test voice_relay_nonces_tests[] = {

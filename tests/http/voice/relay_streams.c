@@ -60,7 +60,7 @@ static struct stream_test create_test_stream(struct world *w)
     return create_stream_in(&h, h.voice);
 }
 
-static void expect_video_seen(struct stream_test *s, const char *frame)
+static void expect_stream_video_is_received(struct stream_test *s, const char *frame)
 {
     voice_client_show(&s->ada, s->ada.ssrc + 1, VOICE_CLIENT_VIDEO, frame);
     expect_seen(&s->bob, s->ada.ssrc + 1, frame);
@@ -71,7 +71,7 @@ static void stream_has_separate_voice_connections(struct world *w)
     struct stream_test s = create_test_stream(w);
     struct test_voice *h = &s.voice;
 
-    expect_video_seen(&s, "picture");
+    expect_stream_video_is_received(&s, "picture");
     voice_client_say(&s.ada, "sound");
     expect_audio(&s.bob, &s.ada, "sound");
     /* A watcher cannot send; its feedback packets go to the streamer. */
@@ -87,7 +87,7 @@ static void stream_has_separate_voice_connections(struct world *w)
     expect_deaf(&s.bob);
     ask_pause(h->ada, s.key, false);
     expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
-    expect_video_seen(&s, "goes on");
+    expect_stream_video_is_received(&s, "goes on");
     ask_about_stream(h->bob, 19, s.key);
     expect_cut(&s.bob, 4014);
     expect(str_is(dom_at(voice_client_await(&s.ada, 13), "d.user_id")->text, h->bob->id));
@@ -141,17 +141,18 @@ static void expect_no_stream_media(struct stream_test *s)
 static void expect_video_without_sound(struct stream_test *s)
 {
     voice_client_say(&s->ada, "silent");
-    expect_video_seen(s, "seen");
+    expect_stream_video_is_received(s, "seen");
     expect_deaf(&s->bob);
 }
 
-static void expect_sound_received(struct stream_test *s)
+static void expect_stream_sound_is_received(struct stream_test *s)
 {
     voice_client_say(&s->ada, "sound");
     expect_audio(&s->bob, &s->ada, "sound");
 }
 
-static void patch_member(const struct test_voice *h, const struct client *c, const char *change)
+static void modify_voice_member(const struct test_voice *h, const struct client *c,
+                                const char *change)
 {
     expect_status(client_patch(h->ada, change, MEMBER, h->guild, c->id), 200);
 }
@@ -170,19 +171,19 @@ static void muted_streamer_is_not_received_in_the_stream(struct world *w)
     struct stream_test s = create_test_stream(w);
     struct test_voice *h = &s.voice;
 
-    expect_sound_received(&s);
-    patch_member(h, h->ada, "{'mute': true}");
+    expect_stream_sound_is_received(&s);
+    modify_voice_member(h, h->ada, "{'mute': true}");
     expect_video_without_sound(&s);
     voice_client_reconnect(&s.ada);
     voice_client_shows(&s.ada, "[]");
     voice_client_flush(&s.ada);
     expect_video_without_sound(&s);
-    patch_member(h, h->ada, "{'mute': false}");
-    expect_sound_received(&s);
+    modify_voice_member(h, h->ada, "{'mute': false}");
+    expect_stream_sound_is_received(&s);
     /* self_mute does not affect the stream. */
     ask_voice(h->ada, h->guild, h->voice, ", 'self_mute': true");
     await_self_mute(h->bob);
-    expect_sound_received(&s);
+    expect_stream_sound_is_received(&s);
     voice_client_hang_up(&s.ada);
     voice_client_hang_up(&s.bob);
 }
@@ -192,15 +193,15 @@ static void deafened_members_receive_no_streams(struct world *w)
     struct stream_test s = create_test_stream(w);
     struct test_voice *h = &s.voice;
 
-    expect_video_seen(&s, "before");
-    patch_member(h, h->bob, "{'deaf': true}");
+    expect_stream_video_is_received(&s, "before");
+    modify_voice_member(h, h->bob, "{'deaf': true}");
     expect_no_stream_media(&s);
     voice_client_reconnect(&s.bob);
     voice_client_wants(&s.bob, "{'any': 100}");
     expect_no_stream_media(&s);
-    patch_member(h, h->bob, "{'deaf': false}");
-    expect_video_seen(&s, "after");
-    expect_sound_received(&s);
+    modify_voice_member(h, h->bob, "{'deaf': false}");
+    expect_stream_video_is_received(&s, "after");
+    expect_stream_sound_is_received(&s);
     voice_client_hang_up(&s.ada);
     voice_client_hang_up(&s.bob);
 }
@@ -211,11 +212,11 @@ static void suppressed_members_cannot_stream(struct world *w)
     struct test_voice *h = &s.voice;
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h->voice);
 
-    expect_video_seen(&s, "before");
+    expect_stream_video_is_received(&s, "before");
     expect_status(client_patch(h->ada, afk, "/guilds/%s", h->guild), 200);
     expect_no_stream_media(&s);
     expect_status(client_patch(h->ada, "{'afk_channel_id': null}", "/guilds/%s", h->guild), 200);
-    expect_video_seen(&s, "after");
+    expect_stream_video_is_received(&s, "after");
     voice_client_hang_up(&s.ada);
     voice_client_hang_up(&s.bob);
 }
@@ -236,8 +237,8 @@ static void stage_audience_cannot_stream(struct world *w)
 
     expect_no_stream_media(&s);
     set_stage_speaker(&h, h.ada, false);
-    expect_video_seen(&s, "on the stage");
-    expect_sound_received(&s);
+    expect_stream_video_is_received(&s, "on the stage");
+    expect_stream_sound_is_received(&s);
     set_stage_speaker(&h, h.ada, true);
     expect_no_stream_media(&s);
     voice_client_hang_up(&s.ada);

@@ -49,13 +49,14 @@ static struct cameras create_cameras(struct world *w)
     return c;
 }
 
-static void hang_up_both_clients(struct cameras *c)
+static void disconnect_both_voice_clients(struct cameras *c)
 {
     voice_client_hang_up(&c->ada);
     voice_client_hang_up(&c->bob);
 }
 
-static void send_both_layers(struct voice_client *p, const char *small, const char *large)
+static void send_frame_on_both_video_layers(struct voice_client *p, const char *small,
+                                            const char *large)
 {
     voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, small);
     voice_client_show(p, p->ssrc + 3, VOICE_CLIENT_VIDEO, large);
@@ -92,30 +93,30 @@ static void participants_receive_the_video_layer_they_request(struct world *w)
 
     expect(
         str_is(dom_at(voice_client_await(&c.bob, 12), "d.video_ssrc")->text, TEXT(w, "%u", small)));
-    send_both_layers(&c.ada, "nobody", "asked");
+    send_frame_on_both_video_layers(&c.ada, "nobody", "asked");
     expect_deaf(&c.bob);
     voice_client_wants(&c.bob, "{'any': 100, 'pixelCounts': {}}");
-    send_both_layers(&c.ada, "small", "large");
+    send_frame_on_both_video_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
     voice_client_show(&c.ada, large + 1, VOICE_CLIENT_VIDEO, "again");
     expect_seen(&c.bob, large + 1, "again");
     voice_client_wants(&c.bob, TEXT(w, "{'any': 100, '%u': 50}", large));
-    send_both_layers(&c.ada, "small", "large");
+    send_frame_on_both_video_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
     expect_deaf(&c.bob); /* the other layer was not requested */
     voice_client_wants(&c.bob, TEXT(w, "{'%u': 0, '%u': 100}", small, large));
-    send_both_layers(&c.ada, "small", "large");
+    send_frame_on_both_video_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
     /* The sender has turned the layer off. */
     voice_client_shows(&c.ada, write_two_layers(&c.ada, false));
     voice_client_flush(&c.ada);
     voice_client_wants(&c.bob, "{'any': 100}");
-    send_both_layers(&c.ada, "small", "large");
+    send_frame_on_both_video_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
     voice_client_wants(&c.bob, "{'any': 0}");
-    send_both_layers(&c.ada, "small", "large");
+    send_frame_on_both_video_layers(&c.ada, "small", "large");
     expect_deaf(&c.bob);
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
 }
 
 static void video_is_forwarded_only_while_the_camera_is_on(struct world *w)
@@ -143,7 +144,7 @@ static void video_is_forwarded_only_while_the_camera_is_on(struct world *w)
     expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "deaf");
     expect_deaf(&c.bob);
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
 }
 
 static void video_with_another_participants_ssrc_closes_with_4020(struct world *w)
@@ -183,7 +184,7 @@ static void video_with_another_participants_ssrc_closes_with_4020(struct world *
         conn_send(c.bob.gate, "%s", rows[i].message);
         expect_close(c.bob.gate, 4020);
     }
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
 }
 
 static void video_announcements_are_rate_limited(struct world *w)
@@ -195,7 +196,20 @@ static void video_announcements_are_rate_limited(struct world *w)
     for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
         ;
     expect(conn_close_code(c.ada.gate) == 4021);
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
+}
+
+/* A list can change the codec of the room, which is sent to all participants. */
+static void codec_lists_are_rate_limited(struct world *w)
+{
+    struct cameras c = create_cameras(w);
+
+    for (int i = 0; i <= 60; i++)
+        conn_send(c.ada.gate, "{'op': 14, 'd': {'codecs': []}}");
+    for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
+        ;
+    expect(conn_close_code(c.ada.gate) == 4021);
+    disconnect_both_voice_clients(&c);
 }
 
 static void video_payload_types_must_be_negotiated(struct world *w)
@@ -215,7 +229,7 @@ static void video_payload_types_must_be_negotiated(struct world *w)
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "this one");
     expect_seen(&c.bob, ssrc, "this one");
     expect_deaf(&c.bob);
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
 }
 
 /* --- codecs --------------------------------------------------------------------------- */
@@ -226,7 +240,7 @@ static const char *read_video_codec(struct voice_client *p, int op)
                            dom_at(voice_client_await(p, op), "d.video_codec")->text);
 }
 
-static void select_with_codecs(struct voice_client *p, const char *codecs)
+static void select_voice_protocol_with_codecs(struct voice_client *p, const char *codecs)
 {
     conn_send(p->gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
@@ -240,12 +254,13 @@ static void room_uses_a_video_codec_that_all_participants_support(struct world *
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    select_with_codecs(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
-                             "{'name': 'H264', 'type': 'video', 'priority': 2000}");
+    select_voice_protocol_with_codecs(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
+                                            "{'name': 'H264', 'type': 'video', 'priority': 2000}");
     expect(strcmp(read_video_codec(&ada, 4), "VP8") == 0);
     /* Participants with fewer codecs change the room's codec; it changes back when they leave. */
-    select_with_codecs(&bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
-                             "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
+    select_voice_protocol_with_codecs(
+        &bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
+              "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
     expect(strcmp(read_video_codec(&bob, 4), "H264") == 0);
     expect(strcmp(read_video_codec(&ada, 14), "H264") == 0);
     conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
@@ -286,7 +301,7 @@ static void rtcp_feedback_reaches_the_sender_it_names(struct world *w)
     voice_client_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
     expect_deaf(&c.ada);
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
 }
 
 static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
@@ -307,7 +322,7 @@ static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
     }
     int64_t seconds = (clock_monotonic_ns() - began) / 1000000000 + 3;
     expect(received >= MOST_A_SECOND && received <= seconds * MOST_A_SECOND);
-    hang_up_both_clients(&c);
+    disconnect_both_voice_clients(&c);
 }
 
 static void rooms_without_video_forward_no_rtcp(struct world *w)
@@ -332,6 +347,7 @@ const struct test voice_relay_video_tests[] = {
     TEST_WITH(video_is_forwarded_only_while_the_camera_is_on, with_relay),
     TEST_WITH(video_with_another_participants_ssrc_closes_with_4020, with_relay),
     TEST_WITH(video_announcements_are_rate_limited, with_relay),
+    TEST_WITH(codec_lists_are_rate_limited, with_relay),
     TEST_WITH(video_payload_types_must_be_negotiated, with_relay),
     TEST_WITH(room_uses_a_video_codec_that_all_participants_support, with_relay),
     TEST_WITH(rtcp_feedback_to_one_sender_is_limited_per_second, with_relay),

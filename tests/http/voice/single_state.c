@@ -247,7 +247,7 @@ static void leaving_and_rejoining_voice_is_answered_at_once(struct world *w)
     leave_voice(&h, h.ada, NULL);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -307,7 +307,7 @@ const struct test voice_single_state_tests[] = {
     TEST(large_guild_lists_members_in_visible_voice_channels),
     TEST(voice_server_updates_are_limited_to_one_per_second),
     TEST(leaving_and_rejoining_voice_is_answered_at_once),
-    TEST_WITH(voice_joins_are_limited_to_ten_in_ten_seconds, enable_rate_limits),
+    TEST_WITH(voice_joins_are_limited_to_ten_in_ten_seconds, configure_enabled_rate_limits),
     TEST(voice_requests_for_unknown_guilds_allocate_nothing),
     { 0 },
 };

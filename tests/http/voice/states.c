@@ -32,7 +32,7 @@ static const char *write_suppress(const struct test_voice *h, const char *channe
 }
 
 /* Expects bob's next voice state. */
-static void expect_stage_state(const struct test_voice *h, bool suppress, bool asks)
+static void expect_voice_state_on_stage(const struct test_voice *h, bool suppress, bool asks)
 {
     const struct dom *d = dom_at(next_voice(h->bob), "d");
 
@@ -47,19 +47,19 @@ static struct test_voice create_stage_with_bob(struct world *w)
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.stage, "");
-    expect_stage_state(&h, true, false);
+    expect_voice_state_on_stage(&h, true, false);
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
     return h;
 }
 
-static void set_bob_suppressed(const struct test_voice *h, const char *suppress)
+static void set_stage_suppression_of_bob(const struct test_voice *h, const char *suppress)
 {
     expect_status(
         client_patch(h->ada, write_suppress(h, h->stage, suppress), STATE, h->guild, h->bob->id),
         204);
 }
 
-static void patch_own_state(const struct test_voice *h, const char *body)
+static void modify_own_voice_state_with_status(const struct test_voice *h, const char *body)
 {
     expect_status(client_patch(h->bob, body, OWN, h->guild), 204);
 }
@@ -99,16 +99,16 @@ static void stage_audience_can_request_to_speak(struct world *w)
 {
     struct test_voice h = create_stage_with_bob(w);
 
-    patch_own_state(&h, write_speak_request(w, 0));
-    expect_stage_state(&h, true, true);
-    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage_state(&h, true, false);
+    modify_own_voice_state_with_status(&h, write_speak_request(w, 0));
+    expect_voice_state_on_stage(&h, true, true);
+    modify_own_voice_state_with_status(&h, "{'request_to_speak_timestamp': null}");
+    expect_voice_state_on_stage(&h, true, false);
     /* A future time is stored as given; a slightly earlier one counts as now. */
     expect_status(client_patch(h.bob, write_speak_request(w, 3600), OWN, h.guild), 204);
     const struct dom *d = dom_at(next_voice(h.bob), "d.request_to_speak_timestamp");
     expect(strncmp(d->text.p, timestamp_after(w, 3600), 16) == 0);
     expect(strncmp(d->text.p + d->text.n - 6, "+00:00", 6) == 0);
-    patch_own_state(&h, write_speak_request(w, -58));
+    modify_own_voice_state_with_status(&h, write_speak_request(w, -58));
     d = dom_at(next_voice(h.bob), "d.request_to_speak_timestamp");
     expect(strncmp(d->text.p, timestamp_after(w, -30), 16) >= 0);
     expect_invalid(client_patch(h.bob, write_speak_request(w, -62), OWN, h.guild),
@@ -120,12 +120,12 @@ static void stage_audience_can_request_to_speak(struct world *w)
     expect_invalid(client_patch(h.bob, "{'channel_id': []}", OWN, h.guild), "channel_id",
                    "NUMBER_TYPE_COERCE");
     /* silent changes the state without a notification. */
-    patch_own_state(
+    modify_own_voice_state_with_status(
         &h, TEXT(w, "{'silent': true, 'request_to_speak_timestamp': null, 'channel_id': '%s'}",
                  h.stage));
-    expect_stage_state(&h, true, false);
-    patch_own_state(&h, "{}");
-    patch_own_state(&h, "{'unknown': 7}");
+    expect_voice_state_on_stage(&h, true, false);
+    modify_own_voice_state_with_status(&h, "{}");
+    modify_own_voice_state_with_status(&h, "{'unknown': 7}");
     expect_quiet(h.bob->gate);
 }
 
@@ -138,8 +138,8 @@ static void request_to_speak_requires_the_permission(struct world *w)
               h.stage, h.guild, BITS(PERMISSION(REQUEST_TO_SPEAK)));
     expect_error(client_patch(h.bob, write_speak_request(w, 0), OWN, h.guild), 403, 50013);
     /* A PATCH without changes still sends the state. */
-    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage_state(&h, true, false);
+    modify_own_voice_state_with_status(&h, "{'request_to_speak_timestamp': null}");
+    expect_voice_state_on_stage(&h, true, false);
 }
 
 static void unsuppressing_oneself_on_a_stage_requires_mute_members(struct world *w)
@@ -147,8 +147,8 @@ static void unsuppressing_oneself_on_a_stage_requires_mute_members(struct world 
     struct test_voice h = create_stage_with_bob(w);
 
     expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
-    patch_own_state(&h, "{'suppress': true}");
-    expect_stage_state(&h, true, false);
+    modify_own_voice_state_with_status(&h, "{'suppress': true}");
+    expect_voice_state_on_stage(&h, true, false);
     struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
     ask_voice(mod, h.guild, h.stage, "");
     expect_voice(mod, "VOICE_STATE_UPDATE", "{'suppress': true}");
@@ -167,23 +167,25 @@ static void invited_stage_member_can_accept_without_permissions(struct world *w)
 {
     struct test_voice h = create_stage_with_bob(w);
 
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
-    patch_own_state(&h, "{'suppress': false, 'request_to_speak_timestamp': null}");
-    expect_stage_state(&h, false, false);
-    patch_own_state(&h, "{'suppress': true}");
-    expect_stage_state(&h, true, false);
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
+    modify_own_voice_state_with_status(&h,
+                                       "{'suppress': false, 'request_to_speak_timestamp': null}");
+    expect_voice_state_on_stage(&h, false, false);
+    modify_own_voice_state_with_status(&h, "{'suppress': true}");
+    expect_voice_state_on_stage(&h, true, false);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
     /* The invitation can be declined. */
-    patch_own_state(&h, "{'suppress': true, 'request_to_speak_timestamp': null}");
-    expect_stage_state(&h, true, false);
+    modify_own_voice_state_with_status(&h,
+                                       "{'suppress': true, 'request_to_speak_timestamp': null}");
+    expect_voice_state_on_stage(&h, true, false);
     /* After leaving the stage the member is audience again. */
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
     leave_voice(&h, h.bob, NULL);
     ask_voice(h.bob, h.guild, h.stage, "");
-    expect_stage_state(&h, true, false);
+    expect_voice_state_on_stage(&h, true, false);
 }
 
 static void own_voice_state_patch_requires_being_on_the_stage(struct world *w)
@@ -212,16 +214,16 @@ static void member_without_view_can_still_leave_the_speakers(struct world *w)
     struct test_voice h = create_stage_with_bob(w);
     const char *there = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
 
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
               h.stage, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
     expect_error(client_patch(h.bob, write_speak_request(w, 0), OWN, h.guild), 403, 50013);
-    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage_state(&h, false, false);
-    patch_own_state(&h, there);
-    expect_stage_state(&h, true, false);
+    modify_own_voice_state_with_status(&h, "{'request_to_speak_timestamp': null}");
+    expect_voice_state_on_stage(&h, false, false);
+    modify_own_voice_state_with_status(&h, there);
+    expect_voice_state_on_stage(&h, true, false);
     expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
     /* A member who is not there gets 50001. */
     struct client *cleo = test_voice_member(&h, "cleo", 0);
@@ -234,23 +236,23 @@ static void stage_moderators_can_invite_and_suppress_members(struct world *w)
 {
     struct test_voice h = create_stage_with_bob(w);
 
-    patch_own_state(&h, write_speak_request(w, 0));
-    expect_stage_state(&h, true, true);
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
+    modify_own_voice_state_with_status(&h, write_speak_request(w, 0));
+    expect_voice_state_on_stage(&h, true, true);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
     /* Invited members and speakers can be invited again. */
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
-    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage_state(&h, false, false);
-    set_bob_suppressed(&h, "false");
-    expect_stage_state(&h, false, true);
-    set_bob_suppressed(&h, "true");
-    expect_stage_state(&h, true, false);
-    patch_own_state(&h, write_speak_request(w, 0));
-    expect_stage_state(&h, true, true);
-    set_bob_suppressed(&h, "true");
-    expect_stage_state(&h, true, false);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
+    modify_own_voice_state_with_status(&h, "{'request_to_speak_timestamp': null}");
+    expect_voice_state_on_stage(&h, false, false);
+    set_stage_suppression_of_bob(&h, "false");
+    expect_voice_state_on_stage(&h, false, true);
+    set_stage_suppression_of_bob(&h, "true");
+    expect_voice_state_on_stage(&h, true, false);
+    modify_own_voice_state_with_status(&h, write_speak_request(w, 0));
+    expect_voice_state_on_stage(&h, true, true);
+    set_stage_suppression_of_bob(&h, "true");
+    expect_voice_state_on_stage(&h, true, false);
     expect_status(
         client_patch(h.ada, TEXT(w, "{'channel_id': '%s'}", h.stage), STATE, h.guild, h.bob->id),
         204);
@@ -312,12 +314,12 @@ static void stage_without_speakers_is_closed_after_five_minutes(struct world *w)
                   200);
     world_wait(w, 200);
     /* Bob speaks. */
-    set_bob_suppressed(&h, "false");
-    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
+    set_stage_suppression_of_bob(&h, "false");
+    modify_own_voice_state_with_status(&h, "{'request_to_speak_timestamp': null}");
     world_wait(w, 400);
     world_settle(w);
     expect(stage_is_open(w));
-    set_bob_suppressed(&h, "true");
+    set_stage_suppression_of_bob(&h, "true");
     world_wait(w, 290);
     world_settle(w);
     expect(stage_is_open(w));
@@ -332,8 +334,8 @@ static void stage_closes_five_minutes_after_its_last_speaker_left(struct world *
 {
     struct test_voice h = create_stage_with_bob(w);
 
-    set_bob_suppressed(&h, "false");
-    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
+    set_stage_suppression_of_bob(&h, "false");
+    modify_own_voice_state_with_status(&h, "{'request_to_speak_timestamp': null}");
     expect_status(client_post(h.ada, TEXT(w, "{'channel_id': '%s', 'topic': 't'}", h.stage),
                               "/stage-instances"),
                   200);

@@ -177,7 +177,7 @@ static void stream_preview_requires_the_connect_permission(struct world *w)
     expect_invalid(client_get(cleo, "/streams/x/preview"), "stream_key", "STREAM_KEY_INVALID");
 }
 
-static void enable_rate_limits(struct config *c)
+static void configure_enabled_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
@@ -217,7 +217,7 @@ static struct answer upload_video(struct client *c, const char *key, const char 
     buf_add_lit(&body, "\r\n--xyz--\r\n");
     struct answer a = client_request(
         c, "POST", str_printf(world_arena(w), "/api/v10/streams/%s/preview/video", key).p,
-        "Content-Type: multipart/form-data; boundary=xyz\r\n", buf_str(&body));
+        "Content-Type: multipart/form-data; boundary=xyz\r\n", buf_as_str(&body));
     buf_clear(&body);
     return a;
 }
@@ -368,7 +368,7 @@ const struct test stream_routes_tests[] = {
     TEST(stream_preview_is_stored_served_and_replaced),
     TEST(invalid_stream_previews_are_refused),
     TEST(stream_preview_requires_the_connect_permission),
-    TEST_WITH(stream_preview_can_be_uploaded_every_five_seconds, enable_rate_limits),
+    TEST_WITH(stream_preview_can_be_uploaded_every_five_seconds, configure_enabled_rate_limits),
     TEST(stream_video_preview_must_be_mp4_or_webm),
     TEST(friends_in_the_guild_are_notified_of_a_stream_once),
     TEST(stream_notifications_work_in_guilds_over_50_members),

@@ -60,8 +60,8 @@ static void creating_a_stream_requires_the_owner_in_the_channel(struct world *w)
     expect(world_number(w, "select count(*) from streams") == 0);
 }
 
-static void deny_in_voice_channel(const struct test_voice *h, const struct client *c,
-                                  uint64_t perms)
+static void deny_permission_in_voice_channel(const struct test_voice *h, const struct client *c,
+                                             uint64_t perms)
 {
     char overwrite[100];
 
@@ -75,10 +75,10 @@ static void streams_require_the_permission_and_no_afk_channel(struct world *w)
     struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
-    deny_in_voice_channel(&h, h.bob, PERMISSION(STREAM));
+    deny_permission_in_voice_channel(&h, h.bob, PERMISSION(STREAM));
     ask_stream(h.bob, h.guild, h.voice, "");
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'unauthorized'}");
-    deny_in_voice_channel(&h, h.bob, 0);
+    deny_permission_in_voice_channel(&h, h.bob, 0);
     world_sql(w, "update guilds set afk_channel_id = %s", h.voice);
     ask_stream(h.bob, h.guild, h.voice, "");
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'invalid_channel'}");
@@ -158,7 +158,7 @@ static void unauthorized_users_cannot_watch_a_stream(struct world *w)
 }
 
 /* Inserts that many other viewers. */
-static void insert_viewers(struct world *w, int count)
+static void insert_many_stream_viewers(struct world *w, int count)
 {
     for (int i = 0; i < count; i++)
         world_sql(w,
@@ -174,7 +174,7 @@ static void stream_is_limited_to_50_viewers(struct world *w)
     struct test_voice h = world_show(w, &key);
     struct client *cleo = test_voice_member(&h, "cleo", 0);
 
-    insert_viewers(w, 49);
+    insert_many_stream_viewers(w, 49);
     join_voice(&h, cleo, h.voice, NULL);
     ask_about_stream(h.bob, 20, key);
     expect_stream(h.bob, "STREAM_CREATE", "{}");
@@ -195,7 +195,7 @@ static void stage_streams_are_limited_to_50_viewers(struct world *w)
     join_voice(&h, h.bob, h.stage, h.ada, NULL);
     ask_stream(h.ada, h.guild, h.stage, "");
     expect_stream(h.ada, "STREAM_CREATE", "{'stream_key': '%s'}", key);
-    insert_viewers(w, 50);
+    insert_many_stream_viewers(w, 50);
     ask_about_stream(h.bob, 20, key);
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'stream_full'}");
     world_sql(w, "delete from stream_sessions where user_id = %d", 1000);
@@ -303,7 +303,7 @@ static void stream_ends_when_its_owner_loses_the_permission(struct world *w)
     ask_stream(h.bob, h.guild, h.voice, "");
     expect_stream(h.bob, "STREAM_CREATE", "{}");
     expect_stream(h.bob, "STREAM_SERVER_UPDATE", "{}");
-    deny_in_voice_channel(&h, h.bob, PERMISSION(STREAM));
+    deny_permission_in_voice_channel(&h, h.bob, PERMISSION(STREAM));
     expect_stream(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                 "{'channel_id': '%s', 'self_stream': false}", h.voice);

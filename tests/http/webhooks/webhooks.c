@@ -453,7 +453,7 @@ static void webhook_can_edit_and_delete_only_its_own_messages(struct world *w)
         404, 10008);
 }
 
-static void enable_rate_limits(struct config *config)
+static void configure_enabled_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
@@ -493,6 +493,6 @@ const struct test webhooks_tests[] = {
     TEST(invalid_webhook_messages_are_refused),
     TEST(webhook_can_send_to_threads_of_its_channel),
     TEST(webhook_can_edit_and_delete_only_its_own_messages),
-    TEST_WITH(each_webhook_has_a_rate_limit_of_its_own, enable_rate_limits),
+    TEST_WITH(each_webhook_has_a_rate_limit_of_its_own, configure_enabled_rate_limits),
     { 0 },
 };

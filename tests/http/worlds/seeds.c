@@ -9,7 +9,7 @@
 #include "waits.h"
 #include "world_files.h"
 
-static void ignore_progress(void *arg, int64_t done, int64_t total)
+static void ignore_progress_of_seeding(void *arg, int64_t done, int64_t total)
 {
     (void)arg, (void)done, (void)total;
 }
@@ -26,8 +26,8 @@ static const struct seed_options small = { .users = 300,
 static void seeded_world_contains_the_requested_counts(struct world *w)
 {
     expect(seed_find_option_error(&small) == NULL);
-    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress, NULL) ==
-           OK);
+    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress_of_seeding,
+                           NULL) == OK);
 
     expect(world_number(w, "select count(*) from users") == 300);
     expect(world_number(w, "select count(*) from guilds") == 7);
@@ -41,8 +41,8 @@ static void seeded_world_contains_the_requested_counts(struct world *w)
 
 static void seeded_world_is_consistent(struct world *w)
 {
-    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress, NULL) ==
-           OK);
+    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress_of_seeding,
+                           NULL) == OK);
 
     /* Counts and last messages are correct, owners are members, friendships are mutual. */
     expect(world_number(w, "select count(*) from guilds g where member_count <> "
@@ -71,13 +71,13 @@ static void same_random_seed_gives_the_same_world(struct world *w)
     struct seed_options another = small;
 
     another.random = 5;
-    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress, NULL) ==
-           OK);
-    expect(write_seed_data(other.store, &small, ignore_progress, NULL) == OK);
+    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress_of_seeding,
+                           NULL) == OK);
+    expect(write_seed_data(other.store, &small, ignore_progress_of_seeding, NULL) == OK);
     struct str here = world_exported_here(w), there = world_exported(w, other.store);
     /* The same seed conflicts when used twice; another one can be added. */
-    enum err again = write_seed_data(other.store, &small, ignore_progress, NULL);
-    enum err during = write_seed_data(other.store, &another, ignore_progress, NULL);
+    enum err again = write_seed_data(other.store, &small, ignore_progress_of_seeding, NULL);
+    enum err during = write_seed_data(other.store, &another, ignore_progress_of_seeding, NULL);
     elsewhere_close(&other);
     expect_same(here, there);
     expect(again == ERR_STORE_CONFLICT && during == OK);
@@ -123,8 +123,8 @@ static void smallest_and_fullest_worlds_can_be_seeded(struct world *w)
 
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
         expect(seed_find_option_error(&worlds[i]) == NULL);
-        expect(write_seed_data(guildhall_get_store(world_server(w)), &worlds[i], ignore_progress,
-                               NULL) == OK);
+        expect(write_seed_data(guildhall_get_store(world_server(w)), &worlds[i],
+                               ignore_progress_of_seeding, NULL) == OK);
     }
     expect(world_number(w, "select count(*) from members") == 61);
     expect(world_number(w, "select count(*) from relationships") == 50);

@@ -289,16 +289,17 @@ static void route_defaults_for_status_and_store_access(void **state)
     (void)state;
     static const struct type reply = { .kind = KIND_BOOL };
 
-    assert_int_equal(route_success_status(&(struct route){ .reply = &reply }), 200);
-    assert_int_equal(route_success_status(&(struct route){ .method = POST }), 204);
-    assert_int_equal(route_success_status(&(struct route){ .reply = &reply, .status = 201 }), 201);
-    assert_int_equal(route_get_transaction_kind(&(struct route){ .method = GET }),
+    assert_int_equal(route_get_success_status(&(struct route){ .reply = &reply }), 200);
+    assert_int_equal(route_get_success_status(&(struct route){ .method = POST }), 204);
+    assert_int_equal(route_get_success_status(&(struct route){ .reply = &reply, .status = 201 }),
+                     201);
+    assert_int_equal(route_get_transaction_kind_of_handler(&(struct route){ .method = GET }),
                      ROUTE_STORE_READ);
-    assert_int_equal(route_get_transaction_kind(&(struct route){ .method = PUT }),
+    assert_int_equal(route_get_transaction_kind_of_handler(&(struct route){ .method = PUT }),
                      ROUTE_STORE_WRITE);
-    assert_int_equal(
-        route_get_transaction_kind(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
-        ROUTE_STORE_NONE);
+    assert_int_equal(route_get_transaction_kind_of_handler(
+                         &(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
+                     ROUTE_STORE_NONE);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -19,7 +19,7 @@ static void buffer_content_survives_growth(void **state)
     buf_clear(&b);
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "again");
-    assert_str(buf_str(&b), "again");
+    assert_str(buf_as_str(&b), "again");
     buf_clear(&b);
 }
 
@@ -32,10 +32,10 @@ static void buffer_accepts_exactly_its_maximum_size(void **state)
     buf_add_lit(&b, "12345");
     buf_add_lit(&b, "67890");
     assert_false(buf_is_full(&b));
-    assert_str(buf_str(&b), "1234567890");
+    assert_str(buf_as_str(&b), "1234567890");
     buf_add_char(&b, 'x');
     assert_true(buf_is_full(&b));
-    assert_str(buf_str(&b), "1234567890");
+    assert_str(buf_as_str(&b), "1234567890");
     buf_clear(&b);
 }
 
@@ -48,7 +48,7 @@ static void append_that_does_not_fit_is_dropped_entirely(void **state)
     buf_add_lit(&b, "12345");
     buf_add_lit(&b, "678901");
     assert_true(buf_is_full(&b));
-    assert_str(buf_str(&b), "12345");
+    assert_str(buf_as_str(&b), "12345");
     assert_null(buf_reserve(&b, SIZE_MAX));
     buf_reset(&b);
     assert_false(buf_is_full(&b));
@@ -69,11 +69,11 @@ static void full_buffer_ignores_later_appends(void **state)
     buf_add_u64(&b, 7);
     buf_printf(&b, "%d", 8);
     assert_null(buf_reserve(&b, 1));
-    assert_str(buf_str(&b), "12345");
+    assert_str(buf_as_str(&b), "12345");
     buf_truncate(&b, 3);
     assert_false(buf_is_full(&b));
     buf_add_lit(&b, "4567890");
-    assert_str(buf_str(&b), "1234567890");
+    assert_str(buf_as_str(&b), "1234567890");
     assert_false(buf_is_full(&b));
     buf_clear(&b);
 }
@@ -123,7 +123,7 @@ static void integers_are_appended_up_to_their_limits(void **state)
     buf_add_i64(&b, INT64_MIN);
     buf_add_char(&b, ' ');
     buf_add_i64(&b, -1);
-    assert_str(buf_str(&b), "0 18446744073709551615 -9223372036854775808 -1");
+    assert_str(buf_as_str(&b), "0 18446744073709551615 -9223372036854775808 -1");
     buf_clear(&b);
 }
 
@@ -138,13 +138,13 @@ static void buf_printf_can_fill_the_last_byte(void **state)
     buf_init(&b, 5);
     buf_printf(&b, "%d", 12345);
     assert_false(buf_is_full(&b));
-    assert_str(buf_str(&b), "12345");
+    assert_str(buf_as_str(&b), "12345");
     buf_clear(&b);
 
     buf_init(&b, 300);
     buf_printf(&b, "%s", long_text);
     assert_false(buf_is_full(&b));
-    assert_str(buf_str(&b), long_text);
+    assert_str(buf_as_str(&b), long_text);
     buf_printf(&b, "%s", "y");
     assert_true(buf_is_full(&b));
     assert_int_equal(b.n, 300);
@@ -158,12 +158,12 @@ static void buf_drop_front_removes_bytes_from_the_front(void **state)
 
     buf_init(&b, 100);
     buf_add_lit(&b, "abcdef");
-    buf_drop_front(&b, 2);
-    assert_str(buf_str(&b), "cdef");
-    buf_drop_front(&b, 4);
+    buf_drop_first_bytes(&b, 2);
+    assert_str(buf_as_str(&b), "cdef");
+    buf_drop_first_bytes(&b, 4);
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "x");
-    buf_drop_front(&b, 100);
+    buf_drop_first_bytes(&b, 100);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
@@ -175,7 +175,7 @@ static void buf_add_html_escapes_special_characters(void **state)
 
     buf_init(&b, 100);
     buf_add_html_escaped(&b, STR("<a title=\"x\">R&D's caf\xc3\xa9</a>"));
-    assert_str(buf_str(&b), "&lt;a title=&quot;x&quot;&gt;R&amp;D's caf\xc3\xa9&lt;/a&gt;");
+    assert_str(buf_as_str(&b), "&lt;a title=&quot;x&quot;&gt;R&amp;D's caf\xc3\xa9&lt;/a&gt;");
     buf_clear(&b);
 }
 

@@ -32,7 +32,7 @@ static void put(struct cache *c, int key, int value, size_t bytes)
 
     n->key = key;
     n->value = value;
-    cache_put(c, (uint64_t)key, bytes, &n->entry);
+    cache_insert(c, (uint64_t)key, bytes, &n->entry);
 }
 
 /* Returns the value, or -1 if the key is not cached. */
@@ -204,7 +204,7 @@ static void cache_remove_does_not_free_the_entry(void **state)
     cache_remove(&c, &n->entry);
     assert_int_equal(find(&c, 1), -1);
     assert_true(c.stats.bytes == 5 && c.stats.entries == 1);
-    cache_put(&c, 1, 31, &n->entry);
+    cache_insert(&c, 1, 31, &n->entry);
     assert_int_equal(find(&c, 1), 10);
     assert_true(c.stats.bytes == 36 && c.stats.entries == 2);
     assert_int_equal(freed, 0);

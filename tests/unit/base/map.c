@@ -11,12 +11,12 @@ static void map_returns_every_value_that_was_put(void **state)
 
     map_init(&m);
     for (uint64_t k = 0; k < 1000; k++)
-        assert_null(map_put(&m, k * 64, &values[k]));
+        assert_null(map_set_value(&m, k * 64, &values[k]));
     for (uint64_t k = 0; k < 1000; k++)
-        assert_ptr_equal(map_get(&m, k * 64), &values[k]);
-    assert_null(map_get(&m, 1));
+        assert_ptr_equal(map_find_value(&m, k * 64), &values[k]);
+    assert_null(map_find_value(&m, 1));
     assert_int_equal(m.count, 1000);
-    assert_ptr_equal(map_put(&m, 0, &values[7]), &values[0]);
+    assert_ptr_equal(map_set_value(&m, 0, &values[7]), &values[0]);
     assert_int_equal(m.count, 1000);
     map_clear(&m);
 }
@@ -30,15 +30,15 @@ static void map_removal_does_not_lose_other_entries(void **state)
 
     map_init(&m);
     for (uint64_t k = 0; k < 4096; k++)
-        map_put(&m, k, &values[k]);
+        map_set_value(&m, k, &values[k]);
     for (uint64_t k = 0; k < 4096; k += 3)
-        assert_ptr_equal(map_remove(&m, k), &values[k]);
+        assert_ptr_equal(map_remove_value(&m, k), &values[k]);
     for (uint64_t k = 0; k < 4096; k++)
-        assert_ptr_equal(map_get(&m, k), k % 3 ? &values[k] : NULL);
-    assert_null(map_remove(&m, 0));
+        assert_ptr_equal(map_find_value(&m, k), k % 3 ? &values[k] : NULL);
+    assert_null(map_remove_value(&m, 0));
 
     size_t at = 0, seen = 0;
-    while (map_next(&m, &at))
+    while (map_next_value(&m, &at))
         seen++;
     assert_int_equal(seen, m.count);
     map_clear(&m);

@@ -230,14 +230,15 @@ static void one_option_can_be_read_before_the_others(void **state)
     (void)state;
     struct option_source source = { "test", "T_", NULL };
 
-    assert_null(options_read_one_before_others("name", &source, NO_FLAGS));
-    assert_null(options_read_one_before_others("name", &source, ARGV("--names", "x", "--name")));
-    assert_string_equal(options_read_one_before_others("name", &source, ARGV("a", "--name", "b")),
+    assert_null(options_read_single_value_early("name", &source, NO_FLAGS));
+    assert_null(options_read_single_value_early("name", &source, ARGV("--names", "x", "--name")));
+    assert_string_equal(options_read_single_value_early("name", &source, ARGV("a", "--name", "b")),
                         "b");
     assert_string_equal(
-        options_read_one_before_others("name", &source, ARGV("--name=c", "--name", "b")), "c");
+        options_read_single_value_early("name", &source, ARGV("--name=c", "--name", "b")), "c");
     setenv("T_NAME", "d", 1);
-    assert_string_equal(options_read_one_before_others("name", &source, ARGV("--names", "x")), "d");
+    assert_string_equal(options_read_single_value_early("name", &source, ARGV("--names", "x")),
+                        "d");
 }
 
 static void help_and_sample_file_list_every_option(void **state)

@@ -12,7 +12,7 @@
 static struct stall_record reported;
 static unsigned reports;
 
-static void record_report(const struct stall_record *r)
+static void record_long_iteration_report(const struct stall_record *r)
 {
     reported = *r;
     reports++;
@@ -39,7 +39,7 @@ static int set_up(void **state)
 {
     (void)state;
     reports = 0;
-    stall_meter_set_test_mode(1, record_report);
+    stall_meter_set_test_mode(1, record_long_iteration_report);
     return 0;
 }
 

@@ -7,7 +7,7 @@ static const int64_t MS = 1000000, BEAT = 1000;
 
 /* State of a node that reads the clock of the database every second. */
 struct scene {
-    struct clock_check watch;
+    struct node_clock_check watch;
     int64_t now; /* ms */
 };
 
@@ -31,9 +31,9 @@ static void node_clock_is_right_if_it_agrees_with_the_database(void **state)
     const int64_t others[] = { 5000, 5000, 5000 };
 
     (void)state;
-    assert_true(node_clock_is_right(0, NULL, 0));
-    assert_true(node_clock_is_right(CLOCK_OFFSET_MAX_MS, others, 3));
-    assert_true(node_clock_is_right(-CLOCK_OFFSET_MAX_MS, others, 3));
+    assert_true(node_clock_is_correct(0, NULL, 0));
+    assert_true(node_clock_is_correct(CLOCK_OFFSET_MAX_MS, others, 3));
+    assert_true(node_clock_is_correct(-CLOCK_OFFSET_MAX_MS, others, 3));
 }
 
 static void node_clock_is_wrong_if_other_nodes_agree_with_the_database(void **state)
@@ -41,10 +41,10 @@ static void node_clock_is_wrong_if_other_nodes_agree_with_the_database(void **st
     const int64_t others[] = { 0, 10, -10 };
 
     (void)state;
-    assert_false(node_clock_is_right(5000, NULL, 0));
-    assert_false(node_clock_is_right(CLOCK_OFFSET_MAX_MS + 1, others, 1));
-    assert_false(node_clock_is_right(-5000, others, 2));
-    assert_false(node_clock_is_right(3600000, others, 3));
+    assert_false(node_clock_is_correct(5000, NULL, 0));
+    assert_false(node_clock_is_correct(CLOCK_OFFSET_MAX_MS + 1, others, 1));
+    assert_false(node_clock_is_correct(-5000, others, 2));
+    assert_false(node_clock_is_correct(3600000, others, 3));
 }
 
 static void node_clock_is_right_if_most_nodes_disagree_with_the_database(void **state)
@@ -52,12 +52,12 @@ static void node_clock_is_right_if_most_nodes_disagree_with_the_database(void **
     const int64_t others[] = { 5000, 4900, 5100, 0 };
 
     (void)state;
-    assert_true(node_clock_is_right(5000, others, 1));
-    assert_true(node_clock_is_right(5000, others, 3));
-    assert_true(node_clock_is_right(5000, others, 4));
+    assert_true(node_clock_is_correct(5000, others, 1));
+    assert_true(node_clock_is_correct(5000, others, 3));
+    assert_true(node_clock_is_correct(5000, others, 4));
     /* With two against two nodes, the database's clock counts as right. */
-    assert_false(node_clock_is_right(0 + 5000, others + 2, 2));
-    assert_false(node_clock_is_right(-5000, others, 3));
+    assert_false(node_clock_is_correct(0 + 5000, others + 2, 2));
+    assert_false(node_clock_is_correct(-5000, others, 3));
 }
 
 static void single_clock_deviation_does_not_make_a_node_unready(void **state)

@@ -60,7 +60,7 @@ static void entries_that_all_nodes_need_have_no_address(void **state)
                                   .member_ids = { people, LOG_ADDRESS_KEYS_MAX + 1 } };
     struct revocation_record revocation = { .account = 1 };
     struct voice_state_change voice = { 0 };
-    static const struct session_move move = { .kind = MOVE_REQUEST };
+    static const struct session_move_message move = { .kind = MOVE_REQUEST };
     const struct log_entry entries[] = {
         { .announced = &guild, .revocations = &revocation },
         { .announced = &guild, .voices = &voice },
@@ -105,7 +105,7 @@ static void address_survives_encoding_and_bad_bytes_are_refused(void **state)
     log_address_append(&a, &b);
     assert_true(b.n <= LOG_ADDRESS_MAX_BYTES);
     buf_add_lit(&b, "entry");
-    struct str bytes = buf_str(&b);
+    struct str bytes = buf_as_str(&b);
     assert_true(log_address_decode(&bytes, &got));
     assert_true(str_is(bytes, "entry"));
     assert_memory_equal(&got, &a, sizeof a);
@@ -122,7 +122,7 @@ static void address_survives_encoding_and_bad_bytes_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         buf_reset(&b);
         log_address_append(&bad[i], &b);
-        bytes = buf_str(&b);
+        bytes = buf_as_str(&b);
         assert_false(log_address_decode(&bytes, &got));
     }
     buf_clear(&b);

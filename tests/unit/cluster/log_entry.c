@@ -53,11 +53,11 @@ static struct str make_frame(struct arena *a)
     struct revocation_record one = {
         .next = &app, .account = 30, .one = true, .session = { 1, 2, 3, 4, 5, 6, 7, 8 }
     };
-    static const struct session_move move = { .kind = MOVE_RELEASED,
-                                              .from = 0x80200001,
-                                              .to = 0x80400002,
-                                              .number = 0xfedcba9876543210,
-                                              .id = "0123456789abcdef0123456789abcdef" };
+    static const struct session_move_message move = { .kind = MOVE_RELEASED,
+                                                      .from = 0x80200001,
+                                                      .to = 0x80400002,
+                                                      .number = 0xfedcba9876543210,
+                                                      .id = "0123456789abcdef0123456789abcdef" };
     static const struct voice_state_change left = { .state = { .guild_id = 41, .user_id = 42 } };
     struct voice_state_change muted = { .state = { .guild_id = 43,
                                                    .user_id = 44,

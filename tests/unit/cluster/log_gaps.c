@@ -36,14 +36,14 @@ static void ignore_revoked_credentials(void *arg, const struct revocation_record
     (void)arg, (void)f;
 }
 
-static void ignore_fresh_position(void *arg, int64_t until)
+static void ignore_position_of_fresh_caches(void *arg, int64_t until)
 {
     (void)arg, (void)until;
 }
 
 static int times_lost;
 
-static void count_losses(void *arg)
+static void count_lost_log_entries_callbacks(void *arg)
 {
     (void)arg;
     times_lost++;
@@ -83,7 +83,7 @@ static PGconn *hand_open(const struct fixture *f)
     return c;
 }
 
-static void run_sql_on_connection(PGconn *c, const char *sql)
+static void run_sql_on_second_connection(PGconn *c, const char *sql)
 {
     PGresult *r;
 
@@ -101,14 +101,14 @@ static PGconn *server_open(const struct fixture *f)
 {
     PGconn *c = hand_open(f);
 
-    run_sql_on_connection(
+    run_sql_on_second_connection(
         c, "select pg_advisory_lock_shared((7166183 # hashtext(current_schema())), 9 << 21)");
     return c;
 }
 
 static void acquire_transaction_id(PGconn *c)
 {
-    run_sql_on_connection(c, "begin; select pg_current_xact_id()");
+    run_sql_on_second_connection(c, "begin; select pg_current_xact_id()");
 }
 
 /* Inserts a frame with this guild id at the next log position. */
@@ -123,7 +123,8 @@ static void insert_frame_at_next_position(PGconn *c, snowflake number)
 
     hex = str_hex_encode(a, (const unsigned char *)frame.p, frame.n);
     parts[1] = hex;
-    run_sql_on_connection(c, str_dup_cstring(a, STR_CONCAT(a, parts[0], parts[1], parts[2])));
+    run_sql_on_second_connection(c,
+                                 str_dup_cstring(a, STR_CONCAT(a, parts[0], parts[1], parts[2])));
     arena_free(a);
 }
 
@@ -140,9 +141,9 @@ static struct cluster *open_cluster_without_thread(struct fixture *f, int64_t en
         .settings = STR("-"),
         .publish_events = record_announced_guild_ids,
         .revoke = ignore_revoked_credentials,
-        .credentials_valid_until = ignore_fresh_position,
+        .credentials_valid_until = ignore_position_of_fresh_caches,
         .sessions = no_sessions,
-        .lost = count_losses,
+        .lost = count_lost_log_entries_callbacks,
     };
     struct cluster *c;
 
@@ -178,7 +179,7 @@ static void wait_until_gap_was_examined(struct cluster *c)
 
     do {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        cluster_stats(c, &s);
+        cluster_read_stats(c, &s);
     } while (!s.gaps && clock_monotonic_ns() < until);
     nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000000 }, NULL);
 }
@@ -194,7 +195,7 @@ static struct cluster *leave_younger_running(struct fixture *f, PGconn **ret_you
     acquire_transaction_id(younger);
     insert_frame_at_next_position(younger, 1);
     insert_frame_at_next_position(older, 2);
-    run_sql_on_connection(older, "commit");
+    run_sql_on_second_connection(older, "commit");
     pq.finish(older);
     wait_until_gap_was_examined(c);
     *ret_younger = younger;
@@ -207,7 +208,7 @@ static void log_follower_waits_for_a_younger_running_transaction(void **state)
     struct cluster *c = leave_younger_running(*state, &younger);
 
     assert_int_equal(count_delivered(), 0);
-    run_sql_on_connection(younger, "commit");
+    run_sql_on_second_connection(younger, "commit");
     wait_until_delivered(2);
     assert_int_equal(delivered_to[0], 1);
     assert_int_equal(delivered_to[1], 2);
@@ -216,7 +217,7 @@ static void log_follower_waits_for_a_younger_running_transaction(void **state)
 }
 
 /* Deliberately wrong rule: it must lose the event, otherwise the test above proves nothing. */
-static void wrong_bound_from_snapshot_start_loses_the_event(void **state)
+static void transaction_bound_of_old_snapshot_would_lose_events(void **state)
 {
     struct sql right = transaction_bound_sql;
     PGconn *younger;
@@ -225,7 +226,7 @@ static void wrong_bound_from_snapshot_start_loses_the_event(void **state)
     struct cluster *c = leave_younger_running(*state, &younger);
     wait_until_delivered(1);
     assert_int_equal(delivered_to[0], 2);
-    run_sql_on_connection(younger, "commit");
+    run_sql_on_second_connection(younger, "commit");
     pq.finish(younger);
     cluster_close(c);
     transaction_bound_sql = right;
@@ -243,14 +244,14 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
     insert_frame_at_next_position(gone, 1);
     acquire_transaction_id(other);
     insert_frame_at_next_position(other, 2);
-    run_sql_on_connection(other, "commit");
-    run_sql_on_connection(gone, "rollback");
+    run_sql_on_second_connection(other, "commit");
+    run_sql_on_second_connection(gone, "rollback");
     wait_until_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     struct cluster_stats s;
     int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
     do /* the counter rises shortly after the later frame was delivered */
-        cluster_stats(c, &s);
+        cluster_read_stats(c, &s);
     while (!s.aborted && clock_monotonic_ns() < until);
     assert_int_equal(s.aborted, 1);
     pq.finish(unrelated);
@@ -269,7 +270,7 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
     insert_frame_at_next_position(stuck, 1);
     acquire_transaction_id(other);
     insert_frame_at_next_position(other, 2);
-    run_sql_on_connection(other, "commit");
+    run_sql_on_second_connection(other, "commit");
     wait_until_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     pq.finish(stuck);
@@ -279,7 +280,7 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
 
 /* --- a node that was away while log rows were dropped ---------------------------------- */
 
-static void read_log_once(struct cluster *c)
+static void read_event_log_once(struct cluster *c)
 {
     int64_t last;
     bool more;
@@ -292,24 +293,24 @@ static void resolve_gaps_without_heartbeat(struct cluster *c)
 {
     int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
 
-    read_log_once(c);
+    read_event_log_once(c);
     while (!times_lost && log_gap_resolve_step(c) && clock_monotonic_ns() < until)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-static void node_that_was_away_does_not_take_dropped_rows_for_aborted_ones(void **state)
+static void restarted_node_detects_rows_dropped_from_the_log(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = open_cluster_without_thread(f, PATIENCE_MS);
     PGconn *other = server_open(f);
 
     insert_frame_at_next_position(other, 1);
-    read_log_once(c);
+    read_event_log_once(c);
     assert_int_equal(count_delivered(), 1);
     for (snowflake number = 2; number < 5; number++)
         insert_frame_at_next_position(other, number);
-    run_sql_on_connection(other,
-                          "delete from log where position < (select max(position) from log)");
+    run_sql_on_second_connection(
+        other, "delete from log where position < (select max(position) from log)");
     resolve_gaps_without_heartbeat(c);
     assert_int_equal(times_lost, 1);
     assert_int_equal(count_delivered(), 1);
@@ -327,8 +328,8 @@ static void dropped_rows_are_noticed_before_the_first_event(void **state)
     struct cluster *c = open_cluster_without_thread(f, PATIENCE_MS);
     insert_frame_at_next_position(other, 2);
     insert_frame_at_next_position(other, 3);
-    run_sql_on_connection(other,
-                          "delete from log where position < (select max(position) from log)");
+    run_sql_on_second_connection(
+        other, "delete from log where position < (select max(position) from log)");
     resolve_gaps_without_heartbeat(c);
     assert_int_equal(times_lost, 1);
     assert_int_equal(count_delivered(), 0);
@@ -344,7 +345,7 @@ static void aborted_positions_before_the_first_row_do_not_stop_the_node(void **s
     PGconn *other = hand_open(f);
     int64_t aborted = log_sequencer_next_position(c->sequencer);
 
-    run_sql_on_connection(other, "select nextval('log_position'), nextval('log_position')");
+    run_sql_on_second_connection(other, "select nextval('log_position'), nextval('log_position')");
     log_sequencer_offer_entry(c->sequencer, aborted, STR(""), NULL);
     insert_frame_at_next_position(other, 1);
     resolve_gaps_without_heartbeat(c);
@@ -358,10 +359,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(log_follower_waits_for_a_younger_running_transaction),
-        store_test(wrong_bound_from_snapshot_start_loses_the_event),
+        store_test(transaction_bound_of_old_snapshot_would_lose_events),
         store_test(position_of_a_rolled_back_transaction_is_skipped),
         store_test(transaction_that_blocks_the_log_too_long_is_terminated),
-        store_test(node_that_was_away_does_not_take_dropped_rows_for_aborted_ones),
+        store_test(restarted_node_detects_rows_dropped_from_the_log),
         store_test(dropped_rows_are_noticed_before_the_first_event),
         store_test(aborted_positions_before_the_first_row_do_not_stop_the_node),
     };

@@ -217,7 +217,7 @@ static void entry_with_only_an_address_is_passed_over_unless_it_is_needed(void *
     struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
 
-    log_sequencer_record_delivered(l);
+    log_sequencer_enable_delivered_record(l);
     needed = false;
     offer_address(l, FIRST + 1, true); /* not delivered: nobody needs it */
     offer_address(l, FIRST, false);

@@ -10,22 +10,22 @@
 static const unsigned char KEY[CIPHER_KEY_BYTES] = "a key of thirty-two bytes, or so";
 
 struct pair_of_ciphers {
-    struct cipher from, to;
+    struct message_cipher from, to;
     struct buf message, plain;
 };
 
 static void pair_init(struct pair_of_ciphers *p)
 {
-    cipher_init(&p->from, KEY, 7);
-    cipher_init(&p->to, KEY, 8);
+    message_cipher_init(&p->from, KEY, 7);
+    message_cipher_init(&p->to, KEY, 8);
     buf_init(&p->message, 1 << 20);
     buf_init(&p->plain, 1 << 20);
 }
 
 static void pair_clear(struct pair_of_ciphers *p)
 {
-    cipher_clear(&p->from);
-    cipher_clear(&p->to);
+    message_cipher_clear(&p->from);
+    message_cipher_clear(&p->to);
     buf_clear(&p->message);
     buf_clear(&p->plain);
 }
@@ -33,15 +33,15 @@ static void pair_clear(struct pair_of_ciphers *p)
 static void pair_seal(struct pair_of_ciphers *p, const char *text)
 {
     buf_reset(&p->message);
-    cipher_encrypt(&p->from, STR("a.log"), 42, str_of(text), &p->message);
+    message_cipher_encrypt(&p->from, STR("a.log"), 42, str_of(text), &p->message);
 }
 
-static enum cipher_result pair_open(struct pair_of_ciphers *p, const char *subject)
+static enum message_decrypt_result pair_open(struct pair_of_ciphers *p, const char *subject)
 {
     struct str bytes = { 0 };
     int64_t position = 0;
-    enum cipher_result v =
-        cipher_decrypt(&p->to, str_of(subject), buf_str(&p->message), &p->plain, &position, &bytes);
+    enum message_decrypt_result v = message_cipher_decrypt(
+        &p->to, str_of(subject), buf_as_str(&p->message), &p->plain, &position, &bytes);
 
     if (v == CIPHER_GOOD) {
         assert_int_equal(position, 42);

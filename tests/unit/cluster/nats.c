@@ -132,7 +132,7 @@ static void nats_connect_message_contains_the_credentials(void **state)
 
 /* --- a server that stops reading ------------------------------------------------------- */
 
-static void ignore_message(void *arg, struct str subject, struct str payload)
+static void ignore_message_after_refusal(void *arg, struct str subject, struct str payload)
 {
     (void)arg;
     (void)subject;
@@ -183,7 +183,7 @@ static void repeatable_messages_do_not_fill_the_send_queue(void **state)
     (void)state;
     enum { PIECE = 256 * 1024, MOST = 4 << 20, PIECES = 400 };
     static char bytes[PIECE];
-    struct nats_options options = { .message = ignore_message,
+    struct nats_options options = { .message = ignore_message_after_refusal,
                                     .changed = post_semaphore_when_connected };
     char url[64];
     unsigned port;

@@ -72,7 +72,7 @@ static void clear_last_heartbeat_time(struct cluster *c)
 
 static bool is_dead_at_beat(struct fixture *f, struct cluster *c)
 {
-    assert_int_equal(node_heartbeat(c), OK);
+    assert_int_equal(cluster_node_write_heartbeat(c), OK);
     return store_number(f->store, "select state from nodes where node = 9") == 3;
 }
 
@@ -107,7 +107,7 @@ static void clock_jump_does_not_make_a_node_declare_others_dead(void **state)
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(node_heartbeat(c), OK);
+    assert_int_equal(cluster_node_write_heartbeat(c), OK);
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
     set_database_clock(c, 60000);
     assert_false(is_dead_at_beat(f, c));
@@ -154,7 +154,9 @@ static int64_t deliver_and_log_frame(struct fixture *f, struct cluster *c)
     struct log_entry nothing = { .origin = 7 };
     int64_t position = log_sequencer_next_position(c->sequencer);
 
-    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, insert_delivered_frame, &position), OK);
+    assert_int_equal(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL,
+                                                    insert_delivered_frame, &position),
+                     OK);
     log_sequencer_offer_entry(c->sequencer, position, STR("\1\2"), &nothing);
     assert_int_equal(log_sequencer_next_position(c->sequencer), position + 1);
     return position;
@@ -211,11 +213,11 @@ static void more_than_four_polling_nodes_cause_a_warning(void **state)
     struct cluster *c = enter_cluster(f);
 
     assert_int_equal(store_do(f->store, ADD_POLLING), OK);
-    assert_int_equal(node_heartbeat(c), OK);
+    assert_int_equal(cluster_node_write_heartbeat(c), OK);
     assert_false(c->follow.warned_of_polling);
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
     assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp()"), OK);
-    assert_int_equal(node_heartbeat(c), OK);
+    assert_int_equal(cluster_node_write_heartbeat(c), OK);
     assert_true(c->follow.warned_of_polling);
     cluster_close(c);
 }
@@ -248,7 +250,7 @@ static void old_log_rows_are_deleted(void **state)
 
 /* --- cut off from the database --------------------------------------------------------- */
 
-static char any_nats_connection; /* cluster_is_cut_off only checks that there is one */
+static char any_nats_connection; /* cluster_node_is_isolated only checks that there is one */
 
 /* A node that uses NATS, sees another node, and has not read the log for longer than the lease. */
 static struct cluster *enter_cluster_without_database(struct fixture *f)
@@ -262,7 +264,7 @@ static struct cluster *enter_cluster_without_database(struct fixture *f)
     return c;
 }
 
-static void close_without_nats(struct cluster *c)
+static void close_cluster_without_nats(struct cluster *c)
 {
     c->nats.nats = NULL;
     cluster_close(c);
@@ -270,37 +272,37 @@ static void close_without_nats(struct cluster *c)
 
 /* After an outage of the database for all nodes, another node may reconnect a few seconds earlier;
  * then its heartbeats do not mean that this node is cut off. */
-static void node_is_cut_off_only_after_heartbeats_of_another_node_for_some_seconds(void **state)
+static void node_is_isolated_only_after_heartbeats_of_others(void **state)
 {
     struct cluster *c = enter_cluster_without_database(*state);
     int64_t minute = ms_to_ns(60000);
 
-    assert_false(cluster_is_cut_off(c)); /* no other node reaches the database */
+    assert_false(cluster_node_is_isolated(c)); /* no other node reaches the database */
     cluster_record_peer_heartbeat(c);
-    assert_false(cluster_is_cut_off(c)); /* the other node may have reconnected just now */
+    assert_false(cluster_node_is_isolated(c)); /* the other node may have reconnected just now */
     atomic_fetch_sub(&c->nats.peer_heartbeats_since, minute);
-    assert_true(cluster_is_cut_off(c));
+    assert_true(cluster_node_is_isolated(c));
     atomic_fetch_sub(&c->nats.peer_heartbeat_at, minute);
-    assert_false(cluster_is_cut_off(c)); /* the database is gone for the other node, too */
+    assert_false(cluster_node_is_isolated(c)); /* the database is gone for the other node, too */
     cluster_record_peer_heartbeat(c);
-    assert_false(cluster_is_cut_off(c)); /* the time starts again after the pause */
-    close_without_nats(c);
+    assert_false(cluster_node_is_isolated(c)); /* the time starts again after the pause */
+    close_cluster_without_nats(c);
 }
 
-static void node_without_nats_and_database_is_cut_off_at_once(void **state)
+static void node_without_nats_and_database_is_isolated_at_once(void **state)
 {
     struct cluster *c = enter_cluster_without_database(*state);
 
     atomic_store(&c->nats.connected, false);
-    assert_true(cluster_is_cut_off(c));
+    assert_true(cluster_node_is_isolated(c));
     atomic_store(&c->count.nodes, 1); /* a single node keeps its clients */
-    assert_false(cluster_is_cut_off(c));
+    assert_false(cluster_node_is_isolated(c));
     atomic_store(&c->count.nodes, 2);
     atomic_store(&c->fresh_at, clock_monotonic_ns());
-    assert_false(cluster_is_cut_off(c));
+    assert_false(cluster_node_is_isolated(c));
     atomic_store(&c->fresh_at, 0); /* the node has just started */
-    assert_false(cluster_is_cut_off(c));
-    close_without_nats(c);
+    assert_false(cluster_node_is_isolated(c));
+    close_cluster_without_nats(c);
 }
 
 int main(void)
@@ -312,8 +314,8 @@ int main(void)
         store_test(node_stops_when_the_database_lost_published_events),
         store_test(more_than_four_polling_nodes_cause_a_warning),
         store_test(old_log_rows_are_deleted),
-        store_test(node_is_cut_off_only_after_heartbeats_of_another_node_for_some_seconds),
-        store_test(node_without_nats_and_database_is_cut_off_at_once),
+        store_test(node_is_isolated_only_after_heartbeats_of_others),
+        store_test(node_without_nats_and_database_is_isolated_at_once),
     };
 
     return run_on_postgres("cluster/nodes", tests);

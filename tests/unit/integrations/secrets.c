@@ -34,7 +34,7 @@ static int close_auth(void **state)
     return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void sealed_secret_can_be_opened(void **state)
+static void encrypted_secret_can_be_decrypted(void **state)
 {
     struct str sealed = encrypt_connection_secret(arena, auth, 7, STR("the secret"));
 
@@ -45,7 +45,7 @@ static void sealed_secret_can_be_opened(void **state)
     assert_false(str_eq(sealed, encrypt_connection_secret(arena, auth, 7, STR("the secret"))));
 }
 
-static void sealed_secret_opens_only_for_its_owner_if_unmodified(void **state)
+static void encrypted_secret_needs_its_owner_and_all_bytes(void **state)
 {
     struct str sealed = encrypt_connection_secret(arena, auth, 7, STR("the secret"));
 
@@ -76,8 +76,8 @@ static void secret_digest_depends_on_purpose_and_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sealed_secret_can_be_opened),
-        cmocka_unit_test(sealed_secret_opens_only_for_its_owner_if_unmodified),
+        cmocka_unit_test(encrypted_secret_can_be_decrypted),
+        cmocka_unit_test(encrypted_secret_needs_its_owner_and_all_bytes),
         cmocka_unit_test(secret_digest_depends_on_purpose_and_text),
     };
 

@@ -201,7 +201,7 @@ static struct str repeated(size_t count)
     for (size_t i = 0; i < count; i++)
         buf_printf(&b, "%s%zu", i ? "," : "", i);
     buf_add_lit(&b, "]");
-    struct str s = str_dup(arena, buf_str(&b));
+    struct str s = str_dup(arena, buf_as_str(&b));
     buf_clear(&b);
     return s;
 }
@@ -281,7 +281,7 @@ static struct str nested(size_t depth)
     buf_add_lit(&b, "{\"name\":\"abc\"");
     for (size_t i = 0; i < depth; i++)
         buf_add_lit(&b, "}");
-    struct str s = str_dup(arena, buf_str(&b));
+    struct str s = str_dup(arena, buf_as_str(&b));
     buf_clear(&b);
     return s;
 }

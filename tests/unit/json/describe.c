@@ -30,10 +30,11 @@ struct spot {
     int64_t x;
 };
 
-static const struct choice modes[] = { { .value = 1, .name = "ONE", .doc = "One." },
-                                       { .value = 2, .name = "TWO", .doc = "Two." },
-                                       { 0 } };
-static const struct choice colours[] = { { .text = "red", .name = "RED", .doc = "Red." }, { 0 } };
+static const struct enum_choice modes[] = { { .value = 1, .name = "ONE", .doc = "One." },
+                                            { .value = 2, .name = "TWO", .doc = "Two." },
+                                            { 0 } };
+static const struct enum_choice colours[] = { { .text = "red", .name = "RED", .doc = "Red." },
+                                              { 0 } };
 static const struct schema pet_schema;
 static const struct type name = { .kind = KIND_STRING, .min = 1, .max = 32, .doc = "Name" };
 static const struct type nick = { .kind = KIND_STRING, .max = 32 };
@@ -109,7 +110,7 @@ static void json_schema_lists_every_field_of_an_object(void **state)
     (void)state;
     schema_describe_object(&j, &pet_schema);
     assert_str(
-        buf_str(&out),
+        buf_as_str(&out),
         "{\"type\":\"object\",\"description\":\"An animal.\",\"properties\":{"
         "\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":32,\"description\":\"Name\"},"
         "\"nick\":{\"type\":[\"string\",\"null\"],\"maxLength\":32,\"description\":\"Nickname\"},"
@@ -140,7 +141,7 @@ static void json_schema_of_single_types(void **state)
     schema_describe(&j, &pet);
     schema_describe(&j, &pets);
     schema_describe(&j, &name);
-    assert_str(buf_str(&out),
+    assert_str(buf_as_str(&out),
                "{\"$ref\":\"#/components/schemas/Pet\"},"
                "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Pet\"}},"
                "{\"type\":\"string\",\"minLength\":1,\"maxLength\":32,\"description\":\"Name\"}");
@@ -154,14 +155,14 @@ static void json_schema_of_a_loose_enumeration_lists_no_values(void **state)
                                        .flags = TYPE_LOOSE_ENUM };
 
     schema_describe(&j, &loose);
-    assert_str(buf_str(&out), "{\"type\":\"integer\"}");
+    assert_str(buf_as_str(&out), "{\"type\":\"integer\"}");
 }
 
 static void phrase(const struct type *type, const char *expected)
 {
     buf_reset(&out);
     schema_append_description(&out, type);
-    assert_str(buf_str(&out), expected);
+    assert_str(buf_as_str(&out), expected);
 }
 
 static void type_descriptions_are_readable_phrases(void **state)

@@ -53,9 +53,9 @@ static const struct type real = { .kind = KIND_REAL };
 static const struct type id = { .kind = KIND_ID };
 static const struct type bits = { .kind = KIND_BITS };
 static const struct type moment = { .kind = KIND_TIME };
-static const struct choice modes[] = { { .value = 1, .doc = "One." },
-                                       { .value = 7, .doc = "Seven." },
-                                       { 0 } };
+static const struct enum_choice modes[] = { { .value = 1, .doc = "One." },
+                                            { .value = 7, .doc = "Seven." },
+                                            { 0 } };
 static const struct type mode = { .kind = KIND_INT, .choices = modes };
 static const struct type clamped = { .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 1, .max = 8 };
 static const struct type loose = { .kind = KIND_BOOL, .flags = TYPE_EITHER };
@@ -183,16 +183,16 @@ static void assert_fast_and_slow_results_agree(const struct type *type, struct s
     buf_init(&quick, 64 << 20);
     buf_init(&slow, 64 << 20);
     space_out(json, &spaced);
-    write_decode_result(type, buf_str(&spaced), &slow);
+    write_decode_result(type, buf_as_str(&spaced), &slow);
     for (size_t pad = 0; pad <= 100; pad += pad < 5 ? 1 : 19) {
         buf_reset(&padded);
         buf_add_str(&padded, json);
         for (size_t i = 0; i < pad; i++)
             buf_add_char(&padded, ' ');
-        write_decode_result(type, buf_str(&padded), &quick);
-        if (!str_eq(buf_str(&quick), buf_str(&slow)))
+        write_decode_result(type, buf_as_str(&padded), &quick);
+        if (!str_eq(buf_as_str(&quick), buf_as_str(&slow)))
             fail_msg("%.*s\nis\n%.*s\nand with spaces\n%.*s", STR_ARGS(json),
-                     STR_ARGS(buf_str(&quick)), STR_ARGS(buf_str(&slow)));
+                     STR_ARGS(buf_as_str(&quick)), STR_ARGS(buf_as_str(&slow)));
     }
     buf_clear(&spaced);
     buf_clear(&padded);
@@ -447,7 +447,7 @@ static void fast_and_slow_decoders_agree_on_random_bodies(void **state_)
         if (!chance(4))
             change_random_bytes(&json);
         if (json.n)
-            assert_fast_and_slow_results_agree(&box, buf_str(&json));
+            assert_fast_and_slow_results_agree(&box, buf_as_str(&json));
     }
     buf_clear(&json);
 }
@@ -554,7 +554,7 @@ static void fast_decoder_finds_the_end_of_text_at_every_offset(void **state_)
                 buf_add_char(&json, 'y');
             buf_add_str(&json, str_of(odd[i]));
             buf_add_lit(&json, "\"},\"number\":1}");
-            assert_fast_and_slow_results_agree(&box, buf_str(&json));
+            assert_fast_and_slow_results_agree(&box, buf_as_str(&json));
         }
     buf_clear(&json);
 }
@@ -572,7 +572,7 @@ static void fast_and_slow_decoders_have_the_same_depth_limit(void **state_)
         buf_add_lit(&json, "{\"name\":\"abc\",\"words\":{\"de\":\"x\"}}");
         for (unsigned i = 0; i < levels; i++)
             buf_add_char(&json, '}');
-        assert_fast_and_slow_results_agree(&box, buf_str(&json));
+        assert_fast_and_slow_results_agree(&box, buf_as_str(&json));
     }
     buf_clear(&json);
 }
@@ -596,7 +596,7 @@ static void fast_decoder_limits_the_number_of_values(void **state_)
         for (size_t i = 1; i < OBJECTS; i++)
             buf_add_lit(&json, ",{\"name\":\"a\",\"v\":\"b\"}");
         buf_add_char(&json, ']');
-        assert_int_equal(schema_decode(&many, buf_str(&json), &form, &value),
+        assert_int_equal(schema_decode(&many, buf_as_str(&json), &form, &value),
                          more ? ERR_INVALID_JSON : OK);
         buf_clear(&json);
         arena_free(arena);
@@ -625,9 +625,9 @@ static void fast_decoder_limits_the_number_of_values_at_the_end(void **state_)
         for (size_t i = 0; i < 2 * JSON_MARGIN; i++)
             buf_add_char(&json, 'x');
         buf_add_lit(&json, "\"}]");
-        assert_int_equal(schema_decode(&many, buf_str(&json), &form, &value),
+        assert_int_equal(schema_decode(&many, buf_as_str(&json), &form, &value),
                          more ? ERR_INVALID_JSON : OK);
-        assert_int_equal(json_is_valid(buf_str(&json)), !more);
+        assert_int_equal(json_is_valid(buf_as_str(&json)), !more);
         buf_clear(&json);
         arena_free(arena);
     }

@@ -32,7 +32,7 @@ static struct str written(void)
 
     buf_reset(&out);
     write_form_errors_json(&form, &j);
-    return buf_str(&out);
+    return buf_as_str(&out);
 }
 
 static void form_without_errors_is_an_empty_object(void **state)

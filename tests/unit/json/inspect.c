@@ -66,13 +66,13 @@ static void schema_walk_visits_each_named_schema_once(void **state)
     struct buf b;
 
     buf_init(&b, 1000);
-    schema_visit_contained(&loops, append_schema_name, &b);
-    assert_str(buf_str(&b), "Loop Other ");
+    schema_visit_contained_schemas(&loops, append_schema_name, &b);
+    assert_str(buf_as_str(&b), "Loop Other ");
     buf_reset(&b);
-    schema_visit_contained(&within, append_schema_name, &b);
-    assert_str(buf_str(&b), "Other Loop ");
+    schema_visit_contained_schemas(&within, append_schema_name, &b);
+    assert_str(buf_as_str(&b), "Other Loop ");
     buf_reset(&b);
-    schema_visit_contained(&text, append_schema_name, &b);
+    schema_visit_contained_schemas(&text, append_schema_name, &b);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
@@ -98,8 +98,8 @@ static void incomplete_types_are_schema_faults(void **state)
     static const struct type none = { 0 }, array = { .kind = KIND_ARRAY },
                              object = { .kind = KIND_OBJECT };
     static const struct type array_of_none = { .kind = KIND_ARRAY, .of = &none };
-    static const struct choice words[] = { { .text = "x", .doc = "X." }, { 0 } };
-    static const struct choice numbers[] = { { .value = 1, .doc = "X." }, { 0 } };
+    static const struct enum_choice words[] = { { .text = "x", .doc = "X." }, { 0 } };
+    static const struct enum_choice numbers[] = { { .value = 1, .doc = "X." }, { 0 } };
     static const struct type c1 = { .kind = KIND_INT, .choices = words };
     static const struct type c2 = { .kind = KIND_STRING, .choices = numbers };
     static const struct type c3 = { .kind = KIND_REAL, .choices = numbers };

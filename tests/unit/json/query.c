@@ -95,7 +95,7 @@ static void wrong(const char *query, const char *errors)
     for (size_t i = 0; i < out.n; i++)
         if (out.p[i] == '"')
             out.p[i] = '\'';
-    assert_str(buf_str(&out), errors);
+    assert_str(buf_as_str(&out), errors);
     buf_clear(&out);
 }
 

@@ -46,10 +46,10 @@ static bool no_x(struct str s)
 
 static const struct string_rule without_x = { no_x, "STRING_TYPE_REGEX",
                                               "String value did not match validation regex." };
-static const struct choice kinds[] = { { .text = "red", .name = "RED", .doc = "Red." },
-                                       { .text = "blue", .name = "BLUE", .doc = "Blue." },
-                                       { 0 } };
-static const struct choice modes[] = {
+static const struct enum_choice kinds[] = { { .text = "red", .name = "RED", .doc = "Red." },
+                                            { .text = "blue", .name = "BLUE", .doc = "Blue." },
+                                            { 0 } };
+static const struct enum_choice modes[] = {
     { .value = 1, .name = "ONE", .doc = "One." },
     { .value = 2, .name = "TWO", .doc = "Two.", .old_word = "deux" },
     { 0 }
@@ -189,7 +189,7 @@ static const struct thing *good(const char *members)
     if (e) {
         struct json_writer j = json_writer_to_buf(&out);
         write_form_errors_json(&form, &j);
-        fail_msg("%s: error %d, %.*s", members, e, STR_ARGS(buf_str(&out)));
+        fail_msg("%s: error %d, %.*s", members, e, STR_ARGS(buf_as_str(&out)));
     }
     return ret;
 }
@@ -200,7 +200,7 @@ static struct str form_text(void)
 
     buf_reset(&out);
     write_form_errors_json(&form, &j);
-    return buf_str(&out);
+    return buf_as_str(&out);
 }
 
 /* Asserts that a body with these members has exactly one error. */

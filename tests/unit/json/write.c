@@ -50,8 +50,8 @@ static void json_writer_adds_commas_and_colons(void **state)
     json_write_escaped_key(&j, STR("d\"\n"));
     json_write_real(&j, 0.5);
     json_end_object(&j);
-    assert_str(buf_str(&out), "{\"a\":[],\"b\":{},\"c\":[1,null,true,false,\"x\",[],{\"k\":0}],"
-                              "\"d\\\"\\n\":0.5}");
+    assert_str(buf_as_str(&out), "{\"a\":[],\"b\":{},\"c\":[1,null,true,false,\"x\",[],{\"k\":0}],"
+                                 "\"d\\\"\\n\":0.5}");
 }
 
 static void json_writer_writes_exact_integers(void **state)
@@ -61,7 +61,8 @@ static void json_writer_writes_exact_integers(void **state)
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         json_write_int(&j, values[i]);
-    assert_str(buf_str(&out), "0,9,10,99,100,-1,1234567,9223372036854775807,-9223372036854775808");
+    assert_str(buf_as_str(&out),
+               "0,9,10,99,100,-1,1234567,9223372036854775807,-9223372036854775808");
 }
 
 static void json_writer_writes_ids_and_times_as_strings(void **state)
@@ -71,8 +72,8 @@ static void json_writer_writes_ids_and_times_as_strings(void **state)
     json_write_id(&j, 175928847299117063);
     json_write_id(&j, UINT64_MAX);
     json_write_time(&j, 1769885131297561);
-    assert_str(buf_str(&out), "\"0\",\"175928847299117063\",\"18446744073709551615\","
-                              "\"2026-01-31T18:45:31.297561+00:00\"");
+    assert_str(buf_as_str(&out), "\"0\",\"175928847299117063\",\"18446744073709551615\","
+                                 "\"2026-01-31T18:45:31.297561+00:00\"");
 }
 
 static void json_writer_escapes_only_required_characters(void **state)
@@ -81,9 +82,9 @@ static void json_writer_escapes_only_required_characters(void **state)
     json_write_text(&j, STR("\b\f\n\r\t\"\\"));
     json_write_text(&j, STR("\x01\x1f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80"));
     json_write_text(&j, STR("a\0b"));
-    assert_str(buf_str(&out), "\"\\b\\f\\n\\r\\t\\\"\\\\\","
-                              "\"\\u0001\\u001f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80\","
-                              "\"a\\u0000b\"");
+    assert_str(buf_as_str(&out), "\"\\b\\f\\n\\r\\t\\\"\\\\\","
+                                 "\"\\u0001\\u001f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80\","
+                                 "\"a\\u0000b\"");
 }
 
 /* Text is scanned eight bytes at a time, so the character to escape is tested at every offset. */
@@ -111,7 +112,7 @@ static void json_writer_writes_empty_text_as_two_quotes(void **state)
     json_write_text(&j, str_of(NULL));
     json_write_text(&j, STR(""));
     json_write_raw(&j, STR(""));
-    assert_str(buf_str(&out), "\"\",\"\",null");
+    assert_str(buf_as_str(&out), "\"\",\"\",null");
 }
 
 static void json_writer_formats_floats_like_javascript(void **state)
@@ -153,7 +154,7 @@ static void json_writer_formats_floats_like_javascript(void **state)
         buf_reset(&out);
         j = json_writer_to_buf(&out);
         json_write_real(&j, cases[i].v);
-        assert_str(buf_str(&out), cases[i].text);
+        assert_str(buf_as_str(&out), cases[i].text);
     }
 }
 
@@ -163,7 +164,7 @@ static void json_writer_writes_nan_and_infinity_as_null(void **state)
     json_write_real(&j, INFINITY);
     json_write_real(&j, -INFINITY);
     json_write_real(&j, NAN);
-    assert_str(buf_str(&out), "null,null,null");
+    assert_str(buf_as_str(&out), "null,null,null");
 }
 
 static void written_floats_parse_back_to_the_same_value(void **state)
@@ -196,7 +197,7 @@ static void json_numbers_do_not_depend_on_the_locale(void **state)
     json_write_real(&j, 0.1);
     json_write_real(&j, 1.5e300);
     setlocale(LC_NUMERIC, "C");
-    assert_str(buf_str(&out), "0.1,1.5e+300");
+    assert_str(buf_as_str(&out), "0.1,1.5e+300");
 }
 
 static void write_sample_json(struct json_writer *to)
@@ -231,7 +232,7 @@ static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void *
         buf_init(&small, max);
         write_sample_json(&k);
         assert_int_equal(buf_is_full(&small), max < out.n);
-        assert_true(str_starts_with(buf_str(&out), buf_str(&small)));
+        assert_true(str_starts_with(buf_as_str(&out), buf_as_str(&small)));
         assert_true(small.n <= max);
         buf_clear(&small);
     }
@@ -248,7 +249,7 @@ static void json_value_can_fill_the_buffer_to_its_last_byte(void **state)
     assert_false(buf_is_full(&small));
     json_write_int(&j, 12);
     assert_false(buf_is_full(&small));
-    assert_str(buf_str(&small), "\"ab\\n\",12");
+    assert_str(buf_as_str(&small), "\"ab\\n\",12");
     json_write_int(&j, 1);
     assert_true(buf_is_full(&small));
     buf_clear(&small);

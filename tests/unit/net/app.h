@@ -52,7 +52,7 @@ static void *app_think(void *arg)
     struct app_later *l = arg;
 
     usleep(2000);
-    loop_post(l->x->loop, &l->post);
+    loop_post_message(l->x->loop, &l->post);
     return NULL;
 }
 
@@ -131,7 +131,7 @@ static void app_send_text(struct http_exchange *x)
 
     buf_init(&b, bytes.n);
     buf_add_str(&b, bytes);
-    http_respond_long_text(x, &head, buf_str(&b), &b);
+    http_respond_long_text(x, &head, buf_as_str(&b), &b);
     assert_null(b.p);
 }
 
@@ -303,7 +303,7 @@ static void app_send_frames(struct websocket *ws)
         app_fill(text, APP_FRAME, (size_t)(2 + i % 20));
         buf_reset(&b);
         ws_append_frame(&b, WS_TEXT, str_slice(text, APP_FRAME));
-        websocket_send_frame(ws, buf_str(&b), true);
+        websocket_send_frame(ws, buf_as_str(&b), true);
     }
     buf_clear(&b);
     mem_free(text);
@@ -358,7 +358,7 @@ static struct app_socket_group {
 
 static struct app_socket_group *app_socket_group(void)
 {
-    return &app_groups[loop_index(loop_current())];
+    return &app_groups[loop_index(loop_get_current())];
 }
 
 static void app_group_on_open(struct websocket *ws, void *arg)
@@ -366,7 +366,7 @@ static void app_group_on_open(struct websocket *ws, void *arg)
     struct app_socket_group *c = app_socket_group();
 
     app_open(ws, arg);
-    c->loop = loop_current();
+    c->loop = loop_get_current();
     c->all[c->count++] = ws;
 }
 
@@ -380,7 +380,7 @@ static void app_group_count_iteration(struct loop_message *post)
         c->most = now - c->last;
     c->last = now;
     if (now < c->count)
-        loop_post(c->loop, &c->post);
+        loop_post_message(c->loop, &c->post);
 }
 
 static void app_group_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
@@ -393,10 +393,10 @@ static void app_group_on_message(struct websocket *ws, enum ws_opcode opcode, st
     c->delivered_to = true;
     for (int i = 0; i < c->count; i++) {
         websocket_send(c->all[i], opcode, payload);
-        websocket_notify_when_drained(c->all[i]);
+        websocket_notify_when_all_is_sent(c->all[i]);
     }
     c->post.run = app_group_count_iteration;
-    loop_post(c->loop, &c->post);
+    loop_post_message(c->loop, &c->post);
 }
 
 static void app_group_on_drained(struct websocket *ws)
@@ -493,7 +493,7 @@ static inline void app_jam_begin(struct loop *l, void *arg)
     app_jam.ends[i].run = app_jam_count;
     loop_add_iteration_callback(l, &app_jam.ends[i]);
     app_jam.post[i].run = app_jam_hold;
-    loop_post(l, &app_jam.post[i]);
+    loop_post_message(l, &app_jam.post[i]);
 }
 
 static inline void app_jam_end(struct loop *l, void *arg)
@@ -507,7 +507,7 @@ static inline void app_hold_loops(void)
     for (unsigned i = 0; i < APP_LOOPS; i++) {
         sem_init(&app_jam.held[i], 0, 0);
         sem_init(&app_jam.go[i], 0, 0);
-        loop_call_and_wait(loops_get(app.loops, i), app_jam_begin, NULL);
+        loop_call_and_wait(loops_get_loop_at(app.loops, i), app_jam_begin, NULL);
         sem_wait(&app_jam.held[i]);
     }
 }
@@ -525,7 +525,7 @@ static inline int app_iterations(void)
     int turns = app_jam.turns;
 
     for (unsigned i = 0; i < APP_LOOPS; i++) {
-        loop_call_and_wait(loops_get(app.loops, i), app_jam_end, NULL);
+        loop_call_and_wait(loops_get_loop_at(app.loops, i), app_jam_end, NULL);
         sem_destroy(&app_jam.held[i]);
         sem_destroy(&app_jam.go[i]);
     }
@@ -547,7 +547,7 @@ static inline void app_run_loop_iterations(int times)
 {
     for (int i = 0; i < times; i++)
         for (unsigned k = 0; k < loops_count(app.loops); k++)
-            loop_call_and_wait(loops_get(app.loops, k), app_do_nothing_on_loop, NULL);
+            loop_call_and_wait(loops_get_loop_at(app.loops, k), app_do_nothing_on_loop, NULL);
 }
 
 /* Waits until another thread makes the condition true. */

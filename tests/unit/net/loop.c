@@ -25,11 +25,11 @@ static struct {
     struct loop *loop;
 } posts;
 
-static void check_post_order(struct loop_message *p)
+static void check_order_of_loop_messages(struct loop_message *p)
 {
     struct numbered *n = container_of(p, struct numbered, post);
 
-    posts.elsewhere |= loop_current() != posts.loop;
+    posts.elsewhere |= loop_get_current() != posts.loop;
     posts.disorder |= posts.next[n->poster]++ != n->number;
     mem_free(n);
     if (++posts.total == POSTERS * POSTS)
@@ -41,21 +41,21 @@ static void *send_posts(void *arg)
     for (int i = 0; i < POSTS; i++) {
         struct numbered *n = mem_new(sizeof *n);
 
-        n->post.run = check_post_order;
+        n->post.run = check_order_of_loop_messages;
         n->poster = (int)(intptr_t)arg;
         n->number = i;
-        loop_post(posts.loop, &n->post);
+        loop_post_message(posts.loop, &n->post);
     }
     return NULL;
 }
 
-static void posts_of_a_thread_run_once_and_in_order(void **state)
+static void messages_of_a_thread_to_a_loop_run_once_in_order(void **state)
 {
     struct loops *ls = loops_start(2, NULL, NULL);
     pthread_t threads[POSTERS];
 
     (void)state;
-    posts.loop = loops_get(ls, 1);
+    posts.loop = loops_get_loop_at(ls, 1);
     sem_init(&posts.all, 0, 0);
     for (intptr_t i = 0; i < POSTERS; i++)
         pthread_create(&threads[i], NULL, send_posts, (void *)i);
@@ -74,13 +74,13 @@ enum { TRAINS = 100 * 1000, LONGEST = 40, LONG_ENOUGH_S = 2, PATIENCE_S = 60 };
 
 static _Atomic int arrived;
 
-static void count_arrived_post(struct loop_message *p)
+static void count_arrived_loop_message(struct loop_message *p)
 {
     (void)p;
     arrived++;
 }
 
-static void wait_for_posts(int count)
+static void wait_for_loop_messages(int count)
 {
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
 
@@ -90,7 +90,7 @@ static void wait_for_posts(int count)
 
 /* A post may arrive at the moment when the loop has taken the earlier posts and is about to
  * sleep: the loop must be woken again. */
-static void last_post_of_a_burst_wakes_the_loop(void **state)
+static void last_of_many_loop_messages_wakes_the_loop(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct loop_message train[LONGEST];
@@ -107,11 +107,11 @@ static void last_post_of_a_burst_wakes_the_loop(void **state)
             random = random * 1664525 + 1013904223;
             for (volatile uint32_t pause = random >> 24; pause; pause--)
                 ;
-            train[k].run = count_arrived_post;
-            loop_post(loops_get(ls, 0), &train[k]);
+            train[k].run = count_arrived_loop_message;
+            loop_post_message(loops_get_loop_at(ls, 0), &train[k]);
         }
         sent += length;
-        wait_for_posts(sent);
+        wait_for_loop_messages(sent);
     }
     loops_stop(ls);
 }
@@ -136,31 +136,31 @@ static void count_iteration(struct loop *l, void *arg)
     turns++;
 }
 
-static void post_slow_callbacks(struct loop *l, void *arg)
+static void post_loop_messages_with_slow_callbacks(struct loop *l, void *arg)
 {
     struct loop_message *all = arg;
 
     for (int i = 0; i < SLOW_POSTS; i++) {
         all[i].run = run_slowly;
-        loop_post(l, &all[i]);
+        loop_post_message(l, &all[i]);
     }
     turns = 0;
 }
 
 /* Posts of 40 ms together take at least eight iterations of 5 ms; posts that still wait when the
  * loop stops are run too. */
-static void slow_posts_are_spread_over_several_iterations(void **state)
+static void slow_loop_messages_are_spread_over_iterations(void **state)
 {
     struct loops *ls = loops_start(1, count_iteration, NULL);
     struct loop_message all[SLOW_POSTS];
 
     (void)state;
     arrived = 0;
-    loop_call_and_wait(loops_get(ls, 0), post_slow_callbacks, all);
-    wait_for_posts(SLOW_POSTS);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), post_loop_messages_with_slow_callbacks, all);
+    wait_for_loop_messages(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 5 - 1);
     arrived = 0;
-    loop_call_and_wait(loops_get(ls, 0), post_slow_callbacks, all);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), post_loop_messages_with_slow_callbacks, all);
     loops_stop(ls);
     assert_int_equal(arrived, SLOW_POSTS);
 }
@@ -169,23 +169,23 @@ static _Atomic int given_back;
 
 static void record_freeing_loop(void *where)
 {
-    *(struct loop **)where = loop_current();
+    *(struct loop **)where = loop_get_current();
     given_back++;
 }
 
 static void free_pointer_on_pool(struct loop *l, void *arg)
 {
-    loop_free_on_pool(l, arg, record_freeing_loop);
+    loop_free_block_on_thread_pool(l, arg, record_freeing_loop);
 }
 
 static void memory_can_be_freed_on_the_thread_pool(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
-    struct loop *where = loops_get(ls, 0);
+    struct loop *where = loops_get_loop_at(ls, 0);
 
     (void)state;
     given_back = 0;
-    loop_call_and_wait(loops_get(ls, 0), free_pointer_on_pool, &where);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), free_pointer_on_pool, &where);
     loops_stop(ls); /* waits for the background thread */
     assert_int_equal(given_back, 1);
     assert_null(where);
@@ -193,7 +193,7 @@ static void memory_can_be_freed_on_the_thread_pool(void **state)
 
 static void check_current_loop(struct loop *l, void *arg)
 {
-    *(bool *)arg = loop_current() == l;
+    *(bool *)arg = loop_get_current() == l;
 }
 
 static void loop_call_runs_on_its_loop_and_waits(void **state)
@@ -201,14 +201,14 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
     struct loops *ls = loops_start(2, NULL, NULL);
 
     (void)state;
-    assert_null(loop_current());
+    assert_null(loop_get_current());
     assert_int_equal(loops_count(ls), 2);
     for (unsigned i = 0; i < 2; i++) {
         bool there = false;
 
-        loop_call_and_wait(loops_get(ls, i), check_current_loop, &there);
+        loop_call_and_wait(loops_get_loop_at(ls, i), check_current_loop, &there);
         assert_true(there);
-        assert_int_equal(loop_index(loops_get(ls, i)), i);
+        assert_int_equal(loop_index(loops_get_loop_at(ls, i)), i);
     }
     loops_stop(ls);
 }
@@ -263,8 +263,8 @@ static void iteration_end_runs_the_application_before_registered_callbacks(void 
     struct loops *ls = loops_start(1, record_application_iteration_end, NULL);
 
     (void)state;
-    loop_call_and_wait(loops_get(ls, 0), add_iteration_callback, NULL);
-    loop_call_and_wait(loops_get(ls, 0), remove_iteration_callback, NULL);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), add_iteration_callback, NULL);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), remove_iteration_callback, NULL);
     loops_stop(ls);
     assert_memory_equal(turn.order, "cat", 3);
 }
@@ -324,13 +324,13 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 
     (void)state;
     sem_init(&late.expired, 0, 0);
-    loop_call_and_wait(loops_get(ls, 0), start_deadlines_on_loop, NULL);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), start_deadlines_on_loop, NULL);
     sem_wait(&late.expired);
     sem_wait(&late.expired);
     clock_advance_all(60LL * 60 * 1000 * 1000);
     sem_wait(&late.expired);
     clock_reset();
-    loop_call_and_wait(loops_get(ls, 0), free_deadlines_on_loop, NULL);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), free_deadlines_on_loop, NULL);
     loops_stop(ls);
     assert_int_equal(late.n, 3);
     assert_memory_equal(late.order, "12m", 3);
@@ -373,19 +373,19 @@ static void simultaneous_deadlines_are_spread_over_several_iterations(void **sta
 
     (void)state;
     arrived = 0;
-    loop_call_and_wait(loops_get(ls, 0), start_many_deadlines, NULL);
-    wait_for_posts(SLOW_POSTS);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), start_many_deadlines, NULL);
+    wait_for_loop_messages(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 6 - 1);
-    loop_call_and_wait(loops_get(ls, 0), free_many_deadlines, NULL);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), free_many_deadlines, NULL);
     loops_stop(ls);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(posts_of_a_thread_run_once_and_in_order),
-        cmocka_unit_test(last_post_of_a_burst_wakes_the_loop),
-        cmocka_unit_test(slow_posts_are_spread_over_several_iterations),
+        cmocka_unit_test(messages_of_a_thread_to_a_loop_run_once_in_order),
+        cmocka_unit_test(last_of_many_loop_messages_wakes_the_loop),
+        cmocka_unit_test(slow_loop_messages_are_spread_over_iterations),
         cmocka_unit_test(memory_can_be_freed_on_the_thread_pool),
         cmocka_unit_test(loop_call_runs_on_its_loop_and_waits),
         cmocka_unit_test(iteration_end_runs_the_application_before_registered_callbacks),

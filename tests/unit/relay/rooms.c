@@ -37,7 +37,7 @@ static void count_participants_without_socket(void *arg, const struct voice_stat
     left += !live;
 }
 
-static void ignore_activity(void *arg, const struct voice_state_key *p)
+static void ignore_audio_activity(void *arg, const struct voice_state_key *p)
 {
     (void)arg, (void)p;
 }
@@ -121,7 +121,7 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
     (void)state;
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    struct loop *own = r->workers[0].loop, *loop = loops_get(ls, 0);
+    struct loop *own = r->workers[0].loop, *loop = loops_get_loop_at(ls, 0);
     loop_call_and_wait(own, start_counting_iterations, &here);
     loop_call_and_wait(own, send_all_participant_joins, &(struct group_coming){ r, loop });
     while (left < PEOPLE) {
@@ -177,10 +177,10 @@ static void queue_for_a_busy_loop_stays_small(void **state)
     left = 0;
     sem_init(&held.go, 0, 0);
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    loop_post(loops_get(ls, 0), &held.post);
+    loop_post_message(loops_get_loop_at(ls, 0), &held.post);
     long before = resident_kib();
     loop_call_and_wait(r->workers[0].loop, send_all_participant_joins,
-                       &(struct group_coming){ r, loops_get(ls, 0) });
+                       &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
     do
         relay_read_stats(r, &s);
     while (s.participants < PEOPLE && clock_monotonic_ns() < until);
@@ -213,7 +213,7 @@ static void ended_room_is_empty_immediately(void **state)
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
     loop_call_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
-                       &(struct group_coming){ r, loops_get(ls, 0) });
+                       &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
     while (left < PEOPLE || s.participants) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -257,7 +257,7 @@ static void emptied_room_frees_its_memory(void **state)
 
         left = 0;
         loop_call_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
-                           &(struct group_coming){ r, loops_get(ls, 0) });
+                           &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
         while (left < PEOPLE || s.participants) {
             assert_true(clock_monotonic_ns() < until);
             usleep(1000);
@@ -300,7 +300,7 @@ static void room_refuses_participants_above_its_limit(void **state)
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
     loop_call_and_wait(r->workers[0].loop, send_three,
-                       &(struct group_coming){ r, loops_get(ls, 0) });
+                       &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
     while (left < 3) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -325,7 +325,7 @@ static void read_participant_sequence(struct loop *l, void *arg)
 
     (void)l;
     for (const struct relay_participant *s;
-         (s = participants_next(t->relay->workers[0].participants, &at));)
+         (s = get_next_participant(t->relay->workers[0].participants, &at));)
         if (s->voice_state.user_id == t->user_id)
             t->seq = s->outbox.seq;
 }
@@ -364,7 +364,7 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
     loop_call_and_wait(t.relay->workers[0].loop, send_joins_and_speaking_changes,
-                       &(struct group_coming){ t.relay, loops_get(ls, 0) });
+                       &(struct group_coming){ t.relay, loops_get_loop_at(ls, 0) });
     while (t.seq < 2 + 11) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -400,7 +400,7 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     assert_int_equal(relay_start(ls, &options, &last.relay), OK);
     before.relay = last.relay;
     loop_call_and_wait(last.relay->workers[0].loop, send_101_participant_joins,
-                       &(struct group_coming){ last.relay, loops_get(ls, 0) });
+                       &(struct group_coming){ last.relay, loops_get_loop_at(ls, 0) });
     while (!last.seq) {
         assert_true(clock_monotonic_ns() < until);
         loop_call_and_wait(last.relay->workers[0].loop, read_participant_sequence, &last);
@@ -452,9 +452,9 @@ static void check_rooms_of_worker(struct loop *l, void *arg)
     size_t at = 0;
 
     (void)l;
-    for (const struct relay_participant *s; (s = participants_next(w->participants, &at));) {
-        assert_ptr_equal(relay_worker_of_room(w->relay, s->room->id), w);
-        assert_int_equal(relay_worker_of_ssrc(w->relay, s->media.ssrc), w->index);
+    for (const struct relay_participant *s; (s = get_next_participant(w->participants, &at));) {
+        assert_ptr_equal(relay_get_worker_of_room(w->relay, s->room->id), w);
+        assert_int_equal(relay_get_worker_of_ssrc(w->relay, s->media.ssrc), w->index);
         t->count++;
         if (s->voice_state.user_id == 1)
             t->room_of_first_user = s->room->id;
@@ -489,9 +489,9 @@ static void rooms_are_divided_between_workers(void **state)
     assert_int_equal(relay_start(ls, &options, &r), OK);
     assert_int_equal(r->worker_count, WORKERS);
     for (snowflake id = 1; id <= WORKER_ROOMS; id++)
-        send_room_join(r, loops_get(ls, 0), id, id, id);
+        send_room_join(r, loops_get_loop_at(ls, 0), id, id, id);
     for (snowflake room = 2; room <= WORKER_ROOMS; room++) {
-        send_room_join(r, loops_get(ls, 0), 1, room, WORKER_ROOMS + room);
+        send_room_join(r, loops_get_loop_at(ls, 0), 1, room, WORKER_ROOMS + room);
         do {
             assert_true(clock_monotonic_ns() < until);
             t = check_workers(r);
@@ -517,7 +517,7 @@ static void join_encrypted_group(struct loop *l, void *arg)
 
     (void)l;
     for (const struct relay_participant *s;
-         (s = participants_next(t->relay->workers[0].participants, &at));) {
+         (s = get_next_participant(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
 
         seat->dave_version = DAVE_VERSION;
@@ -547,7 +547,7 @@ static struct encrypted_room fill_encrypted_room(void)
 
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
     loop_call_and_wait(t.relay->workers[0].loop, send_101_participant_joins,
-                       &(struct group_coming){ t.relay, loops_get(ls, 0) });
+                       &(struct group_coming){ t.relay, loops_get_loop_at(ls, 0) });
     do {
         assert_true(clock_monotonic_ns() < until);
         relay_read_stats(t.relay, &s);
@@ -608,11 +608,11 @@ static void bind_sockets_of_speaker_and_listener(struct loop *l, void *arg)
     (void)l;
     getsockname(t->fd, &a.any, &n);
     for (const struct relay_participant *s;
-         (s = participants_next(t->relay->workers[0].participants, &at));)
+         (s = get_next_participant(t->relay->workers[0].participants, &at));)
         sealed += s->media.cipher != NULL;
     at = 0;
     for (const struct relay_participant *s;
-         sealed == 2 && (s = participants_next(t->relay->workers[0].participants, &at));) {
+         sealed == 2 && (s = get_next_participant(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
 
         participant_set_address(seat, &a);
@@ -667,9 +667,9 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket,
-                                     .source.on_audio_activity = ignore_activity };
+                                     .source.on_audio_activity = ignore_audio_activity };
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
-    struct two_seats t = { .loop = loops_get(ls, 0), .fd = loopback_socket() };
+    struct two_seats t = { .loop = loops_get_loop_at(ls, 0), .fd = loopback_socket() };
     struct relay_stats s;
 
     (void)state;
@@ -695,6 +695,70 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
     loops_stop(ls);
 }
 
+enum { BYSTANDERS = 99 };
+
+static void send_joins_of_bystanders(struct loop *l, void *arg)
+{
+    const struct two_seats *t = arg;
+
+    (void)l;
+    for (snowflake id = LISTENER + 1; id <= LISTENER + BYSTANDERS; id++)
+        send_participant_join(t->relay, t->loop, id, (struct opt_int){ 0 });
+}
+
+struct credit_reading {
+    struct relay *relay;
+    long credit;
+};
+
+static void read_credit_of_room(struct loop *l, void *arg)
+{
+    struct credit_reading *c = arg;
+    size_t at = 0;
+
+    (void)l;
+    c->credit = get_next_participant(c->relay->workers[0].participants, &at)->room->share.credit;
+}
+
+/* A packet is received (2), sent once (1) and not sent to 100 participants (6): otherwise a room
+ * of thousands that receives nothing would take the time of the other rooms. */
+static void room_is_charged_for_participants_that_receive_nothing(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
+                                     .address = "127.0.0.1",
+                                     .source.on_connected_changed =
+                                         count_participants_without_socket,
+                                     .source.on_audio_activity = ignore_audio_activity };
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
+    struct two_seats t = { .loop = loops_get_loop_at(ls, 0), .fd = loopback_socket() };
+    struct relay_stats s;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
+    while (!t.bound)
+        loop_call_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_bystanders, &t);
+    do
+        relay_read_stats(t.relay, &s);
+    while (s.participants < LISTENER + BYSTANDERS && clock_monotonic_ns() < until);
+    struct media_cipher *seal =
+        media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))), t.key, 0);
+    send_packet(&t, seal, 1);
+    do
+        relay_read_stats(t.relay, &s);
+    while (s.packets_out < 1 && clock_monotonic_ns() < until);
+    struct credit_reading reading = { .relay = t.relay };
+    loop_call_and_wait(t.relay->workers[0].loop, read_credit_of_room, &reading);
+    assert_int_equal(reading.credit, MEDIA_QUEUE_CREDIT - 2 - 1 - 6);
+    media_cipher_free(seal);
+    close(t.fd);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
 /* --- sequence numbers ----------------------------------------------------------------- */
 
 /* Returns a participant without a socket that was sent `count` messages. */
@@ -704,7 +768,7 @@ static struct relay_participant make_participant_with_messages(uint16_t seq, uns
     struct relay_participant s = { .version = VOICE_SEQUENCE_VERSION, .outbox.seq = seq };
 
     for (unsigned i = 0; i < count; i++)
-        outbox_send(&s, t);
+        outbox_send_message(&s, t);
     serialized_message_unref(t);
     return s;
 }
@@ -759,7 +823,7 @@ static void start_video_to_listener(struct loop *l, void *arg)
 
     bind_sockets_of_speaker_and_listener(l, arg);
     for (const struct relay_participant *s;
-         t->bound && (s = participants_next(t->relay->workers[0].participants, &at));) {
+         t->bound && (s = get_next_participant(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
 
         seat->permissions.can_send_video = seat->camera.layers[0].active =
@@ -796,8 +860,8 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
                                      .address = "127.0.0.1",
                                      .source.on_connected_changed =
                                          count_participants_without_socket,
-                                     .source.on_audio_activity = ignore_activity };
-    struct two_seats t = { .loop = loops_get(ls, 0), .fd = loopback_socket() };
+                                     .source.on_audio_activity = ignore_audio_activity };
+    struct two_seats t = { .loop = loops_get_loop_at(ls, 0), .fd = loopback_socket() };
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
     const struct timeval patience = { .tv_sec = PATIENCE_S };
     bool known = datagram_bundles_are_supported(t.fd);
@@ -834,10 +898,10 @@ static void shared_message_text_gets_the_sequence_number_of_each_participant(voi
     (void)state;
     buf_init(&out, 100);
     serialized_message_write(t, 65535, &out);
-    assert_str(buf_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1},\"seq\":65535}");
+    assert_str(buf_as_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1},\"seq\":65535}");
     buf_reset(&out);
     serialized_message_write(t, 0, &out);
-    assert_str(buf_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1}}");
+    assert_str(buf_as_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1}}");
     assert_ptr_equal(serialized_message_ref(t), t);
     serialized_message_unref(t);
     serialized_message_unref(t);
@@ -859,6 +923,7 @@ int main(void)
         cmocka_unit_test(rooms_are_divided_between_workers),
         cmocka_unit_test(full_encrypted_room_refuses_participants_if_encryption_is_required),
         cmocka_unit_test(participant_is_disconnected_after_the_last_nonce),
+        cmocka_unit_test(room_is_charged_for_participants_that_receive_nothing),
         cmocka_unit_test(video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams),
         cmocka_unit_test(shared_message_text_gets_the_sequence_number_of_each_participant),
     };

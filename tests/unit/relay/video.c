@@ -21,7 +21,7 @@ static int chosen(unsigned active, struct video_request wants)
     .named = { __VA_ARGS__ }, .count = sizeof(struct video_request_entry[]){ __VA_ARGS__ } / \
                                        sizeof(struct video_request_entry)
 
-static void best_requested_video_layer_is_chosen(void **state)
+static void best_video_layer_within_the_request_is_chosen(void **state)
 {
     (void)state;
     assert_int_equal(chosen(7, (struct video_request){ .any = 100 }), 2);
@@ -77,7 +77,7 @@ static void default_video_payload_types_exclude_audio(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(best_requested_video_layer_is_chosen),
+        cmocka_unit_test(best_video_layer_within_the_request_is_chosen),
         cmocka_unit_test(quality_of_a_named_stream_overrides_the_general_quality),
         cmocka_unit_test(ssrc_block_contains_its_layers_in_order),
         cmocka_unit_test(default_video_payload_types_exclude_audio),

@@ -25,7 +25,7 @@ static void hold_worker(struct loop_message *p)
 }
 
 /* Delivers datagrams that the relay counts as received and ignores. */
-static void deliver_datagrams(struct relay_worker *w, size_t count)
+static void deliver_datagrams_to_worker(struct relay_worker *w, size_t count)
 {
     struct datagram_list list = { .count = count };
 
@@ -64,20 +64,20 @@ static void full_inbox_of_a_busy_worker_drops_new_datagrams(void **state)
     struct relay_worker *w = &r->workers[0];
     sem_init(&held.is_held, 0, 0);
     sem_init(&held.go, 0, 0);
-    loop_post(w->loop, &held.post);
+    loop_post_message(w->loop, &held.post);
     sem_wait(&held.is_held);
     for (size_t sent = 0; sent < INBOX_LIMIT; sent += LIST)
-        deliver_datagrams(w, LIST);
+        deliver_datagrams_to_worker(w, LIST);
     assert_int_equal(stats_with_received(r, 0).dropped, 0);
-    deliver_datagrams(w, LIST);
-    deliver_datagrams(w, 1);
+    deliver_datagrams_to_worker(w, LIST);
+    deliver_datagrams_to_worker(w, 1);
     assert_int_equal(stats_with_received(r, LIST + 1).dropped, LIST + 1);
-    deliver_datagrams(&r->workers[1], LIST); /* another worker is not concerned */
+    deliver_datagrams_to_worker(&r->workers[1], LIST); /* another worker is not concerned */
     assert_int_equal(stats_with_received(r, 2 * LIST + 1).dropped, LIST + 1);
     sem_post(&held.go);
     /* The worker handles all that waited, and accepts new datagrams. */
     assert_int_equal(stats_with_received(r, INBOX_LIMIT + 2 * LIST + 1).dropped, LIST + 1);
-    deliver_datagrams(w, LIST);
+    deliver_datagrams_to_worker(w, LIST);
     assert_int_equal(stats_with_received(r, INBOX_LIMIT + 3 * LIST + 1).dropped, LIST + 1);
     relay_stop(r);
     loops_stop(ls);

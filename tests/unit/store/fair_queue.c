@@ -55,7 +55,7 @@ static void submit_background_read(struct fixture *f, struct test_work *one, str
     one->work.in_background = true;
     one->work.owner = owner;
     one->work.run = run;
-    store_submit(f->store, &one->work);
+    store_submit_work_item(f->store, &one->work);
 }
 
 /* A thread stays blocked, so that the others run in the order of one thread. */
@@ -241,7 +241,7 @@ static enum err read_in_six_round_trips(struct work_item *w, struct tx *tx)
 }
 
 /* The thread that interrupts no reads stays blocked until all reads have started. */
-static void run_reads_during_a_long_read(struct fixture *f, struct far_read *reads, int count)
+static void run_short_reads_during_a_long_read(struct fixture *f, struct far_read *reads, int count)
 {
     struct keeper keeper;
     sem_t entered, go, finished;
@@ -274,7 +274,7 @@ static int count_uninterrupted_reads(struct fixture *f)
     struct far_read reads[READS] = { 0 };
     int begun_once = 0;
 
-    run_reads_during_a_long_read(f, reads, READS);
+    run_short_reads_during_a_long_read(f, reads, READS);
     for (int i = 0; i < READS; i++) {
         assert_int_equal(reads[i].one.result, OK);
         begun_once += atomic_load(&reads[i].times) == 1;

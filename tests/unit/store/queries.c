@@ -18,7 +18,7 @@
 static enum err run_in_one_transaction(struct fixture *f, enum err (*run)(struct tx *tx, void *arg),
                                        void *arg)
 {
-    return store_run(f->store, STORE_WRITE, NULL, run, arg);
+    return store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, run, arg);
 }
 
 #define no_error(call) assert_int_equal((call), OK)
@@ -230,7 +230,7 @@ static void unfinished_query_does_not_disturb_later_transactions(void **state)
     for (int i = 0; i < 3; i++)
         no_error(run_in_one_transaction(f, leave_open, NULL));
     for (int i = 0; i < 3; i++)
-        no_error(store_run(f->store, STORE_READ, NULL, leave_open, NULL));
+        no_error(store_run_transaction_and_wait(f->store, STORE_READ, NULL, leave_open, NULL));
 
     /* SQLite closes without an error only if all statements were released. */
     char log[128];
@@ -377,7 +377,8 @@ static void read_transaction_cannot_write(void **state)
         signal(SIGABRT, SIG_DFL);
         if (store_open(&f->options, &f->store) != OK)
             _exit(1);
-        enum err e = store_run(f->store, STORE_READ, NULL, write_in_a_read, NULL);
+        enum err e =
+            store_run_transaction_and_wait(f->store, STORE_READ, NULL, write_in_a_read, NULL);
         _exit(e == ERR_INTERNAL ? 42 : 2);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -466,7 +467,7 @@ static void prefetched_rows_match_the_stored_rows(void **state)
         one->work.name = "pairs";
         one->work.run = query_around_writes;
         one->add = i;
-        store_submit(f->store, &one->work);
+        store_submit_work_item(f->store, &one->work);
         wait_for(&finished);
         no_error(one->result);
         test_works_free(one, 1);

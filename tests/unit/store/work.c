@@ -64,7 +64,7 @@ static void add_many(struct fixture *f, size_t count)
     struct test_work *ones = test_works_new(count, &finished);
 
     for (size_t i = 0; i < count; i++)
-        store_submit(f->store, &ones[i].work);
+        store_submit_work_item(f->store, &ones[i].work);
     for (size_t i = 0; i < count; i++)
         wait_for(&finished);
     for (size_t i = 0; i < count; i++)
@@ -119,7 +119,7 @@ static void record_completion_on_loop(struct work_item *w, enum err e)
 {
     struct loop_work *lw = container_of(w, struct loop_work, one.work);
 
-    if (loop_current() != lw->expected)
+    if (loop_get_current() != lw->expected)
         e = ERR_INTERNAL;
     note_done(w, e);
 }
@@ -130,7 +130,7 @@ static void submit_work_on_loop(struct loop *l, void *arg)
 
     lw->one.work.loop = lw->expected = l;
     lw->one.work.done = record_completion_on_loop;
-    store_submit(lw->f->store, &lw->one.work);
+    store_submit_work_item(lw->f->store, &lw->one.work);
 }
 
 static void completion_callback_runs_on_the_submitting_loop(void **state)
@@ -145,7 +145,7 @@ static void completion_callback_runs_on_the_submitting_loop(void **state)
         struct loop_work lw = { .one = *one, .f = f };
 
         lw.one.work.mode = STORE_WRITE;
-        loop_call_and_wait(loops_get(loops, i % 2), submit_work_on_loop, &lw);
+        loop_call_and_wait(loops_get_loop_at(loops, i % 2), submit_work_on_loop, &lw);
         wait_for(&finished);
         assert_int_equal(lw.one.result, OK);
         test_works_free(one, 1);
@@ -177,7 +177,7 @@ static enum err read_counter(struct work_item *w, struct tx *tx)
     return e;
 }
 
-static void record_read_result(struct work_item *w, enum err e)
+static void record_result_of_loop_read(struct work_item *w, enum err e)
 {
     struct turn *t = container_of(w, struct turn, work);
 
@@ -186,7 +186,7 @@ static void record_read_result(struct work_item *w, enum err e)
     atomic_fetch_add(&t->reads, 1);
 }
 
-static void read_then_write_then_read_on_loop(struct loop *l, void *arg)
+static void run_read_write_and_read_on_loop(struct loop *l, void *arg)
 {
     struct turn *t = arg;
 
@@ -194,15 +194,15 @@ static void read_then_write_then_read_on_loop(struct loop *l, void *arg)
         .mode = STORE_READ,
         .loop = l,
         .run = read_counter,
-        .done = record_read_result,
+        .done = record_result_of_loop_read,
         .arena = arena_new(),
     };
     t->location = &t->before;
-    store_submit(t->f->store, &t->work);
+    store_submit_work_item(t->f->store, &t->work);
     /* Called from no loop: the writer commits and wakes this thread within the iteration. */
     t->result = store_do(t->f->store, "update counter set n = n + 5 where id = 1");
     t->location = &t->after;
-    store_submit(t->f->store, &t->work);
+    store_submit_work_item(t->f->store, &t->work);
     arena_free(t->work.arena);
 }
 
@@ -217,7 +217,7 @@ static void read_on_a_loop_sees_earlier_commits_of_the_same_iteration(void **sta
     struct turn t = { .f = f };
 
     counter_make(f);
-    loop_call_and_wait(loops_get(loops, 0), read_then_write_then_read_on_loop, &t);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), run_read_write_and_read_on_loop, &t);
     loops_stop(loops);
     assert_int_equal(t.result, OK);
     assert_int_equal(t.reads, 2);
@@ -261,7 +261,7 @@ static void chain_done(struct work_item *w, enum err e)
         c->failed = e;
     if (w->mode == STORE_WRITE && !e) {
         w->mode = STORE_READ;
-        store_submit(c->f->store, w);
+        store_submit_work_item(c->f->store, w);
         return;
     }
     c->stale |= c->seen < c->written;
@@ -275,7 +275,7 @@ static void chain_write(struct chain *c)
 {
     arena_reset(c->work.arena);
     c->work.mode = STORE_WRITE;
-    store_submit(c->f->store, &c->work);
+    store_submit_work_item(c->f->store, &c->work);
 }
 
 static void chain_start(struct loop *l, void *arg)
@@ -301,7 +301,7 @@ static void read_after_a_completed_write_sees_it(void **state)
     for (unsigned i = 0; i < CHAINS; i++) {
         chains[i] = (struct chain){ .f = f, .finished = &finished, .left = ROUNDS };
         chains[i].work.arena = arena_new();
-        loop_call_and_wait(loops_get(loops, i % 2), chain_start, &chains[i]);
+        loop_call_and_wait(loops_get_loop_at(loops, i % 2), chain_start, &chains[i]);
     }
     for (unsigned i = 0; i < CHAINS; i++)
         wait_for(&finished);
@@ -360,12 +360,12 @@ static void background_reads_block_neither_loop_nor_writer(void **state)
         reads[i].lw.one.work.mode = STORE_READ;
         reads[i].lw.one.work.in_background = true;
         reads[i].lw.one.work.run = read_behind_gate;
-        loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &reads[i].lw);
+        loop_call_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &reads[i].lw);
     }
     struct loop_work short_read = { .one = *near, .f = f };
     short_read.one.work.mode = STORE_READ;
     short_read.one.work.run = read_and_go;
-    loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &short_read);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &short_read);
     wait_for(&near_done);
     assert_int_equal(short_read.one.result, OK);
     no_error(store_do(f->store, "update counter set n = n + 1 where id = 1"));
@@ -407,10 +407,10 @@ static enum err count_up(struct work_item *w, struct tx *tx)
     if (e)
         return e; /* the wrong arena was used */
     tx_switch_arena(tx, before);
-    if (r->says_so && (e = tx_require_background(tx)))
+    if (r->says_so && (e = tx_require_background_thread(tx)))
         return e;
     r->counted = row_int(&rows, 0);
-    r->ended_on_loop = loop_current() != NULL;
+    r->ended_on_loop = loop_get_current() != NULL;
     return OK;
 }
 
@@ -424,7 +424,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
     r.other = arena_new();
     r.lw.one.work.mode = STORE_READ;
     r.lw.one.work.run = count_up;
-    loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &r.lw);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &r.lw);
     wait_for(&finished);
     assert_int_equal(r.lw.one.result, OK);
     assert_int_equal(r.counted, most);
@@ -458,7 +458,7 @@ static void store_close_completes_submitted_work(void **state)
 
     counter_make(f);
     for (size_t i = 0; i < COUNT; i++)
-        store_submit(f->store, &ones[i].work);
+        store_submit_work_item(f->store, &ones[i].work);
     store_close(f->store);
     for (size_t i = 0; i < COUNT; i++) {
         wait_for(&finished);

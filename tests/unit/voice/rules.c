@@ -66,7 +66,7 @@ static struct voice_state state(bool suppress, int64_t asked)
     };
 }
 
-static void expect_stage_state(const struct voice_state *s, bool suppress, int64_t asked)
+static void expect_voice_state_on_stage(const struct voice_state *s, bool suppress, int64_t asked)
 {
     assert_int_equal(s->suppress, suppress);
     assert_int_equal(s->request_to_speak_timestamp.given == GIVEN, asked != 0);
@@ -111,39 +111,39 @@ static void stage_requests_change_the_voice_state(void **unused)
 
     (void)unused;
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ 0 }, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(true) }, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
     /* Request to speak, and withdraw the request. */
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ ASK(NOW - 5) }, NOW);
-    expect_stage_state(&s, true, NOW);
+    expect_voice_state_on_stage(&s, true, NOW);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ ASK(NOW + 5) }, NOW);
-    expect_stage_state(&s, true, NOW + 5);
+    expect_voice_state_on_stage(&s, true, NOW + 5);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ ASK(0) }, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
     /* Become a speaker, with and without a request. */
     s = state(true, 7);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(false) },
                                     NOW);
-    expect_stage_state(&s, false, 0);
+    expect_voice_state_on_stage(&s, false, 0);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(false) },
                                     NOW);
-    expect_stage_state(&s, false, 0);
+    expect_voice_state_on_stage(&s, false, 0);
     /* Accept an invitation. */
     s = state(false, 7);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(false) },
                                     NOW);
-    expect_stage_state(&s, false, 7);
+    expect_voice_state_on_stage(&s, false, 7);
     stage_voice_state_request_apply(
         &s, &(struct stage_voice_state_request){ SUPPRESS(false), ASK(0) }, NOW);
-    expect_stage_state(&s, false, 0);
+    expect_voice_state_on_stage(&s, false, 0);
     /* Decline an invitation, or return to the audience. */
     s = state(false, 7);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(true) }, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
     s = state(true, 7);
     stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(true) }, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
 }
 
 static void stage_moderators_change_the_voice_state(void **unused)
@@ -152,23 +152,23 @@ static void stage_moderators_change_the_voice_state(void **unused)
 
     (void)unused;
     stage_apply_moderator_change(&s, false, false, NOW);
-    expect_stage_state(&s, false, NOW);
+    expect_voice_state_on_stage(&s, false, NOW);
     stage_apply_moderator_change(&s, false, false, NOW + 1);
-    expect_stage_state(&s, false, NOW + 1);
+    expect_voice_state_on_stage(&s, false, NOW + 1);
     stage_apply_moderator_change(&s, true, false, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
     stage_apply_moderator_change(&s, true, false, NOW);
-    expect_stage_state(&s, true, 0);
+    expect_voice_state_on_stage(&s, true, 0);
     s = state(true, 7);
     stage_apply_moderator_change(&s, false, true, NOW);
-    expect_stage_state(&s, false, 0);
+    expect_voice_state_on_stage(&s, false, 0);
     /* A speaker gets an invitation too; a bot does not. */
     s = state(false, 0);
     stage_apply_moderator_change(&s, false, false, NOW);
-    expect_stage_state(&s, false, NOW);
+    expect_voice_state_on_stage(&s, false, NOW);
     s = state(false, 0);
     stage_apply_moderator_change(&s, false, true, NOW);
-    expect_stage_state(&s, false, 0);
+    expect_voice_state_on_stage(&s, false, 0);
 }
 
 static void request_to_speak_time_may_be_a_minute_old(void **unused)

@@ -27,9 +27,9 @@ enum { SLOTS_ALLOCATED_AT_ONCE = 256 };
 struct journal {
     char *path;
     int fd;
-    struct journal_head *head; /* the mapped file */
-    pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* indexes of free journal slots that were used before */
+    struct journal_file_header *head; /* the mapped file */
+    pthread_mutex_t lock;             /* protects the members below */
+    uint32_t *free;                   /* indexes of free journal slots that were used before */
     uint32_t free_count, used, allocated;
     bool full; /* the disk is full, and this was already logged */
 };
@@ -247,6 +247,6 @@ void journal_record_session_tasks(struct session *s)
 {
     if (!s->resume.slot)
         return;
-    atomic_store(&s->resume.slot->tasks, session_task_count(s) + !links_are_empty(&s->lists));
+    atomic_store(&s->resume.slot->tasks, session_count_tasks(s) + !links_are_empty(&s->lists));
     replication_mark_session_unsent(s);
 }

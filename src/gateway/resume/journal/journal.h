@@ -117,8 +117,8 @@ enum journal_result journal_find_session(const char *folder, uint32_t identity, 
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
 /* Sets *ret to an event number: a client that has read up to `seq` has all its events up to that
  * number. Returns false if the journal slot does not go back that far. */
-bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
-                                        uint64_t seq, uint64_t *ret);
+bool journal_slot_find_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
+                                             uint64_t seq, uint64_t *ret);
 /* Deletes journal files of processes that have been dead for longer than a session can be resumed.
  * Sets *ret to the node identities (snowflake) of the remaining files. */
 void delete_outdated_journals(const char *folder, int64_t now_ms, struct arena *arena,

@@ -13,18 +13,18 @@ enum {
 
 #define JOURNAL_MAGIC UINT64_C(0x0331726467646c47)
 
-struct journal_loop {
+struct journal_loop_record {
     _Atomic uint64_t position;
     char rest[56]; /* pads to a cache line */
 };
 
-struct journal_head {
+struct journal_file_header {
     _Atomic uint64_t magic; /* written last */
     /* When another process first found this process dead, in ms; 0 if that did not happen. */
     int64_t gone_ms;
     char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the file may be inconsistent */
     char rest[8];
-    struct journal_loop loops[JOURNAL_LOOPS_MAX];
+    struct journal_loop_record loops[JOURNAL_LOOPS_MAX];
     _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each journal slot, or 0 */
 };
 
@@ -35,8 +35,8 @@ _Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT_BYTES, "a slot fits i
 
 static inline size_t journal_slot_offset(uint32_t slot)
 {
-    size_t head = (sizeof(struct journal_head) + JOURNAL_SLOT_BYTES - 1) / JOURNAL_SLOT_BYTES *
-                  JOURNAL_SLOT_BYTES;
+    size_t head = (sizeof(struct journal_file_header) + JOURNAL_SLOT_BYTES - 1) /
+                  JOURNAL_SLOT_BYTES * JOURNAL_SLOT_BYTES;
 
     return head + (size_t)slot * JOURNAL_SLOT_BYTES;
 }

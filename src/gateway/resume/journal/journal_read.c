@@ -12,7 +12,7 @@
 #include "gateway/sessions/session.h"
 #include "model/fields/ids.h"
 
-static bool slot_can_resume_from_seq(const struct journal_slot *slot, uint64_t seq)
+static bool journal_slot_can_resume_from_seq(const struct journal_slot *slot, uint64_t seq)
 {
     return !slot->is_incomplete && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
@@ -48,12 +48,13 @@ uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t 
     return seen;
 }
 
-bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
-                                        uint64_t seq, uint64_t *ret)
+bool journal_slot_find_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
+                                             uint64_t seq, uint64_t *ret)
 {
     uint64_t unread;
 
-    if (!slot_can_resume_from_seq(slot, seq) || !find_first_event_after_seq(slot, seq, &unread))
+    if (!journal_slot_can_resume_from_seq(slot, seq) ||
+        !find_first_event_after_seq(slot, seq, &unread))
         return false;
     *ret = unread ? unread - 1 : journal_slot_last_sent_event(slot, hub_position);
     return true;
@@ -95,7 +96,8 @@ static bool journal_is_from_this_boot(int fd)
     char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
 
     read_kernel_boot_id(now);
-    return read_all_bytes_at_offset(fd, then, sizeof then, offsetof(struct journal_head, boot)) &&
+    return read_all_bytes_at_offset(fd, then, sizeof then,
+                                    offsetof(struct journal_file_header, boot)) &&
            memcmp(then, now, sizeof now) == 0;
 }
 
@@ -104,7 +106,7 @@ static bool journal_is_from_this_boot(int fd)
 static bool journal_is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
-    off_t at = offsetof(struct journal_head, gone_ms);
+    off_t at = offsetof(struct journal_file_header, gone_ms);
 
     /* The read fails if the journal file was just created: it is empty and not locked yet. */
     if (!read_all_bytes_at_offset(fd, &gone_ms, sizeof gone_ms, (size_t)at))
@@ -116,12 +118,13 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
 
 /* Finds the journal slot of a session in a journal file. Returns false if the file has no such
  * session. */
-static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
+static bool find_journal_slot_of_session(int fd, struct arena *arena, uint64_t number,
+                                         uint32_t *ret)
 {
     size_t size = JOURNAL_SLOTS_MAX * sizeof(uint64_t);
     uint64_t *numbers = arena_alloc(arena, size);
 
-    if (!read_all_bytes_at_offset(fd, numbers, size, offsetof(struct journal_head, numbers)))
+    if (!read_all_bytes_at_offset(fd, numbers, size, offsetof(struct journal_file_header, numbers)))
         return false;
     for (uint32_t i = 0; i < JOURNAL_SLOTS_MAX; i++)
         if (numbers[i] == number) {
@@ -137,17 +140,17 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
     uint64_t position = 0;
     uint32_t slot;
 
-    if (!find_slot_of_session(fd, arena, number, &slot))
+    if (!find_journal_slot_of_session(fd, arena, number, &slot))
         return false;
     ret->slot = arena_alloc(arena, sizeof *ret->slot);
     if (!read_all_bytes_at_offset(fd, ret->slot, sizeof *ret->slot, journal_slot_offset(slot)))
         return false;
     if (ret->slot->loop_index < JOURNAL_LOOPS_MAX &&
         !read_all_bytes_at_offset(fd, &position, sizeof position,
-                                  offsetof(struct journal_head, loops) +
-                                      ret->slot->loop_index * sizeof(struct journal_loop)))
+                                  offsetof(struct journal_file_header, loops) +
+                                      ret->slot->loop_index * sizeof(struct journal_loop_record)))
         return false;
-    return journal_slot_last_event_before_seq(ret->slot, position, seq, &ret->seen);
+    return journal_slot_find_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }
 
 /* Reads the session from a journal file. An unreliable file is treated as missing, because another

@@ -40,14 +40,14 @@ bool loop_retains_events(const struct gateway_loop *h)
     return h->resume.retains_all || !links_are_empty(&h->resume.arriving);
 }
 
-void retain_event_if_needed(struct gateway_loop *h, struct gateway_event *n)
+void retain_event_if_a_session_needs_it(struct gateway_loop *h, struct gateway_event *n)
 {
     struct loop_resume_state *r = &h->resume;
 
     if (!loop_retains_events(h))
         return;
     retained_events_add(&r->retained, n);
-    r->retained_bytes += r->retains_all ? gateway_event_payload(n).n : 0;
+    r->retained_bytes += r->retains_all ? gateway_event_get_payload(n).n : 0;
     if (r->retains_all && r->retained_bytes > RETAINED_EVENTS_MAX_BYTES)
         stop_retaining_events(h);
 }
@@ -68,14 +68,14 @@ void loop_resume_init(struct gateway_loop *h)
     r->journal_position = journal_loop_position(h->gateway->journal, loop_index(h->loop));
     if (r->journal_position)
         atomic_store(r->journal_position, h->position);
-    r->replication = replication_new(h);
+    r->replication = journal_replication_new(h);
 }
 
 void loop_resume_clear(struct gateway_loop *h)
 {
     struct loop_resume_state *r = &h->resume;
 
-    replication_free(r->replication);
+    journal_replication_free(r->replication);
     retained_events_clear(&r->retained);
     map_clear(&r->requests_by_number);
     deadline_list_free(r->retain_timer);

@@ -7,7 +7,8 @@
 static const char INSERT_OWNER[] = "insert into session_homes (number, user_id, identity) "
                                    "values ($1, $2, $3) on conflict (number) do nothing";
 
-enum err owner_row_insert(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity)
+enum err session_owner_row_insert(struct tx *tx, uint64_t number, snowflake user_id,
+                                  uint32_t identity)
 {
     return tx_exec(tx, INSERT_OWNER, BIND(v_int((int64_t)number), v_id(user_id), v_int(identity)),
                    NULL);
@@ -15,7 +16,7 @@ enum err owner_row_insert(struct tx *tx, uint64_t number, snowflake user_id, uin
 
 static const char DELETE_OWNER[] = "delete from session_homes where number = $1 and identity = $2";
 
-enum err owner_row_delete(struct tx *tx, uint64_t number, uint32_t identity)
+enum err session_owner_row_delete(struct tx *tx, uint64_t number, uint32_t identity)
 {
     return tx_exec(tx, DELETE_OWNER, BIND(v_int((int64_t)number), v_int(identity)), NULL);
 }
@@ -23,8 +24,8 @@ enum err owner_row_delete(struct tx *tx, uint64_t number, uint32_t identity)
 static const char UPDATE_OWNER[] = "update session_homes set identity = $3 where number = $1 and "
                                    "identity = $2";
 
-enum err owner_row_compare_and_set(struct tx *tx, uint64_t number, uint32_t from, uint32_t to,
-                                   bool *ret)
+enum err session_owner_row_compare_and_set(struct tx *tx, uint64_t number, uint32_t from,
+                                           uint32_t to, bool *ret)
 {
     int64_t changed = 0;
     enum err e =
@@ -39,8 +40,8 @@ static const char SELECT_OWNER[] =
     "h.identity and n.state = 1) from session_homes h where h.number = $1 "
     "and h.user_id = $2";
 
-enum err owner_row_read(struct tx *tx, uint64_t number, snowflake user_id,
-                        struct session_owner *ret)
+enum err session_owner_row_read(struct tx *tx, uint64_t number, snowflake user_id,
+                                struct session_owner *ret)
 {
     struct rows r;
     bool found;
@@ -109,8 +110,8 @@ static enum err delete_rows_of_dead_nodes(struct tx *tx, uint32_t identity,
     return e ? e : tx_exec(tx, DELETE_OLD_MISSING, BIND(v_int(now_ms - grace_ms)), NULL);
 }
 
-enum err owner_rows_prune(struct tx *tx, uint32_t identity, const struct list *with_journal,
-                          int64_t grace_ms, int64_t now_ms)
+enum err session_owner_rows_prune(struct tx *tx, uint32_t identity, const struct list *with_journal,
+                                  int64_t grace_ms, int64_t now_ms)
 {
     enum err e = tx_exec(tx, DELETE_EXPIRED_SUSPENDED, BIND(v_int(now_ms)), NULL);
 

@@ -14,9 +14,9 @@ enum {
     REPLICATION_SLACK_MS = 60 * 1000,
 };
 
-struct replicas *replica_new(uint32_t identity)
+struct journal_replicas *journal_replicas_new(uint32_t identity)
 {
-    struct replicas *k = mem_new(sizeof *k);
+    struct journal_replicas *k = mem_new(sizeof *k);
 
     k->identity = identity;
     pthread_mutex_init(&k->lock, NULL);
@@ -28,15 +28,15 @@ struct replicas *replica_new(uint32_t identity)
     return k;
 }
 
-void replica_free(struct replicas *k)
+void journal_replicas_free(struct journal_replicas *k)
 {
     size_t at = 0;
 
     if (!k)
         return;
     while (!links_are_empty(&k->by_age))
-        replica_session_remove(k, container_of(k->by_age.next, struct replica_session, link));
-    for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
+        replica_session_remove(k, container_of(k->by_age.next, struct replicated_session, link));
+    for (struct replicated_node *s; (s = map_next_value(&k->nodes, &at));)
         mem_free(s);
     map_clear(&k->sessions);
     map_clear(&k->borrowed);
@@ -48,34 +48,36 @@ void replica_free(struct replicas *k)
 
 void append_replica_hello(struct buf *out, uint32_t identity)
 {
-    serial_put_u64(out, REPLICA_HELLO);
-    serial_put_u64(out, identity);
-    serial_put_u64(out, JOURNAL_MAGIC);
+    serial_append_u64(out, REPLICA_HELLO);
+    serial_append_u64(out, identity);
+    serial_append_u64(out, JOURNAL_MAGIC);
 }
 
-static void handle_replica_hello(struct replicas *k, uint32_t identity, struct serial_reader *in)
+static void handle_replica_hello(struct journal_replicas *k, uint32_t identity,
+                                 struct serial_reader *in)
 {
     uint64_t magic = serial_get_u64(in);
 
     if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < REPLICA_NODES_MAX)
-        map_put(&k->replicas, identity, (void *)(uintptr_t)identity);
+        map_set_value(&k->replicas, identity, (void *)(uintptr_t)identity);
 }
 
 /* Removes dead nodes from the set of nodes that store copies. A node that was removed by mistake is
  * added again by its next REPLICA_HELLO. */
-static void remove_dead_replica_nodes(struct replicas *k, const uint32_t *identities, size_t count)
+static void remove_dead_replica_nodes(struct journal_replicas *k, const uint32_t *identities,
+                                      size_t count)
 {
     struct map living;
 
     map_init(&living);
     for (size_t i = 0; i < count; i++)
-        if (map_get(&k->replicas, identities[i]))
-            map_put(&living, identities[i], (void *)(uintptr_t)identities[i]);
+        if (map_find_value(&k->replicas, identities[i]))
+            map_set_value(&living, identities[i], (void *)(uintptr_t)identities[i]);
     map_clear(&k->replicas);
     k->replicas = living;
 }
 
-uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *identities,
+uint32_t choose_replica_node(struct journal_replicas *k, uint32_t me, const uint32_t *identities,
                              size_t count)
 {
     uint32_t next = 0, first = 0;
@@ -85,7 +87,7 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
     for (size_t i = 0; i < count; i++) {
         uint32_t id = identities[i];
 
-        if (id == me || !map_get(&k->replicas, id))
+        if (id == me || !map_find_value(&k->replicas, id))
             continue;
         if (id > me && (!next || id < next))
             next = id;
@@ -96,7 +98,8 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
     return next ? next : first;
 }
 
-bool all_replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities)
+bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
+                                  const struct map *identities)
 {
     uintptr_t identity;
     size_t at = 0;
@@ -104,9 +107,9 @@ bool all_replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const stru
     pthread_mutex_lock(&k->lock);
     /* False after the start of this node, when it knows no node that stores copies. */
     bool are_in_set = k->replicas.count > 0;
-    while ((identity = (uintptr_t)map_next(&k->replicas, &at)))
+    while ((identity = (uintptr_t)map_next_value(&k->replicas, &at)))
         are_in_set = are_in_set && (identity == k->identity || identity == owner ||
-                                    map_get(identities, identity));
+                                    map_find_value(identities, identity));
     pthread_mutex_unlock(&k->lock);
     return are_in_set;
 }
@@ -119,7 +122,8 @@ static void handle_replication_gap_report(struct serial_reader *in, struct repli
     ret->loop_index = (unsigned)hub;
 }
 
-void replica_handle_message(struct replicas *k, struct str message, struct replica_reply *ret)
+void replica_handle_message(struct journal_replicas *k, struct str message,
+                            struct replica_reply *ret)
 {
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get_u64(&in);
@@ -150,12 +154,12 @@ void replica_handle_message(struct replicas *k, struct str message, struct repli
     pthread_mutex_unlock(&k->lock);
 }
 
-enum journal_result replica_find_session(struct replicas *k, uint32_t identity, uint64_t number,
-                                         uint64_t seq, struct arena *arena,
+enum journal_result replica_find_session(struct journal_replicas *k, uint32_t identity,
+                                         uint64_t number, uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret)
 {
     pthread_mutex_lock(&k->lock);
-    const struct replica_session *s = replica_session_find(k, number, identity);
+    const struct replicated_session *s = replica_session_find(k, number, identity);
     enum journal_result answer = replica_session_check_seq(k, s, seq, &ret->seen);
     if (answer == JOURNAL_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
@@ -172,24 +176,25 @@ static bool replica_session_is_expired(int64_t received_ms, int64_t now_ms)
 
 /* Removes expired copies. The list is sorted by age, so the loop ends at the first copy that has
  * not expired. */
-void replica_evict_expired(struct replicas *k, int64_t now_ms)
+void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;
-    struct replica_node *silent = NULL;
+    struct replicated_node *silent = NULL;
 
     pthread_mutex_lock(&k->lock);
     for (; count < EVICTED_PER_CALL && !links_are_empty(&k->by_age); count++) {
-        struct replica_session *s = container_of(k->by_age.next, struct replica_session, link);
+        struct replicated_session *s =
+            container_of(k->by_age.next, struct replicated_session, link);
 
         if (!replica_session_is_expired(s->received_ms, now_ms))
             break;
         replica_session_remove(k, s);
     }
-    for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
+    for (struct replicated_node *s; (s = map_next_value(&k->nodes, &at));)
         if (replica_session_is_expired(s->received_ms, now_ms))
             silent = s;
     if (silent) {
-        map_remove(&k->nodes, silent->identity);
+        map_remove_value(&k->nodes, silent->identity);
         mem_free(silent);
     }
     if (count)
@@ -197,7 +202,7 @@ void replica_evict_expired(struct replicas *k, int64_t now_ms)
     pthread_mutex_unlock(&k->lock);
 }
 
-uint64_t replica_session_count(struct replicas *k)
+uint64_t replica_session_count(struct journal_replicas *k)
 {
     pthread_mutex_lock(&k->lock);
     uint64_t count = k->sessions.count + k->borrowed.count;

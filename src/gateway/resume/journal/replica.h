@@ -19,7 +19,7 @@
 #include "base/map.h"
 #include "gateway/resume/journal/journal.h"
 
-struct replicas;
+struct journal_replicas;
 
 /* Kind of a replication message. After the kind, each message has a node identity: the sender, or
  * the owner of the session. The comment of each kind lists the fields that follow. */
@@ -55,28 +55,30 @@ struct replica_reply {
     unsigned loop_index; /* loop of that message */
 };
 
-struct replicas *replica_new(uint32_t identity); /* identity of this node */
-void replica_free(struct replicas *k);           /* accepts NULL */
+struct journal_replicas *journal_replicas_new(uint32_t identity); /* identity of this node */
+void journal_replicas_free(struct journal_replicas *k);           /* accepts NULL */
 
 /* The functions below are thread-safe. */
-void replica_handle_message(struct replicas *k, struct str message, struct replica_reply *ret);
+void replica_handle_message(struct journal_replicas *k, struct str message,
+                            struct replica_reply *ret);
 void append_replica_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker);
 void append_replica_hello(struct buf *out, uint32_t identity);
 /* Finds a copy of the session, for a client that has read up to `seq`. The result is
  * JOURNAL_UNKNOWN (no copy), JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
-enum journal_result replica_find_session(struct replicas *k, uint32_t identity, uint64_t number,
-                                         uint64_t seq, struct arena *arena,
+enum journal_result replica_find_session(struct journal_replicas *k, uint32_t identity,
+                                         uint64_t number, uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
 /* Returns whether each living node that stores copies is this node, the node `owner`, or in
  * `identities`. Returns false if no node is known that stores copies. */
-bool all_replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities);
+bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
+                                  const struct map *identities);
 /* Chooses the node that stores the replica of node `me`, among the living nodes that store copies:
  * the next higher identity, or the lowest if there is no higher one; 0 if there is no node. */
-uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *identities,
+uint32_t choose_replica_node(struct journal_replicas *k, uint32_t me, const uint32_t *identities,
                              size_t count);
 /* Evicts some of those copies that were not updated for longer than a session can be resumed. */
-void replica_evict_expired(struct replicas *k, int64_t now_ms);
-uint64_t replica_session_count(struct replicas *k);
+void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms);
+uint64_t replica_session_count(struct journal_replicas *k);
 
 #endif

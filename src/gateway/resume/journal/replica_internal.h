@@ -11,38 +11,38 @@
 #include "gateway/resume/journal/journal_file.h"
 
 /* State of the messages received from one loop of a node. */
-struct replica_loop {
+struct replicated_loop_state {
     uint64_t messages, position;
     uint64_t gaps; /* number of gaps found so far in the message numbers of this loop */
 };
 
-struct replica_node {
+struct replicated_node {
     uint32_t identity;
     int64_t received_ms;
-    struct replica_loop loops[JOURNAL_LOOPS_MAX];
+    struct replicated_loop_state loops[JOURNAL_LOOPS_MAX];
 };
 
-struct replica_session {
+struct replicated_session {
     struct link link; /* link in replicas.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received, in ms */
     unsigned sent_by;    /* index of the loop that sent the whole session */
     uint64_t began;      /* first seq that the owner's journal has of the session */
-    uint64_t gaps;       /* value of replica_loop.gaps when the whole session was received */
-    bool borrowed;       /* another replica sent this copy, not the owner */
-    uint64_t position;   /* event position of the session's loop; valid if `borrowed` */
+    uint64_t gaps;     /* value of replicated_loop_state.gaps when the whole session was received */
+    bool borrowed;     /* another replica sent this copy, not the owner */
+    uint64_t position; /* event position of the session's loop; valid if `borrowed` */
     struct journal_slot slot;
 };
 
-struct replicas {
+struct journal_replicas {
     uint32_t identity;    /* identity of this node */
     pthread_mutex_t lock; /* protects the members below */
-    struct map nodes;     /* node identity -> struct replica_node */
-    struct map sessions;  /* session number -> struct replica_session, sent by its owner */
-    /* Session number -> struct replica_session that another replica sent for a client of this node.
-     * This map is separate from `sessions`, because the copy in `sessions` may come from a former
-     * owner that died. */
+    struct map nodes;     /* node identity -> struct replicated_node */
+    struct map sessions;  /* session number -> struct replicated_session, sent by its owner */
+    /* Session number -> struct replicated_session that another replica sent for a client of this
+     * node. This map is separate from `sessions`, because the copy in `sessions` may come from a
+     * former owner that died. */
     struct map borrowed;
     /* All copies of sessions, ordered by the time of receipt; the newest is last. */
     struct link by_age;
@@ -54,34 +54,36 @@ struct replicas {
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
-void replica_session_remove(struct replicas *k, struct replica_session *s); /* accepts NULL */
+void replica_session_remove(struct journal_replicas *k,
+                            struct replicated_session *s); /* accepts NULL */
 /* Records that the whole session was received at the time now_ms. */
-void replica_session_record_receipt(struct replicas *k, struct replica_session *s, int64_t now_ms);
+void replica_session_record_receipt(struct journal_replicas *k, struct replicated_session *s,
+                                    int64_t now_ms);
 /* Finds the copy of a session in the map `sessions` or `borrowed`. If there is none, or only the
  * copy of another owner, creates a new one. Returns NULL if the replica is full. */
-struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
-                                                      uint64_t number, uint32_t identity);
+struct replicated_session *replica_session_get_or_create(struct journal_replicas *k, bool borrowed,
+                                                         uint64_t number, uint32_t identity);
 /* Return the copy of a session of this owner, or NULL if there is none. replica_session_find
  * prefers the copy in `borrowed`, which was stored because it had more events. */
-struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
-                                             uint32_t identity);
-struct replica_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
-                                                    uint32_t identity);
-void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
+struct replicated_session *replica_session_find(const struct journal_replicas *k, uint64_t number,
+                                                uint32_t identity);
+struct replicated_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
+                                                       uint32_t identity);
+void replica_handle_records(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
 /* --- replica_requests.c: requests for copies ------------------------------------------ */
 
-enum journal_result replica_session_check_seq(const struct replicas *k,
-                                              const struct replica_session *s, uint64_t seq,
+enum journal_result replica_session_check_seq(const struct journal_replicas *k,
+                                              const struct replicated_session *s, uint64_t seq,
                                               uint64_t *ret_seen);
-void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_request(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_handle_session_copy(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                                 struct replica_reply *ret);
+void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
+                                 struct serial_reader *in, struct replica_reply *ret);
 void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
                                     struct replica_reply *ret);
-void replica_handle_refused_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                                    struct replica_reply *ret);
+void replica_handle_refused_session(struct journal_replicas *k, uint32_t identity,
+                                    struct serial_reader *in, struct replica_reply *ret);
 
 #endif

@@ -11,27 +11,28 @@ enum {
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
-void replica_session_remove(struct replicas *k, struct replica_session *s)
+void replica_session_remove(struct journal_replicas *k, struct replicated_session *s)
 {
     if (!s)
         return;
-    map_remove(s->borrowed ? &k->borrowed : &k->sessions, s->number);
+    map_remove_value(s->borrowed ? &k->borrowed : &k->sessions, s->number);
     link_remove(&s->link);
     mem_free(s);
 }
 
-void replica_session_record_receipt(struct replicas *k, struct replica_session *s, int64_t now_ms)
+void replica_session_record_receipt(struct journal_replicas *k, struct replicated_session *s,
+                                    int64_t now_ms)
 {
     s->received_ms = now_ms;
     link_remove(&s->link);
     links_append(&k->by_age, &s->link);
 }
 
-struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
-                                                      uint64_t number, uint32_t identity)
+struct replicated_session *replica_session_get_or_create(struct journal_replicas *k, bool borrowed,
+                                                         uint64_t number, uint32_t identity)
 {
     struct map *copies = borrowed ? &k->borrowed : &k->sessions;
-    struct replica_session *s = map_get(copies, number);
+    struct replicated_session *s = map_find_value(copies, number);
 
     if (s && s->identity == identity)
         return s;
@@ -47,36 +48,37 @@ struct replica_session *replica_session_get_or_create(struct replicas *k, bool b
     s->number = number;
     s->identity = identity;
     s->borrowed = borrowed;
-    map_put(copies, number, s);
+    map_set_value(copies, number, s);
     links_append(&k->by_age, &s->link);
     return s;
 }
 
-struct replica_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
-                                                    uint32_t identity)
+struct replicated_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
+                                                       uint32_t identity)
 {
-    struct replica_session *s = map_get(copies, number);
+    struct replicated_session *s = map_find_value(copies, number);
 
     return s && s->identity == identity ? s : NULL;
 }
 
-struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
-                                             uint32_t identity)
+struct replicated_session *replica_session_find(const struct journal_replicas *k, uint64_t number,
+                                                uint32_t identity)
 {
-    struct replica_session *s = replica_session_find_in_map(&k->borrowed, number, identity);
+    struct replicated_session *s = replica_session_find_in_map(&k->borrowed, number, identity);
 
     return s ? s : replica_session_find_in_map(&k->sessions, number, identity);
 }
 
-static struct replica_node *replica_node_get_or_create(struct replicas *k, uint32_t identity)
+static struct replicated_node *replica_node_get_or_create(struct journal_replicas *k,
+                                                          uint32_t identity)
 {
-    struct replica_node *s = map_get(&k->nodes, identity);
+    struct replicated_node *s = map_find_value(&k->nodes, identity);
 
     if (s)
         return s;
     s = mem_new(sizeof *s);
     s->identity = identity;
-    map_put(&k->nodes, identity, s);
+    map_set_value(&k->nodes, identity, s);
     return s;
 }
 
@@ -95,7 +97,7 @@ static void copy_session_head_to_slot(struct journal_slot *slot, struct str head
 /* Returns whether a record is outdated. When a session moves between two loops of its node, both
  * loops send records; older records of the former loop are ignored. If the owner's journal of the
  * session began again, its seq may be lower; the record is then not outdated. */
-static bool session_record_is_outdated(const struct replica_session *s, unsigned hub,
+static bool session_record_is_outdated(const struct replicated_session *s, unsigned hub,
                                        const struct journal_slot *delivered_to)
 {
     return s->received_ms && s->sent_by != hub && s->began == delivered_to->first &&
@@ -104,17 +106,18 @@ static bool session_record_is_outdated(const struct replica_session *s, unsigned
 
 /* Stores a whole session. The event numbers that the copy already has stay valid if they end at the
  * seq at which the record ends. */
-static void handle_whole_session_record(struct replicas *k, const struct replica_node *from,
-                                        unsigned hub, struct serial_reader *in)
+static void handle_whole_session_record(struct journal_replicas *k,
+                                        const struct replicated_node *from, unsigned hub,
+                                        struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), seen = serial_get_u64(in);
-    struct str head = serial_get_slice(in, SLOT_HEAD_BYTES), presence = serial_get_bytes(in);
+    struct str head = serial_read_slice(in, SLOT_HEAD_BYTES), presence = serial_read_bytes(in);
 
     if (in->bad || presence.n > JOURNAL_PRESENCE_BYTES) {
         in->bad = true;
         return;
     }
-    struct replica_session *s = replica_session_get_or_create(k, false, number, from->identity);
+    struct replicated_session *s = replica_session_get_or_create(k, false, number, from->identity);
     struct journal_slot delivered_to;
     memcpy((void *)&delivered_to, head.p, SLOT_HEAD_BYTES);
     if (!s || session_record_is_outdated(s, hub, &delivered_to))
@@ -138,12 +141,13 @@ static void handle_whole_session_record(struct replicas *k, const struct replica
     replica_session_record_receipt(k, s, from->received_ms);
 }
 
-static void handle_sent_events_record(struct replicas *k, const struct replica_node *from,
-                                      struct serial_reader *in)
+static void handle_sent_events_record(struct journal_replicas *k,
+                                      const struct replicated_node *from, struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
-    size_t count = serial_get_count(in, 8);
-    struct replica_session *s = replica_session_find_in_map(&k->sessions, number, from->identity);
+    size_t count = serial_read_count(in, 8);
+    struct replicated_session *s =
+        replica_session_find_in_map(&k->sessions, number, from->identity);
 
     replica_session_remove(k, replica_session_find_in_map(&k->borrowed, number, from->identity));
     if (s && (in->bad || s->slot.seq + count != last)) {
@@ -158,8 +162,8 @@ static void handle_sent_events_record(struct replicas *k, const struct replica_n
     }
 }
 
-static void handle_session_end_record(struct replicas *k, const struct replica_node *from,
-                                      struct serial_reader *in)
+static void handle_session_end_record(struct journal_replicas *k,
+                                      const struct replicated_node *from, struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in);
 
@@ -168,8 +172,8 @@ static void handle_session_end_record(struct replicas *k, const struct replica_n
 }
 
 /* Handles all records of a message. Returns false if the message is malformed. */
-static bool handle_session_records(struct replicas *k, struct replica_node *from, unsigned hub,
-                                   struct serial_reader *in)
+static bool handle_session_records(struct journal_replicas *k, struct replicated_node *from,
+                                   unsigned hub, struct serial_reader *in)
 {
     while (in->rest.n && !in->bad)
         switch (serial_get_u64(in)) {
@@ -189,7 +193,7 @@ static bool handle_session_records(struct replicas *k, struct replica_node *from
     return !in->bad;
 }
 
-void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_records(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint64_t magic = serial_get_u64(in), hub = serial_get_u64(in), message = serial_get_u64(in);
@@ -197,15 +201,15 @@ void replica_handle_records(struct replicas *k, uint32_t identity, struct serial
 
     if (in->bad || magic != JOURNAL_MAGIC || hub >= JOURNAL_LOOPS_MAX)
         return;
-    struct replica_node *from = replica_node_get_or_create(k, identity);
-    struct replica_loop *h = &from->loops[hub];
+    struct replicated_node *from = replica_node_get_or_create(k, identity);
+    struct replicated_loop_state *h = &from->loops[hub];
     from->received_ms = clock_steady_ms();
     if (message != h->messages + 1) {
         h->gaps++;
         ret->to = identity;
-        serial_put_u64(&ret->bytes, REPLICA_GAP);
-        serial_put_u64(&ret->bytes, identity);
-        serial_put_u64(&ret->bytes, hub);
+        serial_append_u64(&ret->bytes, REPLICA_GAP);
+        serial_append_u64(&ret->bytes, identity);
+        serial_append_u64(&ret->bytes, hub);
     }
     h->messages = message;
     if (!handle_session_records(k, from, (unsigned)hub, in))

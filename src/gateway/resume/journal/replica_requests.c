@@ -7,10 +7,10 @@
 /* Time for which a refusal by another replica is valid, in ms. */
 enum { REFUSAL_VALID_MS = 10 * 1000 };
 
-static uint64_t event_position_of_session_copy(const struct replicas *k,
-                                               const struct replica_session *s)
+static uint64_t event_position_of_session_copy(const struct journal_replicas *k,
+                                               const struct replicated_session *s)
 {
-    const struct replica_node *from = map_get(&k->nodes, s->identity);
+    const struct replicated_node *from = map_find_value(&k->nodes, s->identity);
 
     if (s->borrowed)
         return s->position;
@@ -20,8 +20,8 @@ static uint64_t event_position_of_session_copy(const struct replicas *k,
     return from->loops[s->slot.loop_index].position;
 }
 
-enum journal_result replica_session_check_seq(const struct replicas *k,
-                                              const struct replica_session *s, uint64_t seq,
+enum journal_result replica_session_check_seq(const struct journal_replicas *k,
+                                              const struct replicated_session *s, uint64_t seq,
                                               uint64_t *ret_seen)
 {
     if (!s || (s->borrowed && s->slot.is_incomplete &&
@@ -29,8 +29,8 @@ enum journal_result replica_session_check_seq(const struct replicas *k,
         return JOURNAL_UNKNOWN;
     if (seq > s->slot.seq || seq < s->slot.first)
         return JOURNAL_SEQ_MISSING;
-    return journal_slot_last_event_before_seq(&s->slot, event_position_of_session_copy(k, s), seq,
-                                              ret_seen)
+    return journal_slot_find_last_event_before_seq(&s->slot, event_position_of_session_copy(k, s),
+                                                   seq, ret_seen)
                ? JOURNAL_FOUND
                : JOURNAL_UNUSABLE;
 }
@@ -38,18 +38,18 @@ enum journal_result replica_session_check_seq(const struct replicas *k,
 void append_replica_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker)
 {
-    serial_put_u64(out, REPLICA_REQUEST);
-    serial_put_u64(out, identity);
-    serial_put_u64(out, asker);
-    serial_put_u64(out, number);
-    serial_put_u64(out, seq);
+    serial_append_u64(out, REPLICA_REQUEST);
+    serial_append_u64(out, identity);
+    serial_append_u64(out, asker);
+    serial_append_u64(out, number);
+    serial_append_u64(out, seq);
 }
 
 static void append_replica_unknown(struct buf *out, uint32_t identity, uint64_t number)
 {
-    serial_put_u64(out, REPLICA_UNKNOWN);
-    serial_put_u64(out, identity);
-    serial_put_u64(out, number);
+    serial_append_u64(out, REPLICA_UNKNOWN);
+    serial_append_u64(out, identity);
+    serial_append_u64(out, number);
 }
 
 void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
@@ -63,12 +63,13 @@ void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
     ret->unknown_at = identity;
 }
 
-void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
+void replica_handle_request(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint32_t asker = (uint32_t)serial_get_u64(in);
     uint64_t number = serial_get_u64(in), seq = serial_get_u64(in), seen;
-    const struct replica_session *s = replica_session_find_in_map(&k->sessions, number, identity);
+    const struct replicated_session *s =
+        replica_session_find_in_map(&k->sessions, number, identity);
 
     if (in->bad)
         return;
@@ -79,22 +80,23 @@ void replica_handle_request(struct replicas *k, uint32_t identity, struct serial
     }
     bool is_found = replica_session_check_seq(k, s, seq, &seen) == JOURNAL_FOUND;
     ret->to = asker;
-    serial_put_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
-    serial_put_u64(&ret->bytes, identity);
-    serial_put_u64(&ret->bytes, number);
+    serial_append_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
+    serial_append_u64(&ret->bytes, identity);
+    serial_append_u64(&ret->bytes, number);
     if (!is_found) {
-        serial_put_u64(&ret->bytes, s->slot.first);
-        serial_put_u64(&ret->bytes, s->slot.seq);
+        serial_append_u64(&ret->bytes, s->slot.first);
+        serial_append_u64(&ret->bytes, s->slot.seq);
         return;
     }
-    serial_put_u64(&ret->bytes, event_position_of_session_copy(k, s));
-    serial_put_u64(&ret->bytes, JOURNAL_MAGIC);
+    serial_append_u64(&ret->bytes, event_position_of_session_copy(k, s));
+    serial_append_u64(&ret->bytes, JOURNAL_MAGIC);
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
 /* Returns whether a received copy of a session has more events than the stored copy s. The former
  * and the current replica may both reply; the copy with more events is used. */
-static bool received_slot_has_more_events(const struct replicas *k, const struct replica_session *s,
+static bool received_copy_has_more_events(const struct journal_replicas *k,
+                                          const struct replicated_session *s,
                                           const struct journal_slot *slot, uint64_t position)
 {
     if (s->slot.is_incomplete || slot->is_incomplete)
@@ -104,13 +106,13 @@ static bool received_slot_has_more_events(const struct replicas *k, const struct
     return position > event_position_of_session_copy(k, s);
 }
 
-static void store_session_copy_from_replica(struct replicas *k, uint32_t identity, uint64_t number,
-                                            const struct journal_slot *slot, uint64_t position,
-                                            struct replica_reply *ret)
+static void store_session_copy_from_replica(struct journal_replicas *k, uint32_t identity,
+                                            uint64_t number, const struct journal_slot *slot,
+                                            uint64_t position, struct replica_reply *ret)
 {
-    struct replica_session *s = replica_session_find(k, number, identity);
+    struct replicated_session *s = replica_session_find(k, number, identity);
 
-    if ((s && !received_slot_has_more_events(k, s, slot, position)) ||
+    if ((s && !received_copy_has_more_events(k, s, slot, position)) ||
         !(s = replica_session_get_or_create(k, true, number, identity)))
         return;
     s->slot = *slot;
@@ -121,11 +123,11 @@ static void store_session_copy_from_replica(struct replicas *k, uint32_t identit
     ret->number = number;
 }
 
-void replica_handle_session_copy(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                                 struct replica_reply *ret)
+void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
+                                 struct serial_reader *in, struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in), position = serial_get_u64(in), magic = serial_get_u64(in);
-    struct str bytes = serial_get_slice(in, sizeof(struct journal_slot));
+    struct str bytes = serial_read_slice(in, sizeof(struct journal_slot));
     struct journal_slot slot;
 
     if (in->bad || magic != JOURNAL_MAGIC)
@@ -136,8 +138,8 @@ void replica_handle_session_copy(struct replicas *k, uint32_t identity, struct s
 }
 
 /* Stores the refusal of another replica as an incomplete copy, with only the first and last seq. */
-void replica_handle_refused_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                                    struct replica_reply *ret)
+void replica_handle_refused_session(struct journal_replicas *k, uint32_t identity,
+                                    struct serial_reader *in, struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in), first = serial_get_u64(in), seq = serial_get_u64(in);
     struct journal_slot slot = {

@@ -29,22 +29,22 @@ enum {
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                                  uint64_t position)
 {
-    serial_put_u64(out, REPLICA_RECORDS);
-    serial_put_u64(out, identity);
-    serial_put_u64(out, JOURNAL_MAGIC);
-    serial_put_u64(out, hub);
-    serial_put_u64(out, message);
-    serial_put_u64(out, position);
+    serial_append_u64(out, REPLICA_RECORDS);
+    serial_append_u64(out, identity);
+    serial_append_u64(out, JOURNAL_MAGIC);
+    serial_append_u64(out, hub);
+    serial_append_u64(out, message);
+    serial_append_u64(out, position);
 }
 
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position)
 {
-    serial_put_u64(out, RECORD_WHOLE_SESSION);
-    serial_put_u64(out, number);
-    serial_put_u64(out, journal_slot_last_sent_event(slot, hub_position));
+    serial_append_u64(out, RECORD_WHOLE_SESSION);
+    serial_append_u64(out, number);
+    serial_append_u64(out, journal_slot_last_sent_event(slot, hub_position));
     buf_add(out, (const void *)slot, offsetof(struct journal_slot, presence));
-    serial_put_bytes(out, str_slice(slot->presence, slot->presence_n));
+    serial_append_bytes(out, str_slice(slot->presence, slot->presence_n));
 }
 
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
@@ -56,19 +56,19 @@ bool append_sent_events_record(struct buf *out, uint64_t number, const struct jo
         return false;
     if (test_fault_is_enabled(TEST_FAULT_EMPTY_REPLICA))
         return true;
-    serial_put_u64(out, RECORD_SENT_EVENTS);
-    serial_put_u64(out, number);
-    serial_put_u64(out, slot->seq);
-    serial_put_u64(out, count);
+    serial_append_u64(out, RECORD_SENT_EVENTS);
+    serial_append_u64(out, number);
+    serial_append_u64(out, slot->seq);
+    serial_append_u64(out, count);
     for (uint64_t seq = after + 1; seq <= slot->seq; seq++)
-        serial_put_u64(out, slot->sent[seq % JOURNAL_SENT_MAX]);
+        serial_append_u64(out, slot->sent[seq % JOURNAL_SENT_MAX]);
     return true;
 }
 
 void append_session_end_record(struct buf *out, uint64_t number)
 {
-    serial_put_u64(out, RECORD_SESSION_END);
-    serial_put_u64(out, number);
+    serial_append_u64(out, RECORD_SESSION_END);
+    serial_append_u64(out, number);
 }
 
 /* Sends the records and the loop's event position. Position 0 leaves the replica's position
@@ -81,12 +81,12 @@ static void replication_send_message(struct journal_replication *c, uint64_t pos
     buf_init(&message, MESSAGE_MAX_BYTES);
     append_replica_message_head(&message, cluster_node_identity(g->cluster),
                                 loop_index(c->gateway_loop->loop), ++c->messages, position);
-    buf_add_str(&message, buf_str(&c->out));
+    buf_add_str(&message, buf_as_str(&c->out));
     buf_reset(&c->out);
     /* If the buffer overflowed, the message is not sent. The replica notices the gap in the
      * numbers, as if NATS had lost the message. */
     if (!buf_is_full(&message))
-        cluster_send_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_str(&message));
+        cluster_send_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_as_str(&message));
     buf_clear(&message);
 }
 
@@ -236,7 +236,7 @@ static void replication_round_begin(struct journal_replication *c)
         replication_round_continue(c);
 }
 
-struct journal_replication *replication_new(struct gateway_loop *h)
+struct journal_replication *journal_replication_new(struct gateway_loop *h)
 {
     struct journal_replication *c;
 
@@ -251,7 +251,7 @@ struct journal_replication *replication_new(struct gateway_loop *h)
     return c;
 }
 
-void replication_free(struct journal_replication *c)
+void journal_replication_free(struct journal_replication *c)
 {
     if (!c)
         return;
@@ -315,7 +315,7 @@ static void post_replication_tick(struct gateway *g, unsigned hub, uint32_t node
                                     .gateway_loop = g->gateway_loops[hub],
                                     .node = node,
                                     .restart = restart };
-    loop_post(t->gateway_loop->loop, &t->post);
+    loop_post_message(t->gateway_loop->loop, &t->post);
 }
 
 /* Posts ticks to the loops with indexes from `from` to `to` - 1, each for one call of
@@ -335,7 +335,7 @@ static void publish_replica_hello(struct gateway *g)
 
     buf_init(&message, HELLO_MAX_BYTES);
     append_replica_hello(&message, cluster_node_identity(g->cluster));
-    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_str(&message));
+    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_as_str(&message));
     buf_clear(&message);
 }
 

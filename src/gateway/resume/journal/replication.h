@@ -31,8 +31,8 @@ struct journal_replication {
 };
 
 /* Returns NULL if this node does not replicate its journal. */
-struct journal_replication *replication_new(struct gateway_loop *h);
-void replication_free(struct journal_replication *c); /* accepts NULL */
+struct journal_replication *journal_replication_new(struct gateway_loop *h);
+void journal_replication_free(struct journal_replication *c); /* accepts NULL */
 
 /* All of these functions must be called on the session's loop. If there is no replica, they do
  * nothing. */

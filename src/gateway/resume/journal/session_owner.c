@@ -23,7 +23,7 @@ static enum err insert_session_owner_row(struct session_store_read *l, struct tx
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
 
-    return owner_row_insert(tx, c->number, c->user_id, cluster_node_identity(g->cluster));
+    return session_owner_row_insert(tx, c->number, c->user_id, cluster_node_identity(g->cluster));
 }
 
 static enum err delete_session_owner_row(struct session_store_read *l, struct tx *tx)
@@ -31,7 +31,7 @@ static enum err delete_session_owner_row(struct session_store_read *l, struct tx
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
 
-    return owner_row_delete(tx, c->number, cluster_node_identity(g->cluster));
+    return session_owner_row_delete(tx, c->number, cluster_node_identity(g->cluster));
 }
 
 static void on_session_owner_row_written(struct session_store_read *l, enum err e)
@@ -52,7 +52,7 @@ static void begin_session_owner_row_write(struct gateway_loop *h, uint64_t numbe
     };
     c->number = number;
     c->user_id = user_id;
-    store_read_begin_now(h, &c->store_write);
+    begin_session_read_now(h, &c->store_write);
 }
 
 void session_owner_insert(struct session *s)

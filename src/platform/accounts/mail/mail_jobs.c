@@ -26,7 +26,7 @@ enum mail_state { MAIL_NOT_NEEDED, MAIL_QUEUE_FULL, MAIL_TRIED };
 
 struct mail_delivery {
     struct job job;
-    enum link_purpose purpose;
+    enum mailed_link_purpose purpose;
     int64_t tries;
     enum mail_state state;
     struct mail mail;
@@ -38,9 +38,9 @@ struct mail_delivery {
 static void write_mail_with_link(struct buf *out, const struct call *call,
                                  const struct mailed_link *l)
 {
-    const struct api_options *o = api_options(call->api);
+    const struct api_options *o = api_get_options(call->api);
     bool reset = l->purpose == LINK_RESET;
-    struct str token = mailed_link_derive_token(call, l), here = api_base_url(call, "http");
+    struct str token = mailed_link_derive_token(call, l), here = api_get_base_url(call, "http");
     char date[30], until[30];
 
     if (here.p[here.n - 1] == '/')
@@ -71,7 +71,7 @@ static void hand_mail_to_mailer(struct call *call);
 
 static enum err read_link_and_write_mail(struct call *call)
 {
-    struct mail_delivery *m = call_passed_data(call, "mail_delivery");
+    struct mail_delivery *m = call_get_stage_data(call, "mail_delivery");
     struct mailed_link l;
     struct buf text;
 
@@ -98,12 +98,12 @@ static void on_mail_sent(struct loop_message *p)
 
 static void hand_mail_to_mailer(struct call *call)
 {
-    struct mail_delivery *m = call_passed_data(call, "mail_delivery");
+    struct mail_delivery *m = call_get_stage_data(call, "mail_delivery");
 
     m->call = call;
     m->mail.loop = call->loop;
     m->mail.posted.run = on_mail_sent;
-    if (mailer_send(api_options(call->api)->mailer, &m->mail))
+    if (mailer_send(api_get_options(call->api)->mailer, &m->mail))
         return;
     m->state = MAIL_QUEUE_FULL;
     call_resume_after_await(call, OK);
@@ -120,7 +120,7 @@ static enum err reschedule_mail_job(struct call *call, const struct mail_deliver
 
 static enum err finish_mail_job(struct call *call)
 {
-    const struct mail_delivery *m = call_passed_data(call, "mail_delivery");
+    const struct mail_delivery *m = call_get_stage_data(call, "mail_delivery");
 
     if (m->state == MAIL_QUEUE_FULL)
         return reschedule_mail_job(call, m, m->tries, 2);
@@ -142,7 +142,7 @@ static enum err prepare_mail_job_call(struct call *call)
 }
 
 static void start_mail_job(struct api *api, struct loop *loop, const struct job *job,
-                           enum link_purpose purpose)
+                           enum mailed_link_purpose purpose)
 {
     struct mail_delivery m = { .job = *job, .purpose = purpose };
 

@@ -18,14 +18,14 @@ enum { SALT_BYTES = 16, TOKEN_BYTES = 32, ADDRESS_BYTES = 16 };
  * address. */
 enum { MAILS_TO_ADDRESS = 5, MAILS_FOR_ACCOUNT = 10, MAILS_FOR_CLIENT = 20 };
 
-static int64_t link_lifetime_us(enum link_purpose purpose)
+static int64_t link_lifetime_us(enum mailed_link_purpose purpose)
 {
     return (purpose == LINK_RESET ? 1 : 24) * HOUR_US;
 }
 
 bool mail_is_configured(const struct call *call)
 {
-    return api_options(call->api)->mailer != NULL;
+    return api_get_options(call->api)->mailer != NULL;
 }
 
 /* --- counting mails per address, account and client ---------------------------------- */
@@ -34,7 +34,7 @@ static struct value mail_counter_key(const struct call *call, const char *kind, 
 {
     unsigned char *digest = arena_alloc(call->arena, ADDRESS_BYTES);
 
-    auth_derive_key(api_options(call->api)->auth, kind, 0, whose, digest, ADDRESS_BYTES);
+    auth_derive_key(api_get_options(call->api)->auth, kind, 0, whose, digest, ADDRESS_BYTES);
     return v_bytes(str_slice((const char *)digest, ADDRESS_BYTES));
 }
 
@@ -103,7 +103,7 @@ static const char FIND_LINK[] =
     "join users u on u.id = l.user_id "
     "where l.user_id = $1 and l.purpose = $2 and u.disabled = 0";
 
-enum err mailed_link_read(struct call *call, snowflake user_id, enum link_purpose purpose,
+enum err mailed_link_read(struct call *call, snowflake user_id, enum mailed_link_purpose purpose,
                           struct mailed_link *ret)
 {
     struct rows row;
@@ -136,7 +136,7 @@ static const char SAVE_LINK[] =
 
 /* A valid link is sent again unchanged: another person who requests a mail must neither invalidate
  * nor extend the link. */
-enum err mailed_link_send(struct call *call, const struct user *u, enum link_purpose purpose,
+enum err mailed_link_send(struct call *call, const struct user *u, enum mailed_link_purpose purpose,
                           int64_t *ret_wait_ms)
 {
     struct mailed_link l;
@@ -160,7 +160,7 @@ enum err mailed_link_send(struct call *call, const struct user *u, enum link_pur
 static void derive_link_token(const struct call *call, const struct mailed_link *l,
                               unsigned char out[TOKEN_BYTES])
 {
-    auth_derive_key(api_options(call->api)->auth,
+    auth_derive_key(api_get_options(call->api)->auth,
                     l->purpose == LINK_RESET ? "mailed-reset" : "mailed-verify", l->user_id,
                     l->salt, out, TOKEN_BYTES);
 }
@@ -186,8 +186,8 @@ static bool link_token_matches(const struct call *call, const struct mailed_link
     return sodium_memcmp(given, right, TOKEN_BYTES) == 0;
 }
 
-enum err mailed_link_find_user(struct call *call, struct str token, enum link_purpose purpose,
-                               struct user *ret)
+enum err mailed_link_find_user(struct call *call, struct str token,
+                               enum mailed_link_purpose purpose, struct user *ret)
 {
     struct mailed_link l = { 0 };
     struct str text = token, id = str_cut(&text, '.');
@@ -208,12 +208,13 @@ enum err mailed_link_find_user(struct call *call, struct str token, enum link_pu
 static const char USE_LINK[] =
     "update mailed_links set salt = null where user_id = $1 and purpose = $2";
 
-enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link_purpose purpose)
+enum err mailed_links_invalidate(struct call *call, snowflake user_id,
+                                 enum mailed_link_purpose purpose)
 {
     return tx_exec(call->tx, USE_LINK, BIND(v_id(user_id), v_int(purpose)), NULL);
 }
 
-enum err mailed_link_consume(struct call *call, struct str token, enum link_purpose purpose,
+enum err mailed_link_consume(struct call *call, struct str token, enum mailed_link_purpose purpose,
                              struct user *ret)
 {
     enum err e = mailed_link_find_user(call, token, purpose, ret);

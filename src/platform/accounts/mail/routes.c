@@ -113,7 +113,7 @@ static enum err forgot_password(struct call *call)
     enum err e = count_mail_request_of_client(call, &wait_ms);
 
     if (e || wait_ms)
-        return e ? e : call_refuse_rate_limited(call, wait_ms);
+        return e ? e : call_refuse_as_rate_limited(call, wait_ms);
     return job_schedule(call, &password_forgotten_job, snowflake_new(), clock_us(), in->login);
 }
 
@@ -132,7 +132,7 @@ static enum err check_password_reset_token(struct call *call)
 static enum err hash_new_password(struct call *call)
 {
     const struct mail_reset *in = call->body;
-    struct str *hash = call_pass_data(call, "str", sizeof *hash);
+    struct str *hash = call_store_stage_data(call, "str", sizeof *hash);
 
     return password_hash(call->api, call->arena, in->password, hash);
 }
@@ -147,7 +147,7 @@ static enum err prepare_password_reset(struct call *call)
 static enum err reset_password(struct call *call)
 {
     const struct mail_reset *in = call->body;
-    const struct str *hash = call_passed_data(call, "str");
+    const struct str *hash = call_get_stage_data(call, "str");
     struct user user;
     enum err e = mailed_link_consume(call, in->token, LINK_RESET, &user);
 
@@ -173,8 +173,9 @@ static enum err verify_email(struct call *call)
     e = user_update(call->tx, &user, &taken);
     if (e)
         return e;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    return call_reply_object(call, &(struct verified_reply){ user.id });
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema,
+                    &user);
+    return call_reply_with_object(call, &(struct verified_reply){ user.id });
 }
 
 static enum err resend_verification(struct call *call)
@@ -190,7 +191,7 @@ static enum err resend_verification(struct call *call)
     if (user.verified)
         return OK;
     e = mailed_link_send(call, &user, LINK_VERIFY, &wait_ms);
-    return e ? e : wait_ms ? call_refuse_rate_limited(call, wait_ms) : OK;
+    return e ? e : wait_ms ? call_refuse_as_rate_limited(call, wait_ms) : OK;
 }
 
 static const struct route routes[] = {

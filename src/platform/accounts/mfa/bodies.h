@@ -40,6 +40,7 @@ struct mfa_backup_codes {
     struct list backup_codes;
 };
 
+extern const struct type webauthn_login_body, type_webauthn_response, type_backup_codes;
 extern const struct type mfa_login_body, mfa_enable_body, mfa_disable_body, mfa_challenge_body,
     mfa_codes_body, mfa_enabled_reply, mfa_nonces_reply, mfa_codes_reply;
 

@@ -7,34 +7,39 @@
 #include "api/api.h"
 #include "api/auth/secret_encryption.h"
 #include "base/clock.h"
+#include "platform/accounts/mfa/bodies.h"
 
 enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };
 
 static const char MFA_SECRET_LABEL[] = "mfa-secret";
 
-static const struct auth *get_server_auth(const struct call *call)
+static const struct auth *get_auth_of_call(const struct call *call)
 {
-    return api_options(call->api)->auth;
+    return api_get_options(call->api)->auth;
 }
 
 static const char FIND_MFA[] =
     "select secret, last_step, codes_salt, codes_used from mfa where user_id = $1";
 
-enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
+enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_settings *ret)
 {
     struct rows row;
     enum err e = tx_one_or(call->tx, FIND_MFA, BIND(v_id(user_id)), ERR_MFA_OFF, &row);
 
     if (e)
         return e;
-    struct str secret = decrypt_secret(call->arena, get_server_auth(call), MFA_SECRET_LABEL,
-                                       user_id, row_bytes(&row, 0));
+    struct str encrypted = row_bytes(&row, 0);
+    *ret = (struct mfa_settings){ .user_id = user_id,
+                                  .has_totp = encrypted.n > 0,
+                                  .last_step = row_int(&row, 1),
+                                  .codes_salt = row_bytes(&row, 2),
+                                  .codes_used = row_int(&row, 3) };
+    if (!ret->has_totp)
+        return OK;
+    struct str secret =
+        decrypt_secret(call->arena, get_auth_of_call(call), MFA_SECRET_LABEL, user_id, encrypted);
     if (secret.n != TOTP_SECRET)
         return ERR_INTERNAL; /* the secret was encrypted with another server key */
-    *ret = (struct mfa){ .user_id = user_id,
-                         .last_step = row_int(&row, 1),
-                         .codes_salt = row_bytes(&row, 2),
-                         .codes_used = row_int(&row, 3) };
     memcpy(ret->secret, secret.p, TOTP_SECRET);
     return OK;
 }
@@ -52,30 +57,53 @@ static const char ADD_MFA[] =
     "values ($1, $2, $3, $4, 0)";
 static const char MARK_USER[] = "update users set mfa_enabled = $2 where id = $1";
 
-enum err mfa_insert(struct call *call, struct mfa *m)
+/* Returns the encrypted TOTP secret; empty if the account has no TOTP. */
+static struct str encrypt_totp_secret(const struct call *call, const struct mfa_settings *m)
 {
     struct str secret = str_slice((const char *)m->secret, TOTP_SECRET);
 
+    return m->has_totp ? encrypt_secret(call->arena, get_auth_of_call(call), MFA_SECRET_LABEL,
+                                        m->user_id, secret)
+                       : STR("");
+}
+
+enum err mfa_settings_insert(struct call *call, struct mfa_settings *m)
+{
     m->codes_salt = create_random_salt(call->arena);
     enum err e = tx_exec(call->tx, ADD_MFA,
-                         BIND(v_id(m->user_id),
-                              v_bytes(encrypt_secret(call->arena, get_server_auth(call),
-                                                     MFA_SECRET_LABEL, m->user_id, secret)),
+                         BIND(v_id(m->user_id), v_bytes(encrypt_totp_secret(call, m)),
                               v_int(m->last_step), v_bytes(m->codes_salt)),
                          NULL);
     return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(m->user_id), v_int(1)), NULL);
 }
 
-enum err mfa_remove(struct call *call, snowflake user_id)
+static const char SET_SECRET[] = "update mfa set secret = $2, last_step = $3 where user_id = $1";
+
+enum err mfa_add_totp(struct call *call, const struct mfa_settings *m)
+{
+    return tx_exec(
+        call->tx, SET_SECRET,
+        BIND(v_id(m->user_id), v_bytes(encrypt_totp_secret(call, m)), v_int(m->last_step)), NULL);
+}
+
+enum err mfa_remove_totp(struct call *call, snowflake user_id)
+{
+    return tx_exec(call->tx, SET_SECRET, BIND(v_id(user_id), v_bytes(STR("")), v_int(-1)), NULL);
+}
+
+enum err mfa_settings_remove(struct call *call, snowflake user_id)
 {
     enum err e = tx_exec(call->tx, "delete from mfa where user_id = $1", BIND(v_id(user_id)), NULL);
 
+    if (!e)
+        e = tx_exec(call->tx, "delete from webauthn_credentials where user_id = $1",
+                    BIND(v_id(user_id)), NULL);
     return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(user_id), v_int(0)), NULL);
 }
 
 static const char NEW_CODES[] = "update mfa set codes_salt = $2, codes_used = 0 where user_id = $1";
 
-enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
+enum err mfa_replace_backup_codes(struct call *call, struct mfa_settings *m)
 {
     m->codes_salt = create_random_salt(call->arena);
     m->codes_used = 0;
@@ -87,9 +115,11 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
 static const char USE_STEP[] =
     "update mfa set last_step = $2 where user_id = $1 and last_step < $2";
 
-enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code)
+enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, struct str code)
 {
-    int64_t step = totp_find_matching_step(m->secret, code, clock_s(), m->last_step), changed = 0;
+    int64_t step =
+        m->has_totp ? totp_find_matching_step(m->secret, code, clock_s(), m->last_step) : -1;
+    int64_t changed = 0;
 
     if (step < 0)
         return ERR_MFA_CODE;
@@ -99,7 +129,7 @@ enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct st
 
 /* Derives a backup code from the server's key. Omits letters and digits that are easily
  * confused. */
-struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number)
+struct str mfa_backup_code_at(const struct call *call, const struct mfa_settings *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
     unsigned char bytes[MFA_BACKUP_LETTERS];
@@ -108,21 +138,31 @@ struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int 
     struct str salt = STR_CONCAT(call->arena, m->codes_salt,
                                  str_slice((const char *)&code_index, sizeof code_index));
 
-    auth_derive_key(get_server_auth(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
+    auth_derive_key(get_auth_of_call(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
     for (int i = 0; i < MFA_BACKUP_LETTERS; i++)
         out[i] = letters[bytes[i] % (sizeof letters - 1)];
     return str_slice(out, MFA_BACKUP_LETTERS);
 }
 
-bool mfa_backup_code_is_used(const struct mfa *m, int number)
+bool mfa_backup_code_is_used(const struct mfa_settings *m, int number)
 {
     return m->codes_used >> number & 1;
+}
+
+struct list mfa_list_backup_codes(const struct call *call, const struct mfa_settings *m)
+{
+    struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
+
+    for (int i = 0; i < MFA_BACKUP_CODES; i++)
+        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code_at(call, m, i),
+                                         mfa_backup_code_is_used(m, i) };
+    return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
 static const char USE_BACKUP[] =
     "update mfa set codes_used = $3 where user_id = $1 and codes_used = $2";
 
-static enum err mark_backup_code_used(struct call *call, const struct mfa *m, int number)
+static enum err mark_backup_code_used(struct call *call, const struct mfa_settings *m, int number)
 {
     int64_t changed = 0;
     enum err e = tx_exec(
@@ -133,7 +173,7 @@ static enum err mark_backup_code_used(struct call *call, const struct mfa *m, in
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct str code)
+enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m, struct str code)
 {
     struct str given = str_lower(call->arena, code);
     int found = -1;
@@ -150,9 +190,10 @@ enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct 
 /* --- tickets for log-ins that await a second factor ---------------------------------- */
 
 static const char *const ticket_labels[] = {
-    [TICKET_LOGIN] = "mfa-login",   [TICKET_UNDELETE] = "mfa-undelete",
-    [TICKET_CODES] = "mfa-codes",   [TICKET_NEW_CODES] = "mfa-new-codes",
-    [TICKET_VERIFY] = "mfa-verify", [TICKET_VERIFIED] = "mfa-verified",
+    [TICKET_LOGIN] = "mfa-login",     [TICKET_UNDELETE] = "mfa-undelete",
+    [TICKET_CODES] = "mfa-codes",     [TICKET_NEW_CODES] = "mfa-new-codes",
+    [TICKET_VERIFY] = "mfa-verify",   [TICKET_VERIFIED] = "mfa-verified",
+    [TICKET_NEW_KEY] = "mfa-new-key",
 };
 
 /* Returns a fingerprint of the password hash. Each ticket contains the fingerprint, so that a
@@ -161,7 +202,7 @@ static struct str derive_password_fingerprint(const struct call *call, const str
 {
     unsigned char mark[TICKET_MARK];
 
-    auth_derive_key(get_server_auth(call), "mfa-password", u->id,
+    auth_derive_key(get_auth_of_call(call), "mfa-password", u->id,
                     u->password_hash.p ? u->password_hash : STR(""), mark, sizeof mark);
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
@@ -176,7 +217,7 @@ static struct str derive_ticket_mac(const struct call *call, struct str said, sn
         said = STR_CONCAT(
             call->arena, said,
             str_slice((const char *)call->caller->session, sizeof call->caller->session));
-    auth_derive_key(get_server_auth(call), ticket_labels[purpose], id, said, mac, sizeof mac);
+    auth_derive_key(get_auth_of_call(call), ticket_labels[purpose], id, said, mac, sizeof mac);
     return str_base64url_encode(call->arena, mac, sizeof mac);
 }
 
@@ -216,4 +257,14 @@ bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const s
     str_cut(&rest, '.');
     str_cut(&rest, '.');
     return str_eq(str_cut(&rest, '.'), derive_password_fingerprint(call, u));
+}
+
+int64_t mfa_ticket_expiry(struct str ticket)
+{
+    struct str rest = ticket;
+    int64_t end = 0;
+
+    str_cut(&rest, '.');
+    str_to_i64(str_cut(&rest, '.'), &end);
+    return end;
 }

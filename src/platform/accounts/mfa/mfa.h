@@ -1,5 +1,5 @@
-/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for log-ins that still need
- * a code. */
+/* mfa.h - second factor of accounts: TOTP codes, security keys, backup codes, tickets for log-ins
+ * that still need one of them. */
 #ifndef PLATFORM_ACCOUNTS_MFA_MFA_H
 #define PLATFORM_ACCOUNTS_MFA_MFA_H
 
@@ -9,8 +9,9 @@
 
 enum { MFA_BACKUP_CODES = 10, MFA_BACKUP_LETTERS = 8 };
 
-struct mfa {
+struct mfa_settings {
     snowflake user_id;
+    bool has_totp; /* false if the account has only security keys */
     unsigned char secret[TOTP_SECRET];
     int64_t last_step;
     struct str codes_salt;
@@ -20,20 +21,24 @@ struct mfa {
 /* --- rows of the second factor ------------------------------------------------------- */
 
 /* Returns ERR_MFA_OFF if the account has no second factor. */
-enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
-/* Enables the second factor. m->last_step is the TOTP step of the code that confirmed m->secret. */
-enum err mfa_insert(struct call *call, struct mfa *m);
-/* Removes the second factor. Does nothing if the account has none. */
-enum err mfa_remove(struct call *call, snowflake user_id);
+enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_settings *ret);
+/* Enables the second factor. With TOTP, m->last_step is the step of the code that confirmed
+ * m->secret. */
+enum err mfa_settings_insert(struct call *call, struct mfa_settings *m);
+/* Add and remove TOTP for an account whose other second factor is a security key. */
+enum err mfa_add_totp(struct call *call, const struct mfa_settings *m);
+enum err mfa_remove_totp(struct call *call, snowflake user_id);
+/* Removes the second factor with all security keys. Does nothing if the account has none. */
+enum err mfa_settings_remove(struct call *call, snowflake user_id);
 /* Replaces all backup codes; the previous ones become invalid. */
-enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
+enum err mfa_replace_backup_codes(struct call *call, struct mfa_settings *m);
 
 /* --- TOTP and backup codes ----------------------------------------------------------- */
 
 /* Consumes a TOTP code or a backup code. Returns ERR_MFA_CODE if the code is wrong or already
  * used. */
-enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code);
-enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct str code);
+enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, struct str code);
+enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m, struct str code);
 /* Counts an attempt with a code. The attempt is uncounted if the code is right. Call it in the
  * prepare of a route whose body has a code in addition to the password. */
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
@@ -42,26 +47,30 @@ enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_st
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
                                  const struct opt_str *code);
 
-/* An attempt with a ticket and a code. Call mfa_count_attempt in the prepare of a route; the
- * handler sets call->after to mfa_uncount_attempt, which reverts the count if the code was right.
+/* An attempt with a ticket and a code. Call mfa_count_code_attempt in the prepare of a route; the
+ * handler sets call->after to mfa_uncount_code_attempt, which reverts the count if the code was
+ * right.
  */
 struct mfa_attempt {
     snowflake user_id;
     struct str ticket; /* ticket.p is NULL if the caller is logged in */
     bool undelete;
 };
-enum err mfa_count_attempt(struct call *call, const struct mfa_attempt *t);
-void mfa_uncount_attempt(struct call *call);
+enum err mfa_count_code_attempt(struct call *call, const struct mfa_attempt *t);
+void mfa_uncount_code_attempt(struct call *call);
 
 extern const struct type type_mfa_code; /* type of the field with a TOTP or backup code */
 /* Returns the backup code with this index, allocated in the call's arena. */
-struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number);
-bool mfa_backup_code_is_used(const struct mfa *m, int number);
+struct str mfa_backup_code_at(const struct call *call, const struct mfa_settings *m, int number);
+bool mfa_backup_code_is_used(const struct mfa_settings *m, int number);
+/* Returns all backup codes (struct backup_code). */
+struct list mfa_list_backup_codes(const struct call *call, const struct mfa_settings *m);
 
 /* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
-/* TICKET_VERIFY asks for a proof of identity, TICKET_VERIFIED is the proof; both are valid only
- * with the session that they were created in. */
+/* TICKET_VERIFY asks for a proof of identity, TICKET_VERIFIED is the proof, TICKET_NEW_KEY lets the
+ * caller register a security key; they are valid only with the session that they were created
+ * in. */
 enum mfa_ticket_purpose {
     TICKET_LOGIN,
     TICKET_UNDELETE,
@@ -69,6 +78,7 @@ enum mfa_ticket_purpose {
     TICKET_NEW_CODES,
     TICKET_VERIFY,
     TICKET_VERIFIED,
+    TICKET_NEW_KEY,
 };
 
 /* Creates a ticket, which becomes invalid when the account's password changes. */
@@ -79,6 +89,8 @@ struct str mfa_ticket_create(const struct call *call, const struct user *u,
 bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);
+/* Returns the time in seconds at which a verified ticket expires. */
+int64_t mfa_ticket_expiry(struct str ticket);
 
 /* --- verification.c: proof of identity for sensitive calls ----------------------------- */
 
@@ -92,8 +104,9 @@ enum err prepare_identity_check(struct call *call, const struct opt_str *passwor
  * with neither password nor second factor needs no proof. Call it in the handler. */
 enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_verified);
 
+extern const struct rate_limit limit_mfa; /* attempts per IP address */
 extern const struct type mfa_finish_body;
-enum err prepare_finish_verification(struct call *call);
+enum err prepare_finish_mfa_verification(struct call *call);
 enum err finish_verification(struct call *call);
 
 #endif

@@ -4,21 +4,12 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/bodies.h"
 #include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/mfa/webauthn_credentials.h"
 #include "platform/accounts/operator.h"
-
-static struct list list_backup_codes(const struct call *call, const struct mfa *m)
-{
-    struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
-
-    for (int i = 0; i < MFA_BACKUP_CODES; i++)
-        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code_at(call, m, i),
-                                         mfa_backup_code_is_used(m, i) };
-    return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
-}
 
 /* --- rate limits of MFA codes -------------------------------------------------------- */
 
-static const struct rate_limit limit_mfa = {
+const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
 /* Limits on wrong codes, per ticket and per account. At any time 3 of the million six-digit TOTP
@@ -36,46 +27,48 @@ static struct str account_id_to_limit_key(const snowflake *user_id)
 }
 
 /* Counts every attempt before the check; an attempt with a right code is uncounted afterwards. */
-enum err mfa_count_attempt(struct call *call, const struct mfa_attempt *t)
+enum err mfa_count_code_attempt(struct call *call, const struct mfa_attempt *t)
 {
-    if (t->ticket.p && call_count_against_limit(call, &limit_ticket, t->ticket) != OK)
+    if (t->ticket.p && call_count_against_rate_limit(call, &limit_ticket, t->ticket) != OK)
         return ERR_MFA_TICKET;
-    return call_count_against_limit(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
+    return call_count_against_rate_limit(call, &limit_wrong_codes,
+                                         account_id_to_limit_key(&t->user_id));
 }
 
-void mfa_uncount_attempt(struct call *call)
+void mfa_uncount_code_attempt(struct call *call)
 {
-    const struct mfa_attempt *t = call_passed_data(call, "mfa_attempt");
+    const struct mfa_attempt *t = call_get_stage_data(call, "mfa_attempt");
 
     if (t->ticket.p)
-        call_revert_limit_count(call, &limit_ticket, t->ticket);
-    call_revert_limit_count(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
+        call_uncount_from_rate_limit(call, &limit_ticket, t->ticket);
+    call_uncount_from_rate_limit(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
 }
 
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code)
 {
     if (code->given != GIVEN)
         return OK;
-    return call_count_against_limit(call, &limit_wrong_codes,
-                                    account_id_to_limit_key(&call->caller->id));
+    return call_count_against_rate_limit(call, &limit_wrong_codes,
+                                         account_id_to_limit_key(&call->caller->id));
 }
 
 static void uncount_mfa_attempt_of_caller(struct call *call)
 {
-    call_revert_limit_count(call, &limit_wrong_codes, account_id_to_limit_key(&call->caller->id));
+    call_uncount_from_rate_limit(call, &limit_wrong_codes,
+                                 account_id_to_limit_key(&call->caller->id));
 }
 
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
                                  const struct opt_str *code)
 {
     struct str text = code->given == GIVEN ? code->value : STR("");
-    struct mfa m;
+    struct mfa_settings m;
     enum err e = OK;
 
     if (code->given == GIVEN)
         call->after = uncount_mfa_attempt_of_caller;
     if (caller->mfa_enabled)
-        e = mfa_find(call, caller->id, &m);
+        e = mfa_settings_find(call, caller->id, &m);
     if (e || !caller->mfa_enabled)
         return e;
     return text.n == TOTP_DIGITS ? mfa_consume_totp_code(call, &m, text)
@@ -87,7 +80,7 @@ enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
 static enum err prepare_mfa_login(struct call *call)
 {
     const struct mfa_login_request *in = call->body;
-    struct mfa_attempt *t = call_pass_data(call, "mfa_attempt", sizeof *t);
+    struct mfa_attempt *t = call_store_stage_data(call, "mfa_attempt", sizeof *t);
 
     t->ticket = in->ticket;
     if (!mfa_ticket_verify(call, in->ticket, TICKET_LOGIN, &t->user_id)) {
@@ -95,20 +88,21 @@ static enum err prepare_mfa_login(struct call *call)
         if (!mfa_ticket_verify(call, in->ticket, TICKET_UNDELETE, &t->user_id))
             return ERR_MFA_TICKET;
     }
-    return mfa_count_attempt(call, t);
+    return mfa_count_code_attempt(call, t);
 }
 
 static enum err finish_mfa_login(struct call *call,
-                                 enum err (*use)(struct call *, const struct mfa *, struct str))
+                                 enum err (*use)(struct call *, const struct mfa_settings *,
+                                                 struct str))
 {
     const struct mfa_login_request *in = call->body;
-    const struct mfa_attempt *t = call_passed_data(call, "mfa_attempt");
+    const struct mfa_attempt *t = call_get_stage_data(call, "mfa_attempt");
     struct user user;
-    struct mfa m;
+    struct mfa_settings m;
     enum err e = user_find(call->tx, t->user_id, &user);
 
     if (!e)
-        e = mfa_find(call, user.id, &m);
+        e = mfa_settings_find(call, user.id, &m);
     if (e == ERR_MFA_OFF || (!e && !mfa_ticket_matches_user(call, in->ticket, &user)))
         return ERR_MFA_TICKET;
     if (!e && user.disabled && !(user.paused && t->undelete))
@@ -119,7 +113,7 @@ static enum err finish_mfa_login(struct call *call,
         e = use(call, &m, in->code);
     if (!e && (user.deleting || user.paused))
         e = account_cancel_deletion(call, &user);
-    call->after = mfa_uncount_attempt;
+    call->after = mfa_uncount_code_attempt;
     return e ? e : reply_with_login_token(call, &user);
 }
 
@@ -133,6 +127,19 @@ static enum err log_in_with_backup_code(struct call *call)
     return finish_mfa_login(call, mfa_consume_backup_code);
 }
 
+static enum err consume_assertion_of_ticket(struct call *call, const struct mfa_settings *m,
+                                            struct str code)
+{
+    const struct mfa_login_request *in = call->body;
+
+    return webauthn_consume_assertion(call, m->user_id, in->ticket, code);
+}
+
+static enum err log_in_with_security_key(struct call *call)
+{
+    return finish_mfa_login(call, consume_assertion_of_ticket);
+}
+
 /* --- enabling and disabling the second factor ---------------------------------------- */
 
 static enum err prepare_enable_totp(struct call *call)
@@ -142,7 +149,7 @@ static enum err prepare_enable_totp(struct call *call)
 }
 
 /* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
-static enum err parse_new_totp_factor(const struct mfa_enable_request *in, struct mfa *m)
+static enum err parse_new_totp_factor(const struct mfa_enable_request *in, struct mfa_settings *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_parse(in->secret.value, m->secret))
         return ERR_MFA_SECRET;
@@ -156,46 +163,57 @@ static enum err enable_totp(struct call *call)
 {
     const struct mfa_enable_request *in = call->body;
     struct mfa_enabled_reply out;
-    struct mfa m = { .user_id = call->caller->id };
+    struct mfa_settings m = { .user_id = call->caller->id };
     struct user user;
     enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && user.mfa_enabled)
+        e = mfa_settings_find(call, user.id, &m);
+    if (!e && m.has_totp)
         e = ERR_MFA_ON;
     if (!e)
         e = parse_new_totp_factor(in, &m);
+    m.has_totp = true;
     if (!e)
-        e = mfa_insert(call, &m);
+        e = user.mfa_enabled ? mfa_add_totp(call, &m) : mfa_settings_insert(call, &m);
     if (!e)
-        e = caller_tokens_replace(call, &out.token);
+        e = replace_all_caller_tokens(call, &out.token);
     if (e)
         return e;
     user.mfa_enabled = true;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    out.backup_codes = list_backup_codes(call, &m);
-    return call_reply_object(call, &out);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema,
+                    &user);
+    out.backup_codes = mfa_list_backup_codes(call, &m);
+    return call_reply_with_object(call, &out);
 }
 
 static enum err disable_totp(struct call *call)
 {
     const struct mfa_disable_request *in = call->body;
     struct token_reply out;
+    struct list keys = { 0 };
     struct user user;
+    struct mfa_settings m;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
-    if (!e && !user.mfa_enabled)
+    if (!e)
+        e = user.mfa_enabled ? mfa_settings_find(call, user.id, &m) : ERR_MFA_OFF;
+    if (!e && !m.has_totp)
         e = ERR_MFA_OFF;
     if (!e)
         e = mfa_consume_caller_code(call, &user, &in->code);
     if (!e)
-        e = mfa_remove(call, user.id);
+        e = webauthn_credentials_list(call->tx, user.id, &keys);
     if (!e)
-        e = caller_tokens_replace(call, &out.token);
+        e = keys.count ? mfa_remove_totp(call, user.id) : mfa_settings_remove(call, user.id);
+    if (!e)
+        e = replace_all_caller_tokens(call, &out.token);
     if (e)
         return e;
-    user.mfa_enabled = false;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    return call_reply_object(call, &out);
+    user.mfa_enabled = keys.count > 0;
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema,
+                    &user);
+    return call_reply_with_object(call, &out);
 }
 
 static enum err prepare_disable_totp(struct call *call)
@@ -227,7 +245,7 @@ static enum err view_backup_codes_challenge(struct call *call)
         e = mfa_consume_caller_code(call, &user, &in->code);
     if (e)
         return e;
-    return call_reply_object(
+    return call_reply_with_object(
         call, &(struct mfa_challenge_nonces){ mfa_ticket_create(call, &user, TICKET_CODES),
                                               mfa_ticket_create(call, &user, TICKET_NEW_CODES) });
 }
@@ -238,7 +256,7 @@ static enum err get_backup_codes(struct call *call)
     enum mfa_ticket_purpose purpose = in->regenerate ? TICKET_NEW_CODES : TICKET_CODES;
     snowflake user_id;
     struct user user;
-    struct mfa m;
+    struct mfa_settings m;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
     if (!e && (!mfa_ticket_verify(call, in->nonce, purpose, &user_id) || user_id != user.id ||
@@ -246,11 +264,12 @@ static enum err get_backup_codes(struct call *call)
         return call_add_field_error(call, "nonce", "NONCE_INVALID",
                                     "This nonce is invalid or has expired. Request a new one.");
     if (!e)
-        e = mfa_find(call, user.id, &m);
+        e = mfa_settings_find(call, user.id, &m);
     if (!e && in->regenerate)
         e = mfa_replace_backup_codes(call, &m);
     return e ? e
-             : call_reply_object(call, &(struct mfa_backup_codes){ list_backup_codes(call, &m) });
+             : call_reply_with_object(
+                   call, &(struct mfa_backup_codes){ mfa_list_backup_codes(call, &m) });
 }
 
 static const struct route routes[] = {
@@ -280,9 +299,22 @@ static const struct route routes[] = {
     },
     {
         .method = POST,
+        .path = "/auth/mfa/webauthn",
+        .name = "log_in_with_security_key",
+        .doc = "Finish a login with a security key or passkey, which signs the challenge in "
+               "`webauthn` of the answer to POST /auth/login.",
+        .auth = AUTH_OPEN,
+        .body = &webauthn_login_body,
+        .reply = &login_reply,
+        .limit = &limit_mfa,
+        .prepare = prepare_mfa_login,
+        .handle = log_in_with_security_key,
+    },
+    {
+        .method = POST,
         .path = "/users/@me/mfa/totp/enable",
         .name = "enable_totp",
-        .doc = "Enable the second factor. All other tokens of the account are revoked.",
+        .doc = "Enable TOTP codes as a second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_enable_body,
         .reply = &mfa_enabled_reply,
@@ -294,7 +326,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/totp/disable",
         .name = "disable_totp",
-        .doc = "Disable the second factor. All other tokens of the account are revoked.",
+        .doc =
+            "Disable TOTP codes as a second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_disable_body,
         .reply = &token_reply,
@@ -335,7 +368,7 @@ static const struct route routes[] = {
         .body = &mfa_finish_body,
         .reply = &token_reply,
         .limit = &limit_mfa,
-        .prepare = prepare_finish_verification,
+        .prepare = prepare_finish_mfa_verification,
         .handle = finish_verification,
     },
     { 0 },
@@ -343,6 +376,6 @@ static const struct route routes[] = {
 
 const struct domain mfa_domain = {
     .name = "Second factor",
-    .doc = "TOTP codes as a second factor besides the password.",
+    .doc = "TOTP codes and security keys as a second factor besides the password.",
     .routes = routes,
 };

@@ -29,6 +29,26 @@ static const struct schema login_schema = {
 };
 const struct type mfa_login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
 
+const struct type type_webauthn_response = {
+    .kind = KIND_STRING,
+    .max = 16384,
+    .doc = "The PublicKeyCredential, as JSON in a string",
+};
+static const struct field webauthn_login_fields[] = {
+    { FIELD(struct mfa_login_request, ticket), .type = &type_ticket },
+    { FIELD(struct mfa_login_request, code), .type = &type_webauthn_response },
+    { FIELD(struct mfa_login_request, login_instance_id), .type = &type_text,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema webauthn_login_schema = {
+    .name = "SecurityKeyLogin",
+    .size = sizeof(struct mfa_login_request),
+    .fields = webauthn_login_fields,
+    .doc = "The second step of a login, with a security key.",
+};
+const struct type webauthn_login_body = { .kind = KIND_OBJECT, .schema = &webauthn_login_schema };
+
 static const struct field enable_fields[] = {
     { FIELD(struct mfa_enable_request, password), .type = &type_entered_password },
     { FIELD(struct mfa_enable_request, secret), .type = &type_secret,
@@ -101,7 +121,7 @@ static const struct schema backup_code_schema = {
     .doc = "A backup code, which works once.",
 };
 static const struct type type_backup_code = { .kind = KIND_OBJECT, .schema = &backup_code_schema };
-static const struct type type_backup_codes = { .kind = KIND_ARRAY, .of = &type_backup_code };
+const struct type type_backup_codes = { .kind = KIND_ARRAY, .of = &type_backup_code };
 
 static const struct field enabled_fields[] = {
     { FIELD(struct mfa_enabled_reply, token), .type = &type_text },

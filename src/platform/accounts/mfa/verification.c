@@ -4,11 +4,13 @@
 #include "net/http/server.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/mfa/webauthn_credentials.h"
 
 /* --- the answer to a sensitive call without a proof -------------------------------------- */
 
 struct mfa_method {
     struct str type;
+    struct opt_str challenge;
     struct opt_bool backup_codes_allowed;
 };
 struct mfa_request {
@@ -23,6 +25,8 @@ struct mfa_required_reply {
 
 static const struct field method_fields[] = {
     { FIELD(struct mfa_method, type), .type = &type_text },
+    { FIELD(struct mfa_method, challenge), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Options for navigator.credentials.get, as JSON in a string" },
     { FIELD(struct mfa_method, backup_codes_allowed), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
@@ -62,18 +66,42 @@ static const struct schema required_schema = {
 };
 static const struct type type_mfa_required = { .kind = KIND_OBJECT, .schema = &required_schema };
 
-static enum err reply_mfa_required(struct call *call, const struct user *user)
+static enum err list_second_factors(struct call *call, const struct user *user, struct str ticket,
+                                    struct list *ret)
 {
-    struct mfa_method password = { .type = STR("password") };
-    struct mfa_method codes[] = { { STR("totp"), { GIVEN, true } }, { .type = STR("backup") } };
+    struct mfa_method *list = arena_array(call->arena, struct mfa_method, 3);
+    struct opt_str challenge;
+    struct mfa_settings m;
+    size_t n = 0;
+    enum err e = mfa_settings_find(call, user->id, &m);
+
+    if (!e)
+        e = webauthn_request_options(call, user->id, ticket, &challenge);
+    if (e)
+        return e;
+    if (challenge.given == GIVEN)
+        list[n++] = (struct mfa_method){ .type = STR("webauthn"), .challenge = challenge };
+    if (m.has_totp)
+        list[n++] =
+            (struct mfa_method){ .type = STR("totp"), .backup_codes_allowed = { GIVEN, true } };
+    list[n++] = (struct mfa_method){ .type = STR("backup") };
+    *ret = (struct list){ .items = list, .count = n };
+    return OK;
+}
+
+static enum err reply_that_mfa_is_required(struct call *call, const struct user *user)
+{
+    struct mfa_method *password = arena_alloc(call->arena, sizeof *password);
     struct mfa_request mfa = { mfa_ticket_create(call, user, TICKET_VERIFY),
-                               { .items = &password, .count = 1 } };
+                               { .items = password, .count = 1 } };
     const struct error_info *info = error_info(ERR_MFA_REQUIRED);
 
-    if (user->mfa_enabled)
-        mfa.methods = (struct list){ .items = codes, .count = COUNT_OF(codes) };
+    password->type = STR("password");
+    enum err e = user->mfa_enabled ? list_second_factors(call, user, mfa.ticket, &mfa.methods) : OK;
+    if (e)
+        return e;
     call_set_status(call, info->status);
-    return call_reply_as_type(
+    return call_reply_with_object_of_type(
         call, &type_mfa_required,
         &(struct mfa_required_reply){ str_of(info->message), info->code, &mfa });
 }
@@ -89,7 +117,7 @@ struct identity_proof {
 enum err prepare_identity_check(struct call *call, const struct opt_str *password,
                                 const struct opt_str *code)
 {
-    struct identity_proof *p = call_pass_data(call, "identity_proof", sizeof *p);
+    struct identity_proof *p = call_store_stage_data(call, "identity_proof", sizeof *p);
     struct str token =
         http_find_header(call->exchange->request, STR("X-Discord-MFA-Authorization"));
     snowflake user_id;
@@ -106,8 +134,8 @@ enum err prepare_identity_check(struct call *call, const struct opt_str *passwor
 }
 
 /* The second factor replaces the password, as in POST /mfa/finish. */
-static enum err check_proof_in_body(struct call *call, const struct identity_proof *p,
-                                    struct user *ret, bool *ret_verified)
+static enum err check_identity_proof_in_body(struct call *call, const struct identity_proof *p,
+                                             struct user *ret, bool *ret_verified)
 {
     enum err e = p->has_password ? read_caller_after_password_check(call, ret)
                                  : user_find(call->tx, call->caller->id, ret);
@@ -124,7 +152,7 @@ static enum err check_proof_in_body(struct call *call, const struct identity_pro
 
 enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_verified)
 {
-    const struct identity_proof *p = call_passed_data(call, "identity_proof");
+    const struct identity_proof *p = call_get_stage_data(call, "identity_proof");
     enum err e = OK;
 
     *ret_verified = false;
@@ -132,9 +160,9 @@ enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_ve
         e = user_find(call->tx, call->caller->id, ret);
         *ret_verified = !e && mfa_ticket_matches_user(call, p->token, ret);
     } else {
-        e = check_proof_in_body(call, p, ret, ret_verified);
+        e = check_identity_proof_in_body(call, p, ret, ret_verified);
     }
-    return e || *ret_verified ? e : reply_mfa_required(call, ret);
+    return e || *ret_verified ? e : reply_that_mfa_is_required(call, ret);
 }
 
 /* --- POST /mfa/finish ------------------------------------------------------------------ */
@@ -146,18 +174,20 @@ struct mfa_verification {
 static const struct type type_ticket = { .kind = KIND_STRING,
                                          .max = 200,
                                          .doc = "The ticket of the answer with code 60003" };
-static const struct choice methods[] = {
+static const struct enum_choice methods[] = {
     { 0, "password", "PASSWORD", "The password of an account without a second factor" },
     { 1, "totp", "TOTP", "A code of the authenticator app, or a backup code" },
     { 2, "backup", "BACKUP", "A backup code" },
+    { 3, "webauthn", "WEBAUTHN", "A security key, which signs the challenge of the method" },
     { 0 },
 };
 static const struct type type_method = { .kind = KIND_STRING,
                                          .choices = methods,
                                          .doc = "A method of the answer with code 60003" };
 static const struct type type_proof = { .kind = KIND_STRING,
-                                        .max = 72,
-                                        .doc = "The password, a code or a backup code" };
+                                        .max = 16384,
+                                        .doc = "The password, a code, a backup code or the "
+                                               "PublicKeyCredential as JSON" };
 
 static const struct field verification_fields[] = {
     { FIELD(struct mfa_verification, ticket), .type = &type_ticket },
@@ -178,10 +208,10 @@ static bool verification_has_password(const struct mfa_verification *in)
     return str_is(in->mfa_type, "password");
 }
 
-enum err prepare_finish_verification(struct call *call)
+enum err prepare_finish_mfa_verification(struct call *call)
 {
     const struct mfa_verification *in = call->body;
-    struct mfa_attempt *t = call_pass_data(call, "mfa_attempt", sizeof *t);
+    struct mfa_attempt *t = call_store_stage_data(call, "mfa_attempt", sizeof *t);
 
     t->ticket = in->ticket;
     if (!mfa_ticket_verify(call, in->ticket, TICKET_VERIFY, &t->user_id) ||
@@ -191,19 +221,21 @@ enum err prepare_finish_verification(struct call *call)
         require_caller_password_in_field(call, in->data, "data");
         return OK;
     }
-    return mfa_count_attempt(call, t);
+    return mfa_count_code_attempt(call, t);
 }
 
 /* A code of six digits is a TOTP code; the method "totp" accepts backup codes, too. */
 static enum err check_verification_code(struct call *call, const struct user *user)
 {
     const struct mfa_verification *in = call->body;
-    struct mfa m;
-    enum err e = user->mfa_enabled ? mfa_find(call, user->id, &m) : ERR_MFA_OFF;
+    struct mfa_settings m;
+    enum err e = user->mfa_enabled ? mfa_settings_find(call, user->id, &m) : ERR_MFA_OFF;
 
-    call->after = mfa_uncount_attempt;
+    call->after = mfa_uncount_code_attempt;
     if (e)
         return e;
+    if (str_is(in->mfa_type, "webauthn"))
+        return webauthn_consume_assertion(call, user->id, in->ticket, in->data);
     return str_is(in->mfa_type, "totp") && in->data.n == TOTP_DIGITS
                ? mfa_consume_totp_code(call, &m, in->data)
                : mfa_consume_backup_code(call, &m, in->data);
@@ -226,6 +258,6 @@ enum err finish_verification(struct call *call)
         e = check_verification_code(call, &user);
     if (e)
         return e;
-    return call_reply_object(
+    return call_reply_with_object(
         call, &(struct token_reply){ mfa_ticket_create(call, &user, TICKET_VERIFIED) });
 }

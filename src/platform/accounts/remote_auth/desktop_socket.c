@@ -55,7 +55,7 @@ static const struct rate_limit limit_desktop = {
     .name = "remote-auth-code", .count = 10, .window_s = 60, .by_address = true
 };
 
-static void desktop_free(uv_handle_t *handle)
+static void desktop_socket_free(uv_handle_t *handle)
 {
     struct desktop *d = handle->data;
 
@@ -64,13 +64,14 @@ static void desktop_free(uv_handle_t *handle)
     mem_free(d);
 }
 
-static void desktop_free_if_closed(struct desktop *d)
+static void desktop_socket_free_if_closed(struct desktop *d)
 {
     if (!d->ws && !d->calling)
-        uv_close((uv_handle_t *)&d->timer, desktop_free);
+        uv_close((uv_handle_t *)&d->timer, desktop_socket_free);
 }
 
-static void desktop_send(struct desktop *d, const char *op, const char *key, struct str value)
+static void desktop_socket_send(struct desktop *d, const char *op, const char *key,
+                                struct str value)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -84,28 +85,28 @@ static void desktop_send(struct desktop *d, const char *op, const char *key, str
         json_write_text(&j, value);
     }
     json_end_object(&j);
-    websocket_send(d->ws, WS_TEXT, buf_str(&out));
+    websocket_send(d->ws, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
 }
 
 /* --- the row ---------------------------------------------------------------------------- */
 
-static enum err count_desktop(struct call *call)
+static enum err count_desktop_socket(struct call *call)
 {
-    const struct desktop *d = call_passed_data(call, "desktop");
+    const struct desktop *d = call_get_stage_data(call, "desktop");
 
-    return call_count_against_limit(
+    return call_count_against_rate_limit(
         call, &limit_desktop, str_slice((const char *)&d->address_key, sizeof d->address_key));
 }
 
-static enum err insert_desktop_row(struct call *call)
+static enum err insert_remote_login_row(struct call *call)
 {
-    const struct desktop *d = call_passed_data(call, "desktop");
+    const struct desktop *d = call_get_stage_data(call, "desktop");
 
     return remote_login_insert(call->tx, d->id, d->public_key, d->fingerprint);
 }
 
-static void on_desktop_row_inserted(struct call *call, enum err e, void *arg)
+static void on_remote_login_row_inserted(struct call *call, enum err e, void *arg)
 {
     struct desktop *d = arg;
 
@@ -115,9 +116,9 @@ static void on_desktop_row_inserted(struct call *call, enum err e, void *arg)
         websocket_close(d->ws, CLOSE_TRY_AGAIN_LATER, STR("try again in a minute"));
     if (d->ws && !e) {
         d->state = SHOWS_CODE;
-        desktop_send(d, "pending_remote_init", "fingerprint", d->fingerprint);
+        desktop_socket_send(d, "pending_remote_init", "fingerprint", d->fingerprint);
     }
-    desktop_free_if_closed(d);
+    desktop_socket_free_if_closed(d);
 }
 
 /* The payload is "id:discriminator:avatar or 0:username". */
@@ -130,9 +131,9 @@ static struct str user_payload_of(struct arena *arena, const struct user *u)
 
 /* Reads the row. Once the desktop has received the name of the person, a confirmed log-in gets its
  * ticket. */
-static enum err poll_desktop_row(struct call *call)
+static enum err read_remote_login_row_of_desktop(struct call *call)
 {
-    struct desktop *d = call_passed_data(call, "desktop");
+    struct desktop *d = call_get_stage_data(call, "desktop");
     struct user user;
     enum err e = remote_login_find(call->tx, d->id, &d->row, &d->found);
 
@@ -147,9 +148,9 @@ static enum err poll_desktop_row(struct call *call)
     return e;
 }
 
-static enum err issue_desktop_ticket(struct call *call)
+static enum err issue_ticket_to_desktop(struct call *call)
 {
-    struct desktop *d = call_passed_data(call, "desktop");
+    struct desktop *d = call_get_stage_data(call, "desktop");
     struct str ticket;
     enum err e = remote_login_find(call->tx, d->id, &d->row, &d->found);
 
@@ -168,13 +169,13 @@ static void on_ticket_issued(struct call *call, enum err e, void *arg)
     (void)call;
     d->calling = false;
     if (d->ws && !e && d->ticket.p) {
-        desktop_send(d, "pending_login", "ticket", d->ticket);
+        desktop_socket_send(d, "pending_login", "ticket", d->ticket);
         websocket_close(d->ws, CLOSE_NORMAL, STR(""));
     }
-    desktop_free_if_closed(d);
+    desktop_socket_free_if_closed(d);
 }
 
-static void desktop_call(struct desktop *d, const struct internal_call *what)
+static void start_call_for_desktop(struct desktop *d, const struct internal_call *what)
 {
     struct internal_call call = *what;
 
@@ -194,27 +195,27 @@ static void send_user_payload(struct desktop *d)
         return;
     }
     d->state = SCANNED;
-    desktop_send(d, "pending_ticket", "encrypted_user_payload", encrypted);
+    desktop_socket_send(d, "pending_ticket", "encrypted_user_payload", encrypted);
 }
 
-static void on_desktop_row_read(struct call *call, enum err e, void *arg)
+static void on_remote_login_row_read(struct call *call, enum err e, void *arg)
 {
     struct desktop *d = arg;
 
     (void)call;
     d->calling = false;
     if (d->ws && !e && (!d->found || d->row.state == REMOTE_LOGIN_CANCELLED)) {
-        desktop_send(d, "cancel", NULL, STR(""));
+        desktop_socket_send(d, "cancel", NULL, STR(""));
         websocket_close(d->ws, CLOSE_NORMAL, STR(""));
     } else if (d->ws && !e && d->user_payload.p) {
         send_user_payload(d);
     } else if (d->ws && !e && d->state == SCANNED && d->row.state == REMOTE_LOGIN_CONFIRMED) {
-        desktop_call(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
-                                                 .run = issue_desktop_ticket,
-                                                 .done = on_ticket_issued });
+        start_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
+                                                           .run = issue_ticket_to_desktop,
+                                                           .done = on_ticket_issued });
         return;
     }
-    desktop_free_if_closed(d);
+    desktop_socket_free_if_closed(d);
 }
 
 static void on_desktop_timer(uv_timer_t *timer)
@@ -228,9 +229,9 @@ static void on_desktop_timer(uv_timer_t *timer)
         return;
     }
     if (!d->calling && d->state >= SHOWS_CODE)
-        desktop_call(d, &(struct internal_call){ .store = ROUTE_STORE_READ,
-                                                 .run = poll_desktop_row,
-                                                 .done = on_desktop_row_read });
+        start_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_READ,
+                                                           .run = read_remote_login_row_of_desktop,
+                                                           .done = on_remote_login_row_read });
 }
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -254,7 +255,7 @@ static const struct schema message_schema = {
 };
 static const struct type type_message = { .kind = KIND_OBJECT, .schema = &message_schema };
 
-static bool handle_init(struct desktop *d, const struct desktop_message *in)
+static bool handle_init_of_desktop(struct desktop *d, const struct desktop_message *in)
 {
     struct str nonce, encrypted;
 
@@ -267,7 +268,7 @@ static bool handle_init(struct desktop *d, const struct desktop_message *in)
         !remote_auth_key_encrypt(d->arena, d->public_key, nonce, &encrypted))
         return false;
     d->state = AWAITS_PROOF;
-    desktop_send(d, "nonce_proof", "encrypted_nonce", encrypted);
+    desktop_socket_send(d, "nonce_proof", "encrypted_nonce", encrypted);
     return true;
 }
 
@@ -278,7 +279,7 @@ static bool proof_equals(const struct opt_str *given, struct str expected)
 }
 
 /* Clients send the nonce, or in an older form its SHA-256 digest as "proof". */
-static bool handle_nonce_proof(struct desktop *d, const struct desktop_message *in)
+static bool handle_nonce_proof_of_desktop(struct desktop *d, const struct desktop_message *in)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
 
@@ -290,10 +291,10 @@ static bool handle_nonce_proof(struct desktop *d, const struct desktop_message *
         return false;
     d->state = INSERTING;
     d->id = snowflake_new();
-    desktop_call(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
-                                             .decode = count_desktop,
-                                             .run = insert_desktop_row,
-                                             .done = on_desktop_row_inserted });
+    start_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
+                                                       .decode = count_desktop_socket,
+                                                       .run = insert_remote_login_row,
+                                                       .done = on_remote_login_row_inserted });
     return true;
 }
 
@@ -306,10 +307,11 @@ static void on_desktop_message(struct websocket *ws, enum ws_opcode opcode, stru
 
     (void)opcode;
     if (in && str_is(in->op, "heartbeat"))
-        desktop_send(d, "heartbeat_ack", NULL, STR(""));
+        desktop_socket_send(d, "heartbeat_ack", NULL, STR(""));
     else if (!in || (!str_is(in->op, "init") && !str_is(in->op, "nonce_proof")))
         websocket_close(ws, CLOSE_BAD_MESSAGE, STR("invalid message"));
-    else if (!(str_is(in->op, "init") ? handle_init(d, in) : handle_nonce_proof(d, in)))
+    else if (!(str_is(in->op, "init") ? handle_init_of_desktop(d, in)
+                                      : handle_nonce_proof_of_desktop(d, in)))
         websocket_close(ws, CLOSE_HANDSHAKE_FAILED, STR("the handshake failed"));
     arena_free(arena);
 }
@@ -345,21 +347,22 @@ static void on_desktop_closed(struct websocket *ws, int code)
     if (!d)
         return;
     d->ws = NULL;
-    desktop_free_if_closed(d);
+    desktop_socket_free_if_closed(d);
 }
 
-static void refuse_version(struct websocket *ws, void *arg)
+static void refuse_remote_auth_version(struct websocket *ws, void *arg)
 {
     (void)arg;
     websocket_close(ws, CLOSE_BAD_VERSION, STR("version 2 is served: connect with ?v=2"));
 }
 
-static void ignore_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+static void ignore_message_after_refusal(struct websocket *ws, enum ws_opcode opcode,
+                                         struct str payload)
 {
     (void)ws, (void)opcode, (void)payload;
 }
 
-static void ignore_close(struct websocket *ws, int code)
+static void ignore_close_after_refusal(struct websocket *ws, int code)
 {
     (void)ws, (void)code;
 }
@@ -376,9 +379,9 @@ bool remote_auth_accept_websocket(struct api *api, const struct http_request *r,
                                        .message = on_desktop_message,
                                        .closed = on_desktop_closed };
     if (!str_is(r->query, "v=2")) {
-        ret->open = refuse_version;
-        ret->message = ignore_message;
-        ret->closed = ignore_close;
+        ret->open = refuse_remote_auth_version;
+        ret->message = ignore_message_after_refusal;
+        ret->closed = ignore_close_after_refusal;
     }
     return true;
 }

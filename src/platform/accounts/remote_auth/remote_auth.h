@@ -56,10 +56,11 @@ enum err remote_login_find(struct tx *tx, snowflake id, struct remote_login *ret
 enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct remote_login *ret,
                                      bool *ret_found);
 /* Waiting → scanned, with a new handshake token. *ret_token.p is NULL if no row waits. */
-enum err remote_login_scan(struct call *call, struct str fingerprint, struct str *ret_token);
+enum err remote_login_mark_scanned(struct call *call, struct str fingerprint,
+                                   struct str *ret_token);
 /* Scanned → confirmed or cancelled, by the session that scanned. */
-enum err remote_login_decide(struct call *call, struct str handshake_token,
-                             enum remote_login_state state, bool *ret_found);
+enum err remote_login_confirm_or_cancel(struct call *call, struct str handshake_token,
+                                        enum remote_login_state state, bool *ret_found);
 /* Confirmed → ticket. *ret_ticket.p is NULL if the row is not confirmed any more. */
 enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_ticket);
 enum err remote_login_delete(struct tx *tx, snowflake id, bool *ret_deleted);

@@ -96,11 +96,11 @@ static enum err scan_remote_login(struct call *call)
 {
     const struct remote_auth_scan *in = call->body;
     struct handshake_reply out;
-    enum err e = remote_login_scan(call, in->fingerprint, &out.handshake_token);
+    enum err e = remote_login_mark_scanned(call, in->fingerprint, &out.handshake_token);
 
     if (!e && !out.handshake_token.p)
         e = ERR_UNKNOWN_SESSION;
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err prepare_finish_remote_login(struct call *call)
@@ -114,7 +114,7 @@ static enum err decide_remote_login(struct call *call, enum remote_login_state s
 {
     const struct remote_auth_decision *in = call->body;
     bool found;
-    enum err e = remote_login_decide(call, in->handshake_token, state, &found);
+    enum err e = remote_login_confirm_or_cancel(call, in->handshake_token, state, &found);
 
     return e ? e : found ? OK : ERR_UNKNOWN_SESSION;
 }
@@ -168,7 +168,7 @@ static enum err exchange_remote_ticket(struct call *call)
     if (e)
         return e;
     return remote_auth_key_encrypt(call->arena, login.public_key, token, &out.encrypted_token)
-               ? call_reply_object(call, &out)
+               ? call_reply_with_object(call, &out)
                : ERR_INTERNAL;
 }
 

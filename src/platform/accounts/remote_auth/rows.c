@@ -7,7 +7,7 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/internal.h"
 
-static struct str random_secret(struct arena *arena)
+static struct str create_random_secret(struct arena *arena)
 {
     unsigned char bytes[32];
 
@@ -77,10 +77,10 @@ static const char SCAN[] =
     "update remote_logins set state = 1, user_id = $2, token_id = $3, handshake_digest = $4 "
     "where fingerprint_digest = $1 and state = 0 and expires_at > $5";
 
-enum err remote_login_scan(struct call *call, struct str fingerprint, struct str *ret_token)
+enum err remote_login_mark_scanned(struct call *call, struct str fingerprint, struct str *ret_token)
 {
     const struct caller *c = call->caller;
-    struct str token = random_secret(call->arena);
+    struct str token = create_random_secret(call->arena);
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, SCAN,
                          BIND(v_text(random_secret_digest(call->arena, fingerprint)), v_id(c->id),
@@ -96,8 +96,8 @@ static const char DECIDE[] =
     "update remote_logins set state = $2 where handshake_digest = $1 and user_id = $3 and "
     "token_id = $4 and state = 1 and expires_at > $5";
 
-enum err remote_login_decide(struct call *call, struct str handshake_token,
-                             enum remote_login_state state, bool *ret_found)
+enum err remote_login_confirm_or_cancel(struct call *call, struct str handshake_token,
+                                        enum remote_login_state state, bool *ret_found)
 {
     const struct caller *c = call->caller;
     int64_t changed = 0;
@@ -116,7 +116,7 @@ static const char ISSUE[] =
 
 enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_ticket)
 {
-    struct str ticket = random_secret(tx_arena(tx));
+    struct str ticket = create_random_secret(tx_arena(tx));
     int64_t changed = 0;
     enum err e = tx_exec(
         tx, ISSUE, BIND(v_id(id), v_text(random_secret_digest(tx_arena(tx), ticket))), &changed);

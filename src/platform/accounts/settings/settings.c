@@ -52,7 +52,7 @@ static bool setting_values_are_equal(const struct user_settings *a, const struct
         buf_init(&texts[i], CALL_MAX_REPLY);
         schema_encode_object(&j, &schema, i ? b : a);
     }
-    bool equal = str_eq(buf_str(&texts[0]), buf_str(&texts[1]));
+    bool equal = str_eq(buf_as_str(&texts[0]), buf_as_str(&texts[1]));
     buf_clear(&texts[0]);
     buf_clear(&texts[1]);
     return equal;
@@ -165,7 +165,7 @@ enum err get_user_settings(struct call *call)
     struct user_settings settings;
     enum err e = user_settings_find(call->tx, call->caller->id, &settings);
 
-    return e ? e : call_reply_object(call, &settings);
+    return e ? e : call_reply_with_object(call, &settings);
 }
 
 /* Copies the members that the body contains; null resets a member to its default. */
@@ -253,9 +253,9 @@ enum err modify_user_settings(struct call *call)
     if (e)
         return e;
     if (any)
-        call_emit(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(id), &user_settings_schema,
-                  &changed);
-    return call_reply_object(call, &after);
+        call_emit_event(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(id),
+                        &user_settings_schema, &changed);
+    return call_reply_with_object(call, &after);
 }
 
 /* --- restricting direct messages of a joined guild ----------------------------------- */
@@ -278,7 +278,7 @@ enum err user_settings_restrict_joined_guild(struct call *call, const struct mem
     changed.restricted_guilds = stored.restricted_guilds;
     e = write_settings(call->tx, m->user_id, stored);
     if (!e)
-        call_emit(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(m->user_id),
-                  &user_settings_schema, &changed);
+        call_emit_event(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(m->user_id),
+                        &user_settings_schema, &changed);
     return e;
 }

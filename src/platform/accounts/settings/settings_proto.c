@@ -106,7 +106,7 @@ static struct str encode_settings_proto(struct arena *a, int64_t version, struct
     buf_init(&versions, 64);
     proto_append_varint_field(&versions, FIELD_DATA_VERSION, (uint64_t)version);
     buf_init(&out, 2 * LONGEST_PROTO);
-    proto_append_bytes_field(&out, FIELD_VERSIONS, buf_str(&versions));
+    proto_append_bytes_field(&out, FIELD_VERSIONS, buf_as_str(&versions));
     buf_add_str(&out, fields);
     buf_clear(&versions);
     struct str bytes = buf_move_to_arena(&out, a);
@@ -158,7 +158,7 @@ static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, in
 
 static enum err check_settings_proto_type(struct call *call)
 {
-    snowflake type = call_path_id(call, "proto.type");
+    snowflake type = call_get_path_id(call, "proto.type");
 
     return type >= 1 && type <= PROTO_TYPES ? OK : ERR_NOT_FOUND;
 }
@@ -167,9 +167,9 @@ static enum err get_settings_proto(struct call *call)
 {
     struct proto_row p;
     enum err e = read_settings_proto(call->tx, call->caller->id,
-                                     (int64_t)call_path_id(call, "proto.type"), &p);
+                                     (int64_t)call_get_path_id(call, "proto.type"), &p);
 
-    return e ? e : call_reply_object(call, &(struct proto_reply_body){ p.settings, { 0 } });
+    return e ? e : call_reply_with_object(call, &(struct proto_reply_body){ p.settings, { 0 } });
 }
 
 /* Settings before and after a change. Because they may have 1 MiB, the thread pool merges and
@@ -181,10 +181,10 @@ struct settings_proto_merge {
 
 static enum err read_settings_proto_before_merge(struct call *call)
 {
-    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    struct settings_proto_merge *m = call_get_stage_data(call, "settings_proto_merge");
 
     return read_settings_proto(call->tx, call->caller->id,
-                               (int64_t)call_path_id(call, "proto.type"), &m->before);
+                               (int64_t)call_get_path_id(call, "proto.type"), &m->before);
 }
 
 static bool decode_settings_proto(struct arena *a, struct str text, struct list *ret)
@@ -197,7 +197,7 @@ static bool decode_settings_proto(struct arena *a, struct str text, struct list 
 static enum err merge_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    struct settings_proto_merge *m = call_get_stage_data(call, "settings_proto_merge");
     struct list before, fields;
 
     m->good = decode_settings_proto(call->arena, in->settings, &fields);
@@ -215,7 +215,7 @@ static enum err merge_settings_proto(struct call *call)
 
 static enum err prepare_modify_settings_proto(struct call *call)
 {
-    call_pass_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
+    call_store_stage_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
     call->read = read_settings_proto_before_merge;
     call->compute = merge_settings_proto;
     return OK;
@@ -230,16 +230,16 @@ static enum err write_settings_proto(struct call *call, int64_t type, const stru
 
     if (e)
         return e;
-    call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, audience_of_user(call->caller->id),
-              &event_schema, &(struct proto_event){ &part, false });
-    return call_reply_object(call, &(struct proto_reply_body){ part.proto, { 0 } });
+    call_emit_event(call, EVENT_USER_SETTINGS_PROTO_UPDATE, audience_of_user(call->caller->id),
+                    &event_schema, &(struct proto_event){ &part, false });
+    return call_reply_with_object(call, &(struct proto_reply_body){ part.proto, { 0 } });
 }
 
 static enum err modify_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    const struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
-    int64_t type = (int64_t)call_path_id(call, "proto.type"), version;
+    const struct settings_proto_merge *m = call_get_stage_data(call, "settings_proto_merge");
+    int64_t type = (int64_t)call_get_path_id(call, "proto.type"), version;
 
     if (!m->good)
         return call_add_field_error(call, "settings", "INVALID_USER_SETTINGS_DATA",
@@ -248,9 +248,9 @@ static enum err modify_settings_proto(struct call *call)
     if (e)
         return e;
     if (version != m->before.version)
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     if (in->required_data_version.given == GIVEN && in->required_data_version.value < version)
-        return call_reply_object(
+        return call_reply_with_object(
             call, &(struct proto_reply_body){ m->before.settings, opt_true_or_absent(true) });
     if (!m->after.settings.p)
         return call_add_field_error(call, "settings", "BASE_TYPE_MAX_LENGTH",
@@ -286,7 +286,7 @@ static const struct type json_settings_type = { .kind = KIND_OBJECT,
 
 static int64_t json_settings_row_type(const struct call *call)
 {
-    return JSON_TYPES + (int64_t)call_path_id(call, "proto.type");
+    return JSON_TYPES + (int64_t)call_get_path_id(call, "proto.type");
 }
 
 static enum err read_json_settings(struct tx *tx, snowflake user_id, int64_t type,
@@ -307,12 +307,12 @@ static enum err get_json_settings(struct call *call)
     struct proto_row p;
     enum err e = read_json_settings(call->tx, call->caller->id, json_settings_row_type(call), &p);
 
-    return e ? e : call_reply_object(call, &(struct json_settings){ p.settings });
+    return e ? e : call_reply_with_object(call, &(struct json_settings){ p.settings });
 }
 
 static enum err read_json_settings_before_merge(struct call *call)
 {
-    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    struct settings_proto_merge *m = call_get_stage_data(call, "settings_proto_merge");
 
     return read_json_settings(call->tx, call->caller->id, json_settings_row_type(call), &m->before);
 }
@@ -361,10 +361,10 @@ static bool json_members_read(struct arena *a, struct str text, struct json_memb
 }
 
 /* Replaces the members that the request has. */
-static enum err merge_json_settings(struct call *call)
+static enum err merge_settings_json_members(struct call *call)
 {
     const struct json_settings *in = call->body;
-    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    struct settings_proto_merge *m = call_get_stage_data(call, "settings_proto_merge");
     struct json_members *parts = arena_array(call->arena, struct json_members, 2);
     size_t count = 0;
     struct buf out;
@@ -393,15 +393,15 @@ static enum err merge_json_settings(struct call *call)
 
 static enum err prepare_modify_json_settings(struct call *call)
 {
-    call_pass_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
+    call_store_stage_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
     call->read = read_json_settings_before_merge;
-    call->compute = merge_json_settings;
+    call->compute = merge_settings_json_members;
     return OK;
 }
 
 static enum err modify_json_settings(struct call *call)
 {
-    const struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    const struct settings_proto_merge *m = call_get_stage_data(call, "settings_proto_merge");
     int64_t type = json_settings_row_type(call), version;
 
     if (!m->good)
@@ -411,7 +411,7 @@ static enum err modify_json_settings(struct call *call)
     if (e)
         return e;
     if (version != m->before.version)
-        return call_restart_at_read(call);
+        return call_restart_at_read_stage(call);
     if (!m->after.settings.p)
         return call_add_field_error(call, "settings", "BASE_TYPE_MAX_LENGTH",
                                     "The new and the existing settings together are too long.");
@@ -419,7 +419,7 @@ static enum err modify_json_settings(struct call *call)
                 BIND(v_id(call->caller->id), v_int(type), v_int(m->after.version),
                      v_text(m->after.settings)),
                 NULL);
-    return e ? e : call_reply_object(call, &(struct json_settings){ m->after.settings });
+    return e ? e : call_reply_with_object(call, &(struct json_settings){ m->after.settings });
 }
 
 enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out)

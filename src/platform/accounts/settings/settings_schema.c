@@ -6,10 +6,10 @@
         0, word, word, word \
     }
 
-static const struct choice themes[] = {
+static const struct enum_choice themes[] = {
     WORD("dark"), WORD("light"), WORD("darker"), WORD("midnight"), { 0 }
 };
-static const struct choice statuses[] = {
+static const struct enum_choice statuses[] = {
     WORD("online"), WORD("idle"), WORD("dnd"), WORD("invisible"), { 0 }
 };
 

@@ -2,7 +2,7 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-bool ids_contain(const struct list *ids, snowflake id)
+bool snowflake_list_contains(const struct list *ids, snowflake id)
 {
     for (size_t i = 0; i < ids->count; i++)
         if (((snowflake *)ids->items)[i] == id)
@@ -23,7 +23,7 @@ static enum err emit_event_to_group(struct call *call, enum event event, const s
 
         e = channel_read_recipients(call->tx, &seen, id);
         if (!e)
-            call_emit(call, event, audience_of_user(id), &channel_schema, &seen);
+            call_emit_event(call, event, audience_of_user(id), &channel_schema, &seen);
     }
     return e;
 }
@@ -39,8 +39,8 @@ static struct opt_str find_recipient_nick(const struct list *nicks, snowflake id
     return (struct opt_str){ .given = ABSENT };
 }
 
-enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
-                      snowflake origin)
+enum err create_group_channel(struct call *call, const struct list *others,
+                              const struct list *nicks, snowflake origin)
 {
     const snowflake *ids = others->items;
     struct channel c = {
@@ -52,16 +52,16 @@ enum err group_create(struct call *call, const struct list *others, const struct
 
     if (others->count >= MAX_RECIPIENTS)
         return ERR_MAX_RECIPIENTS;
-    enum err e = user_count_groups(call->tx, call->caller->id, &groups);
+    enum err e = user_count_group_channels(call->tx, call->caller->id, &groups);
     if (!e && groups >= MAX_GROUPS)
         e = ERR_MAX_GROUP_DMS;
     if (!e)
         e = channel_insert(call->tx, &c);
     if (!e)
-        e = recipient_insert(call->tx, c.id, call->caller->id,
-                             find_recipient_nick(nicks, call->caller->id));
+        e = channel_recipient_insert(call->tx, c.id, call->caller->id,
+                                     find_recipient_nick(nicks, call->caller->id));
     for (size_t i = 0; !e && i < others->count; i++)
-        e = recipient_insert(call->tx, c.id, ids[i], find_recipient_nick(nicks, ids[i]));
+        e = channel_recipient_insert(call->tx, c.id, ids[i], find_recipient_nick(nicks, ids[i]));
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     if (e)
@@ -71,31 +71,31 @@ enum err group_create(struct call *call, const struct list *others, const struct
     e = emit_event_to_group(call, EVENT_CHANNEL_CREATE, &c);
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 static void emit_recipient_event(struct call *call, enum event event,
                                  struct channel_recipient_event out, const struct list *to)
 {
     for (size_t i = 0; i < to->count; i++)
-        call_emit(call, event, audience_of_user(((snowflake *)to->items)[i]),
-                  &channel_recipient_event_schema, &out);
+        call_emit_event(call, event, audience_of_user(((snowflake *)to->items)[i]),
+                        &channel_recipient_event_schema, &out);
 }
 
-enum err group_add_recipient(struct call *call, const struct channel *c,
-                             const struct group_recipient *in, bool *ret_new)
+enum err group_channel_add_recipient(struct call *call, const struct channel *c,
+                                     const struct group_recipient *in, bool *ret_new)
 {
     struct channel_recipient_event event = { .channel_id = c->id, .user = in->user };
     struct list recipients;
     struct channel seen = *c;
 
     enum err e = channel_list_other_recipients(call->tx, c->id, 0, &recipients);
-    *ret_new = !e && !ids_contain(&recipients, in->user->id);
+    *ret_new = !e && !snowflake_list_contains(&recipients, in->user->id);
     if (e || !*ret_new)
         return e;
     if (recipients.count >= MAX_RECIPIENTS)
         return ERR_MAX_RECIPIENTS;
-    e = recipient_insert(call->tx, c->id, in->user->id, in->nick);
+    e = channel_recipient_insert(call->tx, c->id, in->user->id, in->nick);
     if (!e)
         e = channel_read_recipients(call->tx, &seen, in->user->id);
     if (e)
@@ -103,16 +103,17 @@ enum err group_add_recipient(struct call *call, const struct channel *c,
     if (in->nick.given == GIVEN && in->nick.value.n)
         event.nick = in->nick;
     emit_recipient_event(call, EVENT_CHANNEL_RECIPIENT_ADD, event, &recipients);
-    call_emit(call, EVENT_CHANNEL_CREATE, audience_of_user(in->user->id), &channel_schema, &seen);
+    call_emit_event(call, EVENT_CHANNEL_CREATE, audience_of_user(in->user->id), &channel_schema,
+                    &seen);
     return hook_recipient_joined(
         call, &(struct group_recipient_change){ c, in->user->id, in->by, false });
 }
 
-enum err group_add_user(struct call *call, const struct channel *c, const struct user *user,
-                        snowflake by, bool *ret_new)
+enum err group_channel_add_user(struct call *call, const struct channel *c, const struct user *user,
+                                snowflake by, bool *ret_new)
 {
-    return group_add_recipient(call, c, &(struct group_recipient){ .user = user, .by = by },
-                               ret_new);
+    return group_channel_add_recipient(call, c, &(struct group_recipient){ .user = user, .by = by },
+                                       ret_new);
 }
 
 /* --- leaving a group, removing a recipient ------------------------------------------- */
@@ -128,8 +129,8 @@ static enum err transfer_group_to_oldest_recipient(struct call *call, const stru
     return e ? e : emit_event_to_group(call, EVENT_CHANNEL_UPDATE, &changed);
 }
 
-enum err group_remove_user(struct call *call, const struct channel *c, const struct user *user,
-                           bool silent)
+enum err group_channel_remove_user(struct call *call, const struct channel *c,
+                                   const struct user *user, bool silent)
 {
     struct channel seen = *c;
     struct group_recipient_change change = { c, user->id, call->caller->id, silent };
@@ -139,12 +140,12 @@ enum err group_remove_user(struct call *call, const struct channel *c, const str
     if (!e)
         e = channel_read_recipients(call->tx, &seen, user->id);
     if (!e)
-        e = recipient_delete(call->tx, c->id, user->id);
+        e = channel_recipient_delete(call->tx, c->id, user->id);
     if (!e)
         e = channel_list_other_recipients(call->tx, c->id, user->id, &left);
     if (e)
         return e;
-    call_emit(call, EVENT_CHANNEL_DELETE, audience_of_user(user->id), &channel_schema, &seen);
+    call_emit_event(call, EVENT_CHANNEL_DELETE, audience_of_user(user->id), &channel_schema, &seen);
     if (left.count == 0)
         return channel_delete(call, c->id);
     emit_recipient_event(call, EVENT_CHANNEL_RECIPIENT_REMOVE,
@@ -167,14 +168,14 @@ enum err leave_private_channel(struct call *call, bool silent)
     if (c.type == CHANNEL_GROUP) {
         e = user_find(call->tx, call->caller->id, &user);
         if (!e)
-            e = group_remove_user(call, &c, &user, silent);
+            e = group_channel_remove_user(call, &c, &user, silent);
     } else {
         e = channel_hide_from_recipient(call->tx, c.id, call->caller->id);
         if (!e)
-            call_emit(call, EVENT_CHANNEL_DELETE, audience_of_user(call->caller->id),
-                      &channel_schema, &c);
+            call_emit_event(call, EVENT_CHANNEL_DELETE, audience_of_user(call->caller->id),
+                            &channel_schema, &c);
     }
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 /* --- PATCH /channels/{channel.id} of a group ------------------------------------------ */
@@ -191,7 +192,7 @@ static enum err change_group_owner(struct call *call, snowflake id, struct chann
     return OK;
 }
 
-enum err modify_group(struct call *call, const struct channel_edit_results *stages)
+enum err modify_group_channel(struct call *call, const struct channel_edit_results *stages)
 {
     const struct channel_edit *in = call->body;
     struct channel c = *call->target.channel;
@@ -204,7 +205,7 @@ enum err modify_group(struct call *call, const struct channel_edit_results *stag
     if (in->name.given != ABSENT)
         c.name = in->name;
     if (stages->icon.given != ABSENT) {
-        e = picture_delete_previous(call, "channel-icons", c.id, &c.icon, &stages->icon);
+        e = delete_previous_picture(call, "channel-icons", c.id, &c.icon, &stages->icon);
         c.icon = stages->icon;
     }
     if (!e)
@@ -212,8 +213,8 @@ enum err modify_group(struct call *call, const struct channel_edit_results *stag
     if (!e)
         e = emit_event_to_group(call, EVENT_CHANNEL_UPDATE, &c);
     if (!e)
-        e = hook_group_changed(call, &(struct group_change){ call->target.channel, &c });
+        e = hook_group_changed(call, &(struct group_channel_change){ call->target.channel, &c });
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }

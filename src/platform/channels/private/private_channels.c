@@ -52,7 +52,7 @@ static const struct schema recipient_schema = {
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
-static enum err require_friend_of_caller(struct call *call, snowflake id)
+static enum err require_user_is_friend_of_caller(struct call *call, snowflake id)
 {
     bool friends;
     enum err e =
@@ -63,7 +63,8 @@ static enum err require_friend_of_caller(struct call *call, snowflake id)
 
 /* --- GET, POST /users/@me/channels ---------------------------------------------------- */
 
-static void write_channel_json(void *arg, const struct channel *c, struct json_writer *out)
+static void write_json_of_private_channel(void *arg, const struct channel *c,
+                                          struct json_writer *out)
 {
     (void)arg;
     schema_encode_object(out, &channel_schema, c);
@@ -71,9 +72,10 @@ static void write_channel_json(void *arg, const struct channel *c, struct json_w
 
 static enum err list_private_channels(struct call *call)
 {
-    struct json_writer out = call_reply_json_writer(call);
+    struct json_writer out = call_get_reply_json_writer(call);
 
-    return write_user_channels_json(call->tx, call->caller->id, write_channel_json, NULL, &out);
+    return write_user_channels_json(call->tx, call->caller->id, write_json_of_private_channel, NULL,
+                                    &out);
 }
 
 static enum err open_direct_channel(struct call *call, snowflake with)
@@ -92,7 +94,7 @@ static enum err open_direct_channel(struct call *call, snowflake with)
         e = private_channel_show_in_list(call, &c, call->caller->id);
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
-    return e ? e : call_reply_object(call, &c);
+    return e ? e : call_reply_with_object(call, &c);
 }
 
 /* Returns the users that a body names, without the caller and duplicates. */
@@ -103,7 +105,7 @@ static struct list list_named_users_except_caller(struct call *call, const struc
     for (size_t i = 0; i < named->count; i++) {
         snowflake id = ((snowflake *)named->items)[i];
 
-        if (id != call->caller->id && !ids_contain(&others, id))
+        if (id != call->caller->id && !snowflake_list_contains(&others, id))
             id_list_add(call->arena, &others, id);
     }
     return others;
@@ -118,12 +120,12 @@ static enum err create_group_of_friends(struct call *call, const struct list *ot
     if (others->count >= MAX_RECIPIENTS)
         return ERR_MAX_RECIPIENTS;
     for (size_t i = 0; i < others->count; i++) {
-        enum err e = require_friend_of_caller(call, ((snowflake *)others->items)[i]);
+        enum err e = require_user_is_friend_of_caller(call, ((snowflake *)others->items)[i]);
 
         if (e)
             return e;
     }
-    return group_create(call, others, &in->nicks.value, 0);
+    return create_group_channel(call, others, &in->nicks.value, 0);
 }
 
 static enum err create_private_channel(struct call *call)
@@ -138,7 +140,7 @@ static enum err create_private_channel(struct call *call)
     else if (in->recipients.given != GIVEN)
         return call_add_field_error(call, "recipients", FORM_REQUIRED);
 
-    bool self = ids_contain(&named, call->caller->id);
+    bool self = snowflake_list_contains(&named, call->caller->id);
     struct list others = list_named_users_except_caller(call, &named);
     if (self && others.count == 0)
         return ERR_INVALID_RECIPIENTS;
@@ -159,12 +161,12 @@ static enum err create_group_from_direct_channel(struct call *call, const struct
 
     if (e)
         return e;
-    if (ids_contain(&others, id))
+    if (snowflake_list_contains(&others, id))
         return ERR_INVALID_RECIPIENTS;
     id_list_add(tx_arena(call->tx), &others, id);
-    struct string_pair nick = { call_path_text(call, "user.id"), in->nick.value };
+    struct string_pair nick = { call_get_path_text(call, "user.id"), in->nick.value };
     struct list nicks = { &nick, in->nick.given == GIVEN };
-    return group_create(call, &others, &nicks, c->id);
+    return create_group_channel(call, &others, &nicks, c->id);
 }
 
 static enum err add_recipient(struct call *call)
@@ -182,13 +184,13 @@ static enum err add_recipient(struct call *call)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
         return ERR_INVALID_RECIPIENTS;
-    enum err e = require_friend_of_caller(call, user->id);
+    enum err e = require_user_is_friend_of_caller(call, user->id);
     if (e)
         return e;
     if (c->type == CHANNEL_DM)
         return create_group_from_direct_channel(call, c, user->id);
     call_set_status(call, 204);
-    return group_add_recipient(call, c, &entry, &is_new);
+    return group_channel_add_recipient(call, c, &entry, &is_new);
 }
 
 /* --- leaving a group, removing a recipient ------------------------------------------- */
@@ -206,7 +208,7 @@ static enum err remove_recipient(struct call *call)
         return ERR_MISSING_PERMISSIONS;
     if (!user_is_channel_recipient(call->tx, c->id, user->id, &e))
         return e ? e : ERR_UNKNOWN_USER;
-    return group_remove_user(call, c, user, query->silent);
+    return group_channel_remove_user(call, c, user, query->silent);
 }
 
 static const struct route routes[] = {

@@ -101,9 +101,10 @@ static void last_pin_time_from_row(const struct rows *row, struct channel *c)
 
 /* Merges the rows of a query into `channels`. The first column is the channel id; rows and channels
  * are both sorted by it. */
-static enum err merge_rows_into_channels(struct tx *tx, struct sql sql, snowflake user_id,
-                                         struct list *channels,
-                                         void (*read)(const struct rows *row, struct channel *c))
+static enum err merge_recipient_rows_into_channels(struct tx *tx, struct sql sql, snowflake user_id,
+                                                   struct list *channels,
+                                                   void (*read)(const struct rows *row,
+                                                                struct channel *c))
 {
     struct channel *c = channels->items, *end = c + channels->count;
     struct rows rows;
@@ -128,11 +129,11 @@ enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct 
         return OK;
     for (size_t i = 0; i < channels->count; i++)
         clear_recipients(&all[i]);
-    enum err e = merge_rows_into_channels(tx, SQL(RECIPIENTS_OF_ALL), user_id, channels,
-                                          add_recipient_from_row);
+    enum err e = merge_recipient_rows_into_channels(tx, SQL(RECIPIENTS_OF_ALL), user_id, channels,
+                                                    add_recipient_from_row);
     return e ? e
-             : merge_rows_into_channels(tx, SQL(PINS_TIME_OF_ALL), user_id, channels,
-                                        last_pin_time_from_row);
+             : merge_recipient_rows_into_channels(tx, SQL(PINS_TIME_OF_ALL), user_id, channels,
+                                                  last_pin_time_from_row);
 }
 
 static const char ADD_RECIPIENT[] =
@@ -150,14 +151,14 @@ static enum err insert_recipient(struct tx *tx, snowflake channel_id, snowflake 
                    NULL);
 }
 
-enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
-                          struct opt_str nick)
+enum err channel_recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
+                                  struct opt_str nick)
 {
     return insert_recipient(tx, channel_id, user_id, nick, false, clock_us());
 }
 
-enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
-                           bool closed)
+enum err channel_recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
+                                   bool closed)
 {
     const snowflake *ids = users->items;
     enum err e = OK;
@@ -171,7 +172,7 @@ enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct lis
 static const char REMOVE_RECIPIENT[] =
     "delete from recipients where channel_id = $1 and user_id = $2";
 
-enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err channel_recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
     return tx_exec(tx, REMOVE_RECIPIENT, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
@@ -187,7 +188,7 @@ enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowfl
 static const char COUNT_GROUPS[] =
     "select count(*) from recipients where user_id = $1 and in_group = 1";
 
-enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err user_count_group_channels(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     return tx_read_int(tx, COUNT_GROUPS, BIND(v_id(user_id)), ret);
 }
@@ -216,7 +217,7 @@ enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowfla
     enum err e = channel_insert(tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
 
     if (!e)
-        e = recipients_insert(tx, id, &(struct list){ both, 2 }, closed);
+        e = channel_recipients_insert(tx, id, &(struct list){ both, 2 }, closed);
     return e ? e : tx_exec(tx, ADD_DIRECT, BIND(v_id(both[0]), v_id(both[1]), v_id(id)), NULL);
 }
 
@@ -247,7 +248,8 @@ enum err private_channel_show_in_list(struct call *call, const struct channel *c
         return e;
     e = channel_read_recipients(call->tx, &seen, user_id);
     if (!e)
-        call_emit(call, EVENT_CHANNEL_CREATE, audience_of_user(user_id), &channel_schema, &seen);
+        call_emit_event(call, EVENT_CHANNEL_CREATE, audience_of_user(user_id), &channel_schema,
+                        &seen);
     return e;
 }
 

@@ -105,7 +105,7 @@ static enum err import_group(struct world_file_importer *im, const void *entry,
                                                       .owner_id = opt_id_or_null(owner) });
     }
     if (!e)
-        e = recipients_insert(im->tx, id, &people, false);
+        e = channel_recipients_insert(im->tx, id, &people, false);
     return e ? e : world_file_import_fields(im, "private", entry, at, id);
 }
 

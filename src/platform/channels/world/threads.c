@@ -109,8 +109,8 @@ static enum err resolve_default_reaction(struct world_file_importer *im,
     return e;
 }
 
-enum err import_forum(struct world_file_importer *im, const struct world_channel *c, snowflake id,
-                      snowflake guild, const struct json_path *at)
+enum err import_forum_fields(struct world_file_importer *im, const struct world_channel *c,
+                             snowflake id, snowflake guild, const struct json_path *at)
 {
     unsigned before = im->form->problems;
     struct value reaction;
@@ -178,8 +178,8 @@ static enum err import_thread_members(struct world_file_importer *im, const stru
     return e;
 }
 
-enum err import_thread(struct world_file_importer *im, const struct world_channel *c, snowflake id,
-                       snowflake parent, const struct json_path *at)
+enum err import_thread_fields(struct world_file_importer *im, const struct world_channel *c,
+                              snowflake id, snowflake parent, const struct json_path *at)
 {
     unsigned before = im->form->problems;
     struct list tags = { 0 }, people = { 0 };
@@ -194,7 +194,7 @@ enum err import_thread(struct world_file_importer *im, const struct world_channe
                      c->applied_tags.given == GIVEN
                          ? v_text(json_column_encode(im->arena, &type_ids, &tags))
                          : v_null(),
-                     v_opt_bool(c->invitable)),
+                     value_of_optional_bool(c->invitable)),
                 NULL);
     return e ? e : import_thread_members(im, c, id, &people);
 }
@@ -275,7 +275,7 @@ static enum err export_thread_members(struct world_file_exporter *ex, struct wor
     return rows_end(&r);
 }
 
-enum err export_threads(struct world_file_exporter *ex, struct opt_list *channels)
+enum err export_thread_fields(struct world_file_exporter *ex, struct opt_list *channels)
 {
     size_t size = world_file_entry_size(ex->format, "channel");
     char *next = channels->value.items, *end = next + channels->value.count * size;

@@ -10,7 +10,7 @@
 #include "platform/channels/world/world.h"
 #include "platform/worlds/import_export.h"
 
-static const struct choice channel_words[] = {
+static const struct enum_choice channel_words[] = {
     { CHANNEL_TEXT, "text", "TEXT", "" },
     { CHANNEL_VOICE, "voice", "VOICE", "" },
     { CHANNEL_CATEGORY, "category", "CATEGORY", "" },
@@ -27,7 +27,7 @@ static const struct type type_channel_word = { .kind = KIND_STRING, .choices = c
 
 static int64_t channel_type_from_word(struct str word)
 {
-    for (const struct choice *c = channel_words; c->text; c++)
+    for (const struct enum_choice *c = channel_words; c->text; c++)
         if (str_is(word, c->text))
             return c->value;
     return -1;
@@ -35,7 +35,7 @@ static int64_t channel_type_from_word(struct str word)
 
 static const char *channel_type_to_word(int64_t type)
 {
-    for (const struct choice *c = channel_words; c->text; c++)
+    for (const struct enum_choice *c = channel_words; c->text; c++)
         if (c->value == type)
             return c->text;
     return NULL;
@@ -61,7 +61,7 @@ static void validate_overwrite(struct form *form, const struct json_path *here, 
 
 WORLD_OBJECT(overwrite, overwrite_fields, validate_overwrite);
 
-static const struct choice tag_settings[] = {
+static const struct enum_choice tag_settings[] = {
     { 0, "match_some", "MATCH_SOME", "One of the tags" },
     { 0, "match_all", "MATCH_ALL", "All of the tags" },
     { 0 },
@@ -172,7 +172,8 @@ static enum err import_overwrites(struct world_file_importer *im, const struct w
                                     parse_permissions(im, &o[i].allow),
                                     parse_permissions(im, &o[i].deny) };
     }
-    return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
+    return e || c->overwrites.given != GIVEN ? e
+                                             : channel_overwrites_replace(im->tx, channel, &made);
 }
 
 /* --- second pass of the import: fields of a channel ---------------------------------- */
@@ -192,18 +193,18 @@ static const char UPDATE_CHANNEL[] =
 static enum err update_channel_row(struct world_file_importer *im, const struct world_channel *c,
                                    snowflake id, snowflake parent, snowflake owner)
 {
-    return tx_exec(im->tx, UPDATE_CHANNEL,
-                   BIND(v_id(id), v_text(c->name), v_int(channel_type_from_word(c->type)),
-                        parent ? v_id(parent) : v_null(), optional_text_value(c->topic),
-                        optional_int_value(c->position), v_opt_bool(c->nsfw),
-                        optional_int_value(c->rate_limit_per_user), optional_int_value(c->bitrate),
-                        optional_int_value(c->user_limit), optional_text_value(c->rtc_region),
-                        optional_int_value(c->video_quality_mode), optional_int_value(c->flags),
-                        optional_int_value(c->default_auto_archive_duration),
-                        owner ? v_id(owner) : v_null(), v_opt_bool(c->archived),
-                        optional_int_value(c->archived_at),
-                        optional_int_value(c->auto_archive_duration), v_opt_bool(c->locked)),
-                   NULL);
+    return tx_exec(
+        im->tx, UPDATE_CHANNEL,
+        BIND(v_id(id), v_text(c->name), v_int(channel_type_from_word(c->type)),
+             parent ? v_id(parent) : v_null(), optional_text_value(c->topic),
+             optional_int_value(c->position), value_of_optional_bool(c->nsfw),
+             optional_int_value(c->rate_limit_per_user), optional_int_value(c->bitrate),
+             optional_int_value(c->user_limit), optional_text_value(c->rtc_region),
+             optional_int_value(c->video_quality_mode), optional_int_value(c->flags),
+             optional_int_value(c->default_auto_archive_duration), owner ? v_id(owner) : v_null(),
+             value_of_optional_bool(c->archived), optional_int_value(c->archived_at),
+             optional_int_value(c->auto_archive_duration), value_of_optional_bool(c->locked)),
+        NULL);
 }
 
 static enum err import_channel_details(struct world_file_importer *im, const void *entry,
@@ -228,7 +229,7 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
     if (!e && id)
         e = import_overwrites(im, c, id, guild, at);
     if (!e && id)
-        e = import_forum(im, c, id, guild, at);
+        e = import_forum_fields(im, c, id, guild, at);
     return e || !id ? e : world_file_import_fields(im, "channel", entry, at, id);
 }
 
@@ -247,7 +248,7 @@ static enum err import_thread_details(struct world_file_importer *im, const void
     if (!e)
         e = world_file_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at,
                                                   "parent", &parent);
-    return e || !id ? e : import_thread(im, c, id, parent, at);
+    return e || !id ? e : import_thread_fields(im, c, id, parent, at);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */
@@ -337,12 +338,13 @@ static enum err export_channels(struct world_file_exporter *ex, struct opt_list 
         if (!e)
             e = world_file_export_fields(ex, "channel", ex->channel, entry, 1);
     }
-    return e ? e : export_threads(ex, ret);
+    return e ? e : export_thread_fields(ex, ret);
 }
 
 const struct world_file_fields channels_world = { (const struct world_file_field[]){
     { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
-      .export = export_channels },
+      .export = export_channels,
+      .count = SQL_TEXT("select count(*) from channels where type >= 0") },
     { "guild", "channels", .order = 70, .import = import_channel_details },
     { "guild", "channels", .order = 80, .import = import_thread_details },
     { 0 },

@@ -32,10 +32,10 @@ struct world_tag {
 extern const struct type world_tag_list;
 
 /* threads.c: import the fields of a forum or thread. Call them when all channels are imported. */
-enum err import_forum(struct world_file_importer *im, const struct world_channel *c, snowflake id,
-                      snowflake guild, const struct json_path *at);
-enum err import_thread(struct world_file_importer *im, const struct world_channel *c, snowflake id,
-                       snowflake parent, const struct json_path *at);
-enum err export_threads(struct world_file_exporter *ex, struct opt_list *channels);
+enum err import_forum_fields(struct world_file_importer *im, const struct world_channel *c,
+                             snowflake id, snowflake guild, const struct json_path *at);
+enum err import_thread_fields(struct world_file_importer *im, const struct world_channel *c,
+                              snowflake id, snowflake parent, const struct json_path *at);
+enum err export_thread_fields(struct world_file_exporter *ex, struct opt_list *channels);
 
 #endif

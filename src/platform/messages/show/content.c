@@ -83,8 +83,8 @@ static enum err content_reader_of_caller(struct call *call, struct message_conte
 enum err check_forwarded_content_readable(struct call *call, bool in_guild, const struct message *m)
 {
     const struct mentioned_user *mentions = m->mentions.items;
-    struct message_origin from = { .author_id = m->author_id,
-                                   .application_id = m->application_id.value };
+    struct message_author_and_mentions from = { .author_id = m->author_id,
+                                                .application_id = m->application_id.value };
     struct list mentioned = { 0 };
     struct message_content_reader reader;
     enum err e = content_reader_of_caller(call, &reader);
@@ -107,9 +107,9 @@ enum err messages_hide_content_from_bot(struct call *call)
     enum err e = content_reader_of_caller(call, &reader);
     if (e || reader.granted)
         return e;
-    struct str whole = str_dup(call->arena, buf_str(&call->reply));
+    struct str whole = str_dup(call->arena, buf_as_str(&call->reply));
     struct content_copy copy = { &reader, call->target.member_access, call->arena,
-                                 call_reply_json_writer(call) };
+                                 call_get_reply_json_writer(call) };
 
     buf_reset(&call->reply);
     copy_json_without_hidden_content(&copy, call->route->reply, whole);

@@ -34,7 +34,7 @@ struct own_reaction_offsets {
 };
 
 /* The hash includes higher bits of the id, because the low bits of an id are mostly 0. */
-static size_t hash_chain_of_user(snowflake user_id)
+static size_t find_hash_chain_of_user(snowflake user_id)
 {
     return (user_id ^ user_id >> 22) % CHAINS;
 }
@@ -89,11 +89,11 @@ void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct 
 
 /* Links the entries from the last to the first, so that each hash chain has the order of the
  * page. */
-static void link_hash_chains(struct own_reaction_offsets *marks)
+static void link_reaction_user_hash_chains(struct own_reaction_offsets *marks)
 {
     for (size_t i = marks->named_count; i-- > 0;) {
         struct listed_user_offset *mark = &marks->all_named[i];
-        uint32_t *first = &marks->chains[hash_chain_of_user(mark->user_id)];
+        uint32_t *first = &marks->chains[find_hash_chain_of_user(mark->user_id)];
 
         mark->next = *first;
         *first = (uint32_t)i + 1;
@@ -118,7 +118,7 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
     marks->counted_count = marks->counted.n / sizeof *marks->all_counted;
     marks->all_named = copy_buffer_to_arena(&marks->named, arena);
     marks->all_counted = copy_buffer_to_arena(&marks->counted, arena);
-    link_hash_chains(marks);
+    link_reaction_user_hash_chains(marks);
     return whole;
 }
 
@@ -131,7 +131,7 @@ static void collect_offsets_of_listed_users(struct call *call,
                                             const struct own_reaction_offsets *marks,
                                             struct list *offset_list)
 {
-    uint32_t next = marks->chains[hash_chain_of_user(call->caller->id)];
+    uint32_t next = marks->chains[find_hash_chain_of_user(call->caller->id)];
 
     while (next) {
         const struct listed_user_offset *mark = &marks->all_named[next - 1];

@@ -11,8 +11,8 @@ struct cached_message_page {
     struct own_reaction_offsets *marks; /* NULL if the page of messages has no reactions */
 };
 
-static struct result_cache_key page_cache_key(snowflake channel_id,
-                                              const struct message_page *asked)
+static struct result_cache_key message_page_cache_key(snowflake channel_id,
+                                                      const struct message_page *asked)
 {
     static const char what[] = "messages";
 
@@ -21,15 +21,15 @@ static struct result_cache_key page_cache_key(snowflake channel_id,
     };
 }
 
-const struct cached_message_page *message_page_cache_find(struct tx *tx, snowflake channel_id,
-                                                          const struct message_page *asked)
+const struct cached_message_page *find_cached_message_page(struct tx *tx, snowflake channel_id,
+                                                           const struct message_page *asked)
 {
-    struct result_cache_key key = page_cache_key(channel_id, asked);
+    struct result_cache_key key = message_page_cache_key(channel_id, asked);
 
     return result_cache_find(tx, &key);
 }
 
-enum err message_page_cache_reply(struct call *call, const struct cached_message_page *p)
+enum err reply_with_cached_message_page(struct call *call, const struct cached_message_page *p)
 {
     struct list positions = { 0 };
     enum err e = p->marks ? own_reaction_offsets_read(call, p->marks, &positions) : OK;
@@ -86,12 +86,12 @@ static void add_message_cache_dependencies(struct result_cache_entry *retained,
 static enum err write_message_page_reply(struct call *call, struct cached_message_page *p,
                                          struct arena *arena, const struct list *messages)
 {
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     struct list positions = { 0 };
     enum err e = OK;
 
     messages_write_json(&j, messages, p->marks);
-    p->text = str_dup(arena, buf_str(&call->reply));
+    p->text = str_dup(arena, buf_as_str(&call->reply));
     if (p->marks && (buf_is_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
         return ERR_ANSWER_TOO_LARGE; /* The recorded offsets are incomplete. */
     if (p->marks)
@@ -103,24 +103,24 @@ static enum err write_message_page_reply(struct call *call, struct cached_messag
     return e;
 }
 
-bool message_page_cache_store_and_reply(struct call *call, const struct message_page *asked,
-                                        const struct list *messages, enum err *ret)
+bool reply_with_message_page_and_cache_it(struct call *call, const struct message_page *asked,
+                                          const struct list *messages, enum err *ret)
 {
     const struct message *m = messages->items;
 
     if (!message_page_is_cacheable(messages))
         return false;
-    struct result_cache_key key = page_cache_key(m->channel_id, asked);
+    struct result_cache_key key = message_page_cache_key(m->channel_id, asked);
     struct result_cache_entry *retained =
-        result_cache_begin(call->tx, &key, 1 + 2 * messages->count);
+        result_cache_begin_entry(call->tx, &key, 1 + 2 * messages->count);
     if (!retained)
         return false;
-    struct cached_message_page *p = arena_alloc(result_cache_arena(retained), sizeof *p);
+    struct cached_message_page *p = arena_alloc(result_cache_get_entry_arena(retained), sizeof *p);
     p->marks = any_message_has_reactions(messages)
-                   ? own_reaction_offsets_new(result_cache_arena(retained), m->channel_id)
+                   ? own_reaction_offsets_new(result_cache_get_entry_arena(retained), m->channel_id)
                    : NULL;
     add_message_cache_dependencies(retained, messages);
-    *ret = write_message_page_reply(call, p, result_cache_arena(retained), messages);
-    result_cache_end(retained, !*ret && !buf_is_full(&call->reply) ? p : NULL);
+    *ret = write_message_page_reply(call, p, result_cache_get_entry_arena(retained), messages);
+    result_cache_end_entry(retained, !*ret && !buf_is_full(&call->reply) ? p : NULL);
     return true;
 }

@@ -22,7 +22,7 @@ struct message message_make_text_only(snowflake id, snowflake channel_id, snowfl
     };
 }
 
-static bool message_depends_on_other_rows(const struct message *m)
+static bool message_json_depends_on_other_rows(const struct message *m)
 {
     return m->mentions.count || m->attachments.count || m->snapshot_files.count ||
            m->snapshot.given == GIVEN || m->polled || m->flags & MESSAGE_HAS_THREAD ||
@@ -36,11 +36,11 @@ struct str message_precompute_json(struct arena *arena, const struct message *m)
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 
-    if (message_depends_on_other_rows(m))
+    if (message_json_depends_on_other_rows(m))
         return (struct str){ 0 };
     shown.nonce.given = ABSENT; /* only the sender receives the nonce */
     if (by_webhook)
-        shown.author = message_webhook_author(arena, m);
+        shown.author = message_get_webhook_author(arena, m);
     buf_init(&out, MOST_SHOWN);
     schema_encode_object(
         &j, by_webhook ? &webhook_message_from_author_schema : &message_after_author_schema,

@@ -21,7 +21,7 @@ static struct str sign_attachment_path(struct call *call, struct str path, struc
     unsigned char digest[32];
     struct str all = STR_CONCAT(call->arena, path, STR("\n"), ex, STR("\n"), is);
 
-    auth_derive_key(api_options(call->api)->auth, "attachment", 0, all, digest, sizeof digest);
+    auth_derive_key(api_get_options(call->api)->auth, "attachment", 0, all, digest, sizeof digest);
     return str_hex_encode(call->arena, digest, sizeof digest);
 }
 
@@ -40,8 +40,8 @@ void attachment_sign_url(struct call *call, snowflake channel_id, struct attachm
     struct str is = str_printf(call->arena, "%" PRIx64, now);
 
     a->url = a->proxy_url =
-        STR_CONCAT(call->arena, api_public_base_url(call), path, STR("?ex="), ex, STR("&is="), is,
-                   STR("&hm="), sign_attachment_path(call, path, ex, is), STR("&"));
+        STR_CONCAT(call->arena, api_get_public_base_url(call), path, STR("?ex="), ex, STR("&is="),
+                   is, STR("&hm="), sign_attachment_path(call, path, ex, is), STR("&"));
 }
 
 static bool parse_hex_number(struct str s, int64_t *ret)
@@ -131,7 +131,7 @@ static enum err read_user_cached(struct call *call, struct user_cache *people, s
     return e;
 }
 
-const struct user *message_webhook_author(struct arena *arena, const struct message *m)
+const struct user *message_get_webhook_author(struct arena *arena, const struct message *m)
 {
     struct user *u = arena_alloc(arena, sizeof *u);
 
@@ -172,7 +172,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     enum err e = OK;
 
     if (m->webhook_name.given == GIVEN)
-        m->author = message_webhook_author(call->arena, m);
+        m->author = message_get_webhook_author(call->arena, m);
     else if (message_author_is_missing(m))
         e = read_user_cached(call, people, m->author_id, &m->author);
     if (m->cached_json.p)
@@ -242,13 +242,13 @@ static enum err read_thread_of_message(struct call *call, struct message *m)
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     if (call->caller)
-        e = thread_read_viewer_membership(call->tx, call->caller->id, thread);
+        e = thread_read_membership_of_user(call->tx, call->caller->id, thread);
     m->thread = thread;
     return e;
 }
 
-enum err messages_read_details_with_users(struct call *call, struct list *messages,
-                                          const struct list *users)
+enum err messages_read_referenced_objects_except_users(struct call *call, struct list *messages,
+                                                       const struct list *users)
 {
     struct user_cache people;
     enum err e = OK;
@@ -268,12 +268,12 @@ enum err messages_read_details_with_users(struct call *call, struct list *messag
     return e;
 }
 
-enum err messages_read_details(struct call *call, struct list *messages)
+enum err messages_read_referenced_objects(struct call *call, struct list *messages)
 {
-    return messages_read_details_with_users(call, messages, &(struct list){ 0 });
+    return messages_read_referenced_objects_except_users(call, messages, &(struct list){ 0 });
 }
 
-enum err messages_add_viewer_fields(struct call *call, struct list *messages)
+enum err messages_add_fields_for_caller(struct call *call, struct list *messages)
 {
     const struct message *m = messages->items;
 
@@ -283,13 +283,13 @@ enum err messages_add_viewer_fields(struct call *call, struct list *messages)
     return OK;
 }
 
-enum err message_read_details(struct call *call, struct message *m)
+enum err message_read_referenced_objects(struct call *call, struct message *m)
 {
-    return messages_read_details(call, &(struct list){ m, 1 });
+    return messages_read_referenced_objects(call, &(struct list){ m, 1 });
 }
 
-static enum err read_member_if_any(struct call *call, snowflake guild_id, snowflake user_id,
-                                   const struct member **ret)
+static enum err read_thread_member_if_any(struct call *call, snowflake guild_id, snowflake user_id,
+                                          const struct member **ret)
 {
     struct member *m = arena_alloc(call->arena, sizeof *m);
     enum err e = member_find(call->tx, guild_id, user_id, m);
@@ -304,7 +304,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
 
     m->channel_type = opt_int_present(c->type);
     if (m->poll)
-        m->poll = poll_without_viewer_votes(call->arena, m->poll);
+        m->poll = poll_copy_without_own_votes(call->arena, m->poll);
     if (m->thread && m->thread->member) {
         struct channel *thread = arena_alloc(call->arena, sizeof *thread);
 
@@ -317,11 +317,11 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
     snowflake guild_id = c->guild_id.value;
     m->guild_id = opt_id_or_null(guild_id);
     if (!m->member && m->webhook_id.given != GIVEN)
-        e = read_member_if_any(call, guild_id, m->author_id, &m->member);
+        e = read_thread_member_if_any(call, guild_id, m->author_id, &m->member);
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
 
-        e = read_member_if_any(call, guild_id, mention->user.id, &mention->member);
+        e = read_thread_member_if_any(call, guild_id, mention->user.id, &mention->member);
     }
     return e;
 }

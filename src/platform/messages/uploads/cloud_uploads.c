@@ -32,7 +32,8 @@ static struct str derive_upload_token(struct call *call, const struct cloud_uplo
 {
     unsigned char digest[32];
 
-    auth_derive_key(api_options(call->api)->auth, "upload", u->id, u->key, digest, sizeof digest);
+    auth_derive_key(api_get_options(call->api)->auth, "upload", u->id, u->key, digest,
+                    sizeof digest);
     return str_hex_encode(call->arena, digest, sizeof digest);
 }
 
@@ -42,8 +43,8 @@ static enum err schedule_upload_expiry(struct call *call, const struct cloud_upl
                         STR(""));
 }
 
-static enum err create_upload_slot(struct call *call, const struct upload_url_request *in,
-                                   struct upload_url_reply *ret)
+static enum err create_cloud_upload(struct call *call, const struct upload_url_request *in,
+                                    struct upload_url_reply *ret)
 {
     struct cloud_upload u = { .id = snowflake_new(),
                               .owner_id = call->caller->id,
@@ -56,8 +57,8 @@ static enum err create_upload_slot(struct call *call, const struct upload_url_re
     *ret = (struct upload_url_reply){
         .id = in->id,
         .upload_filename = name,
-        .upload_url = STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/uploads/"), name,
-                                 STR("?token="), derive_upload_token(call, &u)),
+        .upload_url = STR_CONCAT(call->arena, api_get_base_url(call, "http"), STR("/uploads/"),
+                                 name, STR("?token="), derive_upload_token(call, &u)),
     };
     return e ? e : schedule_upload_expiry(call, &u);
 }
@@ -84,10 +85,10 @@ static enum err create_attachments(struct call *call)
     if (!e && open + (int64_t)in->files.count > MOST_OPEN_UPLOADS)
         e = ERR_UPLOAD_QUOTA;
     for (size_t i = 0; !e && i < in->files.count; i++)
-        e = create_upload_slot(
+        e = create_cloud_upload(
             call, &files[i],
             list_append(call->arena, &out.attachments, sizeof(struct upload_url_reply)));
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* --- PUT /uploads: uploading the bytes ----------------------------------------------- */
@@ -110,13 +111,13 @@ static enum err read_upload_of_path(struct call *call, struct cloud_upload *ret)
 {
     struct str token = parse_upload_token_of_query(call);
     bool found = false;
-    enum err e = cloud_upload_find(call->tx, call_path_text(call, "upload.key"), &found, ret);
+    enum err e = cloud_upload_find(call->tx, call_get_path_text(call, "upload.key"), &found, ret);
 
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
     struct str expected = derive_upload_token(call, ret);
     if (token.n != expected.n || sodium_memcmp(token.p, expected.p, expected.n) != 0 ||
-        !str_eq(call_path_text(call, "upload.filename"), ret->filename))
+        !str_eq(call_get_path_text(call, "upload.filename"), ret->filename))
         return ERR_NOT_FOUND;
     return OK;
 }
@@ -131,10 +132,10 @@ struct received_upload {
 static enum err check_upload_url(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
-    struct received_upload *sent = call_passed_data(call, "received_upload");
+    struct received_upload *sent = call_get_stage_data(call, "received_upload");
 
     if (!sent)
-        sent = call_pass_data(call, "received_upload", sizeof *sent);
+        sent = call_store_stage_data(call, "received_upload", sizeof *sent);
     enum err e = read_upload_of_path(call, &sent->upload);
     if (!e && r->has_length && (int64_t)r->length != sent->upload.size)
         e = ERR_BAD_REQUEST;
@@ -147,15 +148,15 @@ static enum err check_upload_url(struct call *call)
  * earlier. */
 static enum err check_upload_length(struct call *call)
 {
-    const struct received_upload *sent = call_passed_data(call, "received_upload");
+    const struct received_upload *sent = call_get_stage_data(call, "received_upload");
 
     return (int64_t)call->exchange->body.n == sent->upload.size ? OK : ERR_BAD_REQUEST;
 }
 
 /* Runs on the thread pool, so that neither the writer nor an event loop waits for the disk. */
-static enum err store_upload(struct call *call)
+static enum err store_uploaded_bytes(struct call *call)
 {
-    struct received_upload *sent = call_passed_data(call, "received_upload");
+    struct received_upload *sent = call_get_stage_data(call, "received_upload");
 
     return attachment_store_bytes(call, snowflake_new(), sent->upload.filename,
                                   call->exchange->body, &sent->stored);
@@ -164,14 +165,14 @@ static enum err store_upload(struct call *call)
 static enum err prepare_put_upload(struct call *call)
 {
     call->read = check_upload_length;
-    call->compute = store_upload;
+    call->compute = store_uploaded_bytes;
     return OK;
 }
 
 /* PUT /uploads/{upload.key}/{upload.filename}: replaces an earlier upload. */
 static enum err put_upload(struct call *call)
 {
-    const struct received_upload *sent = call_passed_data(call, "received_upload");
+    const struct received_upload *sent = call_get_stage_data(call, "received_upload");
     struct cloud_upload u = sent->upload;
     enum err e = check_upload_length(call);
 
@@ -226,7 +227,7 @@ static enum err convert_upload_to_attachment(struct call *call, const struct att
 }
 
 /* Appends to a copy of the list of uploaded files, because the handler may be retried. */
-enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret)
+enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_send_state *sending = call_get_message_send_state(call);
     const struct list *drafts = &sending->in->attachments.value;
@@ -297,16 +298,17 @@ static enum err delete_upload_by_key(struct call *call, struct str key)
 /* DELETE /attachments/{upload.key}/{upload.filename} */
 static enum err delete_upload(struct call *call)
 {
-    return delete_upload_by_key(call, call_path_text(call, "upload.key"));
+    return delete_upload_by_key(call, call_get_path_text(call, "upload.key"));
 }
 
 /* DELETE /attachments/{upload.key}, where {upload.key} is key%2Ffilename. */
 static enum err delete_upload_by_escaped_name(struct call *call)
 {
-    return delete_upload_by_key(call, key_of_uploaded_filename(call_path_text(call, "upload.key")));
+    return delete_upload_by_key(call,
+                                key_of_uploaded_filename(call_get_path_text(call, "upload.key")));
 }
 
-static enum err run_upload_expiry(struct call *call, const struct job *job)
+static enum err run_upload_expiry_job(struct call *call, const struct job *job)
 {
     struct cloud_upload u;
     bool found = false;
@@ -318,7 +320,7 @@ static enum err run_upload_expiry(struct call *call, const struct job *job)
 const struct job_kind cloud_upload_expiry_job = {
     .name = "cloud-upload-expiry",
     .doc = "Deletes an uploaded file that no message used within a day.",
-    .run = run_upload_expiry,
+    .run = run_upload_expiry_job,
 };
 
 static const struct path_resolver resolvers[] = {

@@ -25,7 +25,7 @@ enum err attachment_delete_file(struct call *call, snowflake id)
     return call_delete_blob(call, name);
 }
 
-static bool is_uploaded_file(const struct multipart_part *p)
+static bool attachment_has_uploaded_file(const struct multipart_part *p)
 {
     return strcmp(p->name, "payload_json") != 0 && p->filename;
 }
@@ -36,7 +36,7 @@ size_t count_uploaded_files(const struct call *call)
     size_t count = 0;
 
     for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
-        count += is_uploaded_file(multipart_part_at(parts, i));
+        count += attachment_has_uploaded_file(multipart_part_at(parts, i));
     return count;
 }
 
@@ -69,7 +69,7 @@ const struct multipart_part *uploaded_part_find(const struct call *call, uint64_
     size_t nth = 0;
 
     for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
-        if (is_uploaded_file(multipart_part_at(parts, i)) &&
+        if (attachment_has_uploaded_file(multipart_part_at(parts, i)) &&
             upload_index_of_part(multipart_part_at(parts, i), nth++) == number)
             return multipart_part_at(parts, i);
     return NULL;
@@ -84,7 +84,7 @@ enum err uploaded_files_validate(struct call *call, const struct json_path *here
     struct json_path list = json_path_key(here, STR("attachments"));
 
     for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
-        if (is_uploaded_file(multipart_part_at(parts, i)) &&
+        if (attachment_has_uploaded_file(multipart_part_at(parts, i)) &&
             multipart_part_at(parts, i)->data.n > MESSAGE_MAX_FILE)
             return ERR_FILE_TOO_LARGE;
     for (size_t i = 0; i < drafts->count; i++) {
@@ -142,7 +142,7 @@ enum err uploaded_part_store(struct call *call, snowflake id, const struct multi
                              const struct attachment_in_body *in, struct attachment *ret)
 {
     struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
-    enum err e = attachment_store_bytes(call, id, given, buf_str(&p->data), ret);
+    enum err e = attachment_store_bytes(call, id, given, buf_as_str(&p->data), ret);
 
     if (!e)
         attachment_apply_body_fields(ret, in);
@@ -159,7 +159,7 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
     for (size_t i = 0; !e && parts && i < multipart_part_count(parts); i++) {
         const struct multipart_part *p = multipart_part_at(parts, i);
 
-        if (!is_uploaded_file(p))
+        if (!attachment_has_uploaded_file(p))
             continue;
         e = uploaded_part_store(call, snowflake_new(), p,
                                 find_attachment_draft(drafts, upload_index_of_part(p, nth++)),
@@ -193,11 +193,12 @@ static enum err redirect_to_object_storage(struct call *call, const char *blob,
     struct buf url;
 
     buf_init(&url, MAX_URL);
-    *ret = blob_append_presigned_url(api_options(call->api)->store, blob, URL_SECONDS, content_type,
-                                     disposition, STR("private, max-age=86400"), &url);
+    *ret =
+        blob_append_presigned_url(api_get_options(call->api)->store, blob, URL_SECONDS,
+                                  content_type, disposition, STR("private, max-age=86400"), &url);
     if (*ret) {
         call_set_status(call, 302);
-        call_add_header(call, "Location", buf_str(&url));
+        call_add_header(call, "Location", buf_as_str(&url));
         call_add_header(call, "Cache-Control", STR("private, max-age=600"));
     }
     buf_clear(&url);
@@ -208,8 +209,9 @@ static enum err redirect_to_object_storage(struct call *call, const char *blob,
  * could run as a page of this server is served as a download only. */
 static enum err get_attachment(struct call *call)
 {
-    snowflake channel_id = call_path_id(call, "place.id"), id = call_path_id(call, "attachment.id");
-    struct str filename = call_path_text(call, "filename");
+    snowflake channel_id = call_get_path_id(call, "place.id"),
+              id = call_get_path_id(call, "attachment.id");
+    struct str filename = call_get_path_text(call, "filename");
     struct attachment a;
     char blob[64];
     bool is_redirected;
@@ -237,7 +239,7 @@ static enum err get_attachment(struct call *call)
     call_add_header(call, "Content-Disposition", disposition);
     call_add_header(call, "Content-Security-Policy", STR("default-src 'none'; sandbox"));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
-    return call_reply_file_range(call, a.content_type.value, fd, size);
+    return call_reply_with_file_range(call, a.content_type.value, fd, size);
 }
 
 static const struct path_resolver resolvers[] = {

@@ -2,7 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/mem.h"
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 enum { LONGEST_NAME = 100 };
 

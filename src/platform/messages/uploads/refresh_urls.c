@@ -129,7 +129,7 @@ static enum err refresh_urls(struct call *call)
         pair->original = urls[i];
         e = refresh_attachment_url(call, urls[i], &pair->refreshed);
     }
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static const struct route routes[] = {

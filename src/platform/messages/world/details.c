@@ -33,8 +33,8 @@ static const struct field world_reference_fields[] = {
 WORLD_OBJECT(attachment, attachment_fields, NULL);
 WORLD_SINGLE(reference, world_reference_fields, NULL);
 
-void check_message_details(struct form *form, const struct json_path *here,
-                           const struct world_message *m)
+void check_foreign_message_fields(struct form *form, const struct json_path *here,
+                                  const struct world_message *m)
 {
     world_file_check_json_kind(form, here, "components", &m->components, JSON_ARRAY, JSON_OBJECT);
     world_file_check_json_kind(form, here, "sticker_items", &m->sticker_items, JSON_ARRAY,
@@ -119,8 +119,9 @@ enum err import_message_edit(struct world_file_importer *im, const struct world_
     return import_mentions(im, m, up, ret);
 }
 
-enum err import_message_details(struct world_file_importer *im, const struct world_message *m,
-                                const struct json_path *up, struct message *ret)
+enum err import_foreign_message_fields(struct world_file_importer *im,
+                                       const struct world_message *m, const struct json_path *up,
+                                       struct message *ret)
 {
     const struct world_attachment *files = m->attachments.value.items;
     enum err e = import_mentions(im, m, up, ret);

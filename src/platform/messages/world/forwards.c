@@ -48,7 +48,8 @@ WORLD_SINGLE(forward, forward_fields, check_forward);
 
 /* --- import from a world file -------------------------------------------------------- */
 
-static struct opt_str compact_json_list(const struct world_file_importer *im, struct opt_str json)
+static struct opt_str remove_white_space_of_json_list(const struct world_file_importer *im,
+                                                      struct opt_str json)
 {
     return opt_str_or_null(json.given == GIVEN ? json_remove_white_space(im->arena, json.value)
                                                : STR("[]"));
@@ -64,12 +65,12 @@ static struct str encode_forward(const struct world_file_importer *im,
     f.flags = opt_int_present(in->flags.value);
     if (in->edited_timestamp.given != GIVEN)
         f.edited_timestamp.given = GIVEN_NULL;
-    f.mentions = compact_json_list(im, in->mentions);
+    f.mentions = remove_white_space_of_json_list(im, in->mentions);
     f.mention_roles.given = GIVEN;
-    f.embeds = compact_json_list(im, in->embeds);
-    f.components = compact_json_list(im, in->components);
+    f.embeds = remove_white_space_of_json_list(im, in->embeds);
+    f.components = remove_white_space_of_json_list(im, in->components);
     if (in->sticker_items.given == GIVEN)
-        f.sticker_items = compact_json_list(im, in->sticker_items);
+        f.sticker_items = remove_white_space_of_json_list(im, in->sticker_items);
     else
         f.sticker_items.given = ABSENT;
     struct str text = encode_column_json(im->arena, &snapshot_type, &f);
@@ -98,7 +99,7 @@ static const char READ_FORWARDS[] =
     "messages where channel_id = $1 and snapshot is not null order by id";
 
 /* Omits values that an import would assume by default. */
-static void omit_default_fields(struct world_forward *f)
+static void omit_default_fields_of_forward(struct world_forward *f)
 {
     struct opt_str *const lists[] = { &f->mentions, &f->embeds, &f->components };
 
@@ -132,7 +133,7 @@ static void forward_from_row(const struct rows *r, struct opt_object *ret)
     f->message_id = optional_id_column(r, 2);
     f->channel_id = row_id(r, 3);
     f->guild_id = optional_id_column(r, 4);
-    omit_default_fields(f);
+    omit_default_fields_of_forward(f);
     *ret = (struct opt_object){ GIVEN, f };
 }
 

@@ -63,7 +63,7 @@ static void check_message_entry(struct form *form, const struct json_path *here,
     if (m->id.given != GIVEN)
         check_message_time(form, here, m);
     world_file_check_json_kind(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
-    check_message_details(form, here, m);
+    check_foreign_message_fields(form, here, m);
 }
 
 WORLD_OBJECT(message, message_fields, check_message_entry);
@@ -121,7 +121,7 @@ static enum err insert_imported_message(struct world_file_importer *im,
     import_forwarded_snapshot(im, m->forward.value, made);
     enum err e = import_message_stickers(im, &m->stickers, up, made);
     if (!e)
-        e = import_message_details(im, m, up, made);
+        e = import_foreign_message_fields(im, m, up, made);
     made->cached_json = message_precompute_json(im->arena, made);
     if (!e)
         e = message_insert(im->tx, made);
@@ -250,7 +250,7 @@ static enum err export_messages(struct world_file_exporter *ex, struct opt_list 
 
     if (e)
         return e;
-    while (rows_next(&r)) {
+    while (!world_file_export_is_too_large(ex) && rows_next(&r)) {
         struct world_message *m = world_file_entry_add(ex, "message", ret);
 
         *m = (struct world_message){
@@ -279,7 +279,8 @@ static enum err export_messages(struct world_file_exporter *ex, struct opt_list 
 
 const struct world_file_fields messages_world = { (const struct world_file_field[]){
     { "channel", "messages", &world_message_list, "message", 10, .whole = true,
-      .import = import_messages, .export = export_messages },
+      .import = import_messages, .export = export_messages,
+      .count = SQL_TEXT("select count(*) from messages") },
     { "private", "messages", &world_message_list, "message", 10, .whole = true,
       .import = import_messages, .export = export_messages },
     { 0 },

@@ -53,10 +53,11 @@ struct world_forward {
 extern const struct type world_forward_type, world_attachment_list, world_reference_type;
 
 /* details.c: fields that only messages of other servers have in world files (JSON data sets). */
-void check_message_details(struct form *form, const struct json_path *here,
-                           const struct world_message *m);
-enum err import_message_details(struct world_file_importer *im, const struct world_message *m,
-                                const struct json_path *up, struct message *ret);
+void check_foreign_message_fields(struct form *form, const struct json_path *here,
+                                  const struct world_message *m);
+enum err import_foreign_message_fields(struct world_file_importer *im,
+                                       const struct world_message *m, const struct json_path *up,
+                                       struct message *ret);
 /* Applies an edit to a message that is stored already. */
 enum err import_message_edit(struct world_file_importer *im, const struct world_message *m,
                              const struct json_path *up, struct message *ret);

@@ -20,7 +20,8 @@ enum { MAX_LINE = 64 * 1024 * 1024, TAIL_BYTES = 64 * 1024 };
 
 /* --- paths ------------------------------------------------------------------------------- */
 
-void guild_archive_path(const struct guild_archive *a, char ret[1200], const char *format, ...)
+void guild_archive_format_path(const struct guild_archive *a, char ret[1200], const char *format,
+                               ...)
 {
     int n = snprintf(ret, 1200, "%s/", a->folder);
     va_list args;
@@ -48,25 +49,25 @@ static int open_for_append(const struct guild_archive *a, const char *name, int 
 {
     char path[1200];
 
-    guild_archive_path(a, path, "%s", name);
+    guild_archive_format_path(a, path, "%s", name);
     return guild_archive_make_folders(path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600)
                                             : -1;
 }
 
 /* --- journal ------------------------------------------------------------------------------ */
 
-static void add_done_step(struct guild_archive *a, struct str step)
+static void record_finished_archive_step(struct guild_archive *a, struct str step)
 {
     struct str *name = arena_alloc(a->names, sizeof *name);
 
     *name = str_dup(a->names, step);
-    map_put(&a->done, hash_str(*name), name);
+    map_set_value(&a->done, hash_str(*name), name);
 }
 
 static bool read_journal_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_done_step(arg, line);
+    record_finished_archive_step(arg, line);
     return true;
 }
 
@@ -102,13 +103,18 @@ void guild_archive_close(struct guild_archive *a)
 
 bool guild_archive_finish(struct guild_archive *a)
 {
-    return ftruncate(a->journal, 0) == 0 && fsync(a->journal) == 0;
+    pthread_mutex_lock(&a->lock);
+    map_clear(&a->done);
+    map_init(&a->done);
+    bool ok = ftruncate(a->journal, 0) == 0 && fsync(a->journal) == 0;
+    pthread_mutex_unlock(&a->lock);
+    return ok;
 }
 
 bool guild_archive_step_is_done(struct guild_archive *a, const char *step)
 {
     pthread_mutex_lock(&a->lock);
-    const struct str *name = map_get(&a->done, hash_str(str_of(step)));
+    const struct str *name = map_find_value(&a->done, hash_str(str_of(step)));
     bool is_done = name && str_is(*name, step);
     pthread_mutex_unlock(&a->lock);
     return is_done;
@@ -120,13 +126,13 @@ bool guild_archive_mark_step_done(struct guild_archive *a, const char *step)
     int n = snprintf(line, sizeof line, "%s\n", step);
 
     pthread_mutex_lock(&a->lock);
-    add_done_step(a, str_of(step));
+    record_finished_archive_step(a, str_of(step));
     bool ok = write_all_bytes(a->journal, str_slice(line, (size_t)n));
     pthread_mutex_unlock(&a->lock);
     return ok;
 }
 
-void guild_archive_report(struct guild_archive *a, const char *what, const char *why)
+void guild_archive_add_report_line(struct guild_archive *a, const char *what, const char *why)
 {
     struct buf line;
     struct json_writer j = json_writer_to_buf(&line);
@@ -140,7 +146,7 @@ void guild_archive_report(struct guild_archive *a, const char *what, const char 
     json_end_object(&j);
     buf_add_char(&line, '\n');
     pthread_mutex_lock(&a->lock);
-    write_all_bytes(a->not_taken, buf_str(&line));
+    write_all_bytes(a->not_taken, buf_as_str(&line));
     a->not_taken_count++;
     pthread_mutex_unlock(&a->lock);
     buf_clear(&line);
@@ -152,7 +158,7 @@ bool guild_archive_write_lines(const struct guild_archive *a, const char *name, 
 {
     char path[1200], partial[1210];
 
-    guild_archive_path(a, path, "%s", name);
+    guild_archive_format_path(a, path, "%s", name);
     snprintf(partial, sizeof partial, "%s.part", path);
     int fd = guild_archive_make_folders(path)
                  ? open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
@@ -192,7 +198,7 @@ static snowflake read_line_id(int fd, off_t start, off_t end, const char *id)
     char *bytes = buf_reserve(&line, (size_t)(end - start));
     bool ok = bytes && pread(fd, bytes, (size_t)(end - start), start) == end - start;
     line.n = ok ? (size_t)(end - start) : 0;
-    struct str object = buf_str(&line);
+    struct str object = buf_as_str(&line);
     if (str_is(str_of(id), "user"))
         object = json_member_raw(object, "user");
     snowflake found = json_member_id(object, "id");
@@ -279,7 +285,7 @@ bool guild_archive_for_each_line(const struct guild_archive *a, const char *name
     size_t capacity = 0;
     ssize_t n;
 
-    guild_archive_path(a, path, "%s", name);
+    guild_archive_format_path(a, path, "%s", name);
     FILE *f = fopen(path, "re");
     if (!f)
         return errno == ENOENT;
@@ -297,7 +303,8 @@ bool guild_archive_for_each_line(const struct guild_archive *a, const char *name
     return ok;
 }
 
-static bool count_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool count_line_of_archive_file(void *arg, struct str line, int64_t next_offset,
+                                       struct arena *arena)
 {
     (void)line, (void)next_offset, (void)arena;
     ++*(int64_t *)arg;
@@ -308,6 +315,6 @@ int64_t guild_archive_count_lines(const struct guild_archive *a, const char *nam
 {
     int64_t count = 0;
 
-    guild_archive_for_each_line(a, name, 0, count_line, &count);
+    guild_archive_for_each_line(a, name, 0, count_line_of_archive_file, &count);
     return count;
 }

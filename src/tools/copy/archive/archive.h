@@ -33,9 +33,9 @@ bool guild_archive_finish(struct guild_archive *a);
 bool guild_archive_step_is_done(struct guild_archive *a, const char *step);
 bool guild_archive_mark_step_done(struct guild_archive *a, const char *step);
 /* Adds a line to the report: what could not be taken, and why. */
-void guild_archive_report(struct guild_archive *a, const char *what, const char *why);
-void guild_archive_path(const struct guild_archive *a, char ret[1200], const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void guild_archive_add_report_line(struct guild_archive *a, const char *what, const char *why);
+void guild_archive_format_path(const struct guild_archive *a, char ret[1200], const char *format,
+                               ...) __attribute__((format(printf, 3, 4)));
 /* Creates the folders of a path. */
 bool guild_archive_make_folders(const char *path);
 /* Replaces a file by lines, completely or not at all. */
@@ -66,6 +66,20 @@ typedef bool guild_archive_line_function(void *arg, struct str line, int64_t nex
 bool guild_archive_for_each_line(const struct guild_archive *a, const char *name, int64_t offset,
                                  guild_archive_line_function *found, void *arg);
 int64_t guild_archive_count_lines(const struct guild_archive *a, const char *name);
+
+/* --- skipped.c: messages of the archive that are not imported --- */
+
+/* Messages that were deleted after they were read, and messages that were posted from here. */
+struct copy_skipped {
+    struct map ids, webhooks;
+};
+void copy_skipped_read(const struct guild_archive *a, struct copy_skipped *ret);
+void copy_skipped_clear(struct copy_skipped *s);
+bool copy_skipped_contains(const struct copy_skipped *s, struct str message);
+bool copy_skipped_contains_webhook(const struct copy_skipped *s, snowflake webhook);
+/* Records ids in the archive. */
+bool copy_skip_message(struct copy_skipped *s, struct guild_archive *a, snowflake id);
+bool copy_skip_webhook(struct copy_skipped *s, struct guild_archive *a, snowflake webhook);
 
 /* --- chat_export.c --- */
 

@@ -91,7 +91,7 @@ static void write_chat_users(struct json_writer *j, struct arena *arena, struct 
 /* --- files --------------------------------------------------------------------------------- */
 
 /* Exports put files into a folder of their own. A hidden file, such as a key, is never one. */
-static bool is_name_of_saved_file(struct str name)
+static bool chat_export_name_is_saved_file(struct str name)
 {
     bool in_folder = false;
 
@@ -114,17 +114,18 @@ static void copy_saved_file(struct chat_export *x, struct arena *arena, struct s
 
     snprintf(what, sizeof what, "file attachments/%" PRIu64, id);
     if (memmem(url.p, url.n, "://", 3)) {
-        guild_archive_report(x->archive, what, "the export was made without files");
+        guild_archive_add_report_line(x->archive, what, "the export was made without files");
         return;
     }
-    if (!str_percent_decode(arena, url, false, &name) || !is_name_of_saved_file(name) ||
-        !world_file_map(str_dup_cstring(arena, STR_CONCAT(arena, folder, name)), &bytes)) {
-        guild_archive_report(x->archive, what, "the file is not next to the export");
+    if (!str_percent_decode(arena, url, false, &name) || !chat_export_name_is_saved_file(name) ||
+        !map_world_file_into_memory(str_dup_cstring(arena, STR_CONCAT(arena, folder, name)),
+                                    &bytes)) {
+        guild_archive_add_report_line(x->archive, what, "the file is not next to the export");
         return;
     }
     snprintf(to, sizeof to, "files/attachments/%" PRIu64, id);
     x->failed |= !guild_archive_write_lines(x->archive, to, bytes);
-    world_file_unmap(bytes);
+    unmap_world_file(bytes);
 }
 
 static void write_chat_attachments(struct chat_export *x, struct arena *arena,
@@ -293,7 +294,7 @@ static void convert_messages(struct chat_export *x, struct json_reader *r)
         }
         append_chat_message(x, arena, message);
         x->count++;
-        x->failed |= !guild_archive_list_append(&x->list, buf_str(&x->lines));
+        x->failed |= !guild_archive_list_append(&x->list, buf_as_str(&x->lines));
         x->list.last = id;
         buf_reset(&x->lines);
         arena_reset(arena);
@@ -318,7 +319,8 @@ static bool find_line_with_id(void *arg, struct str line, int64_t next_offset, s
 }
 
 /* Appends a line to a short list unless it has the id already. */
-static void add_line_once(struct chat_export *x, const char *file, snowflake id, struct str line)
+static void append_line_unless_id_exists(struct chat_export *x, const char *file, snowflake id,
+                                         struct str line)
 {
     struct line_search search = { .id = id };
     struct guild_archive_list list;
@@ -354,7 +356,7 @@ static void add_channel_line(struct chat_export *x, const char *file, struct str
     json_write_raw(&j, topic);
     json_end_object(&j);
     buf_add_char(&x->lines, '\n');
-    add_line_once(x, file, (snowflake)number, buf_str(&x->lines));
+    append_line_unless_id_exists(x, file, (snowflake)number, buf_as_str(&x->lines));
     buf_reset(&x->lines);
 }
 
@@ -375,7 +377,8 @@ static void add_guild_and_channel(struct chat_export *x, struct arena *arena, st
     write_member(&j, "owner_id", json_member_raw(first, "author"), "id");
     json_end_object(&j);
     buf_add_char(&x->lines, '\n');
-    add_line_once(x, "guild.jsonl", json_member_id(x->guild, "id"), buf_str(&x->lines));
+    append_line_unless_id_exists(x, "guild.jsonl", json_member_id(x->guild, "id"),
+                                 buf_as_str(&x->lines));
     add_channel_line(x, "channels.jsonl", parent, thread ? CHANNEL_TEXT : CHANNEL_CATEGORY,
                      parent_name, (struct str){ 0 }, (struct str){ 0 });
     add_channel_line(x, thread ? "active_threads.jsonl" : "channels.jsonl",
@@ -388,9 +391,9 @@ snowflake chat_export_read_guild(const char *path)
     snowflake id = 0;
     struct str text;
 
-    if (world_file_map(path, &text)) {
+    if (map_world_file_into_memory(path, &text)) {
         id = json_member_id(json_member_raw(text, "guild"), "id");
-        world_file_unmap(text);
+        unmap_world_file(text);
     }
     if (!id)
         fprintf(stderr,
@@ -422,7 +425,7 @@ bool chat_export_convert(struct guild_archive *archive, const char *path)
     struct str text;
     char name[100];
 
-    if (!world_file_map(path, &text)) {
+    if (!map_world_file_into_memory(path, &text)) {
         fprintf(stderr, "guildhall: cannot read '%s'\n", path);
         arena_free(arena);
         return false;
@@ -446,7 +449,7 @@ bool chat_export_convert(struct guild_archive *archive, const char *path)
     printf("%s: %lld messages, %lld known\n", path, (long long)x.count, (long long)x.skipped);
     guild_archive_list_close(&x.list);
     buf_clear(&x.lines);
-    world_file_unmap(text);
+    unmap_world_file(text);
     arena_free(arena);
     return !x.failed;
 }

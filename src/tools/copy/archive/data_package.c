@@ -42,10 +42,10 @@ static bool map_package_file(const char *folder, const char *name, struct str *r
     char path[1300];
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (world_file_map(path, ret))
+    if (map_world_file_into_memory(path, ret))
         return true;
     snprintf(path, sizeof path, "%s/%c%s", folder, name[0] - 'a' + 'A', name + 1);
-    return world_file_map(path, ret);
+    return map_world_file_into_memory(path, ret);
 }
 
 static DIR *open_messages_folder(const char *folder, char ret[1300])
@@ -106,7 +106,7 @@ static void append_package_message(struct data_package *p, struct arena *arena, 
     if (json_member_text(arena, m->object, "Attachments").n || !content.n) {
         snprintf(what, sizeof what, "%s %" PRIu64, content.n ? "files of message" : "message",
                  m->id);
-        guild_archive_report(p->archive, what, "a data package contains no files");
+        guild_archive_add_report_line(p->archive, what, "a data package contains no files");
     }
     if (!content.n)
         return;
@@ -137,7 +137,7 @@ static void convert_package_messages(struct data_package *p, snowflake channel, 
         if (i == 0 || m[i].id != m[i - 1].id)
             append_package_message(p, arena, &lines, &m[i]);
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel);
-    p->failed |= !guild_archive_write_lines(p->archive, name, buf_str(&lines));
+    p->failed |= !guild_archive_write_lines(p->archive, name, buf_as_str(&lines));
     buf_clear(&lines);
     arena_free(arena);
 }
@@ -205,7 +205,7 @@ static void write_guild_line(struct data_package *p, struct str guild)
 static void count_package_channel(struct data_package *p, struct str guild, struct str text)
 {
     snowflake id = json_member_id(guild, "id");
-    struct guild_count *count = map_get(&p->counts, id);
+    struct guild_count *count = map_find_value(&p->counts, id);
     struct arena *arena = arena_new();
 
     if (!count) {
@@ -213,7 +213,7 @@ static void count_package_channel(struct data_package *p, struct str guild, stru
         *count = (struct guild_count){
             .id = id, .name = str_dup(p->arena, json_member_text(arena, guild, "name"))
         };
-        map_put(&p->counts, id, count);
+        map_set_value(&p->counts, id, count);
         *(struct guild_count **)list_append(p->arena, &p->guilds, sizeof count) = count;
     }
     count->channels++;
@@ -228,13 +228,13 @@ static void read_package_channel(struct data_package *p, const char *folder)
     char path[1600];
 
     snprintf(path, sizeof path, "%s/channel.json", folder);
-    if (!world_file_map(path, &channel))
+    if (!map_world_file_into_memory(path, &channel))
         return;
     snprintf(path, sizeof path, "%s/messages.json", folder);
     struct str guild = json_member_raw(channel, "guild");
     snowflake id = json_member_id(guild, "id"), channel_id = json_member_id(channel, "id");
     if (id && channel_id && (!p->archive || id == p->guild)) {
-        if (!world_file_map(path, &messages)) {
+        if (!map_world_file_into_memory(path, &messages)) {
             fprintf(stderr,
                     "guildhall: '%s' has no messages.json; request a new package, because older "
                     "ones have another format\n",
@@ -248,9 +248,9 @@ static void read_package_channel(struct data_package *p, const char *folder)
         } else {
             count_package_channel(p, guild, messages);
         }
-        world_file_unmap(messages);
+        unmap_world_file(messages);
     }
-    world_file_unmap(channel);
+    unmap_world_file(channel);
 }
 
 /* Reads the person's account, without private fields such as the email address. */
@@ -274,9 +274,9 @@ static bool read_package_user(struct data_package *p, const char *folder)
             json_write_raw(&j, json_member_raw(text, names[i]));
         }
     json_end_object(&j);
-    p->user = str_dup(p->arena, buf_str(&user));
+    p->user = str_dup(p->arena, buf_as_str(&user));
     buf_clear(&user);
-    world_file_unmap(text);
+    unmap_world_file(text);
     if (!json_member_id(p->user, "id"))
         fprintf(stderr, "guildhall: the account/user.json of '%s' has no id\n", folder);
     return json_member_id(p->user, "id");
@@ -328,8 +328,8 @@ static bool read_package(struct data_package *p, const char *folder)
     }
     if (!p->failed && p->archive)
         p->failed =
-            !guild_archive_write_lines(p->archive, "channels.jsonl", buf_str(&p->channels)) ||
-            !guild_archive_write_lines(p->archive, "guild.jsonl", buf_str(&p->guild_line));
+            !guild_archive_write_lines(p->archive, "channels.jsonl", buf_as_str(&p->channels)) ||
+            !guild_archive_write_lines(p->archive, "guild.jsonl", buf_as_str(&p->guild_line));
     if (!p->failed && !p->archive)
         print_package_guilds(p);
     buf_clear(&p->channels);

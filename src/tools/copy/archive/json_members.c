@@ -5,7 +5,7 @@
 
 #include "json/read.h"
 
-static void begin_reading(struct json_reader *r, struct str text, struct arena *arena)
+static void begin_reading_json_object(struct json_reader *r, struct str text, struct arena *arena)
 {
     json_reader_init(r, text, arena);
     r->values_max = UINT_MAX;
@@ -17,7 +17,7 @@ struct str json_member_raw(struct str object, const char *name)
     struct str key, raw, found = { 0 };
     struct json_reader r;
 
-    begin_reading(&r, object, arena);
+    begin_reading_json_object(&r, object, arena);
     if (json_peek_kind(&r) == JSON_OBJECT) {
         json_enter_container(&r);
         while (!found.p && json_next_member(&r, &key) && json_skip_value(&r, &raw))
@@ -33,7 +33,7 @@ struct str json_member_text(struct arena *arena, struct str object, const char *
     struct str raw = json_member_raw(object, name), text = { 0 };
     struct json_reader r;
 
-    begin_reading(&r, raw, arena);
+    begin_reading_json_object(&r, raw, arena);
     if (raw.n && json_peek_kind(&r) == JSON_STRING && json_read_string(&r, &text))
         return text;
     return (struct str){ 0 };
@@ -62,7 +62,7 @@ struct list json_array_items(struct arena *arena, struct str array)
     struct json_reader r;
     struct str raw;
 
-    begin_reading(&r, array, arena);
+    begin_reading_json_object(&r, array, arena);
     if (!array.n || json_peek_kind(&r) != JSON_ARRAY)
         return items;
     json_enter_container(&r);

@@ -46,9 +46,9 @@ world_entry_function write_world_guild, write_world_role, write_world_channel, w
 /* Returns the type of a channel in world files; NULL if channels of this type are not copied. */
 const char *world_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */
-void queue_world_user(struct copy_conversion *c, struct arena *arena, struct str user);
-bool is_known_id(const struct map *ids, snowflake id);
-void add_known_id(struct map *ids, snowflake id);
+void queue_user_for_world_file(struct copy_conversion *c, struct arena *arena, struct str user);
+bool copy_id_is_known(const struct map *ids, snowflake id);
+void copy_add_known_id(struct map *ids, snowflake id);
 /* Makes the queued accounts known, except those of which only the id is known. */
 void mark_queued_users_known(struct copy_conversion *c);
 

@@ -30,7 +30,7 @@ const char *world_channel_type(int64_t type)
 static void write_overwrites(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                              struct str channel)
 {
-    static const struct member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
+    static const struct json_member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
     struct str overwrites = json_member_raw(channel, "permission_overwrites");
     struct list items = json_array_items(arena, overwrites);
 
@@ -43,16 +43,16 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
         bool member = json_member_int(overwrite, "type") == 1;
         snowflake id = json_member_id(overwrite, "id");
 
-        if (member ? !c->people : !is_known_id(&c->known.roles, id)) {
+        if (member ? !c->people : !copy_id_is_known(&c->known.roles, id)) {
             c->omitted++;
             continue;
         }
         json_begin_object(j);
         if (member)
-            write_user(c, arena, j, "member", (struct str){ 0 }, id);
+            write_user_reference(c, arena, j, "member", (struct str){ 0 }, id);
         else
-            write_reference(c, j, "role", &c->known.roles, id);
-        copy_members(j, overwrite, names);
+            write_world_file_reference(c, j, "role", &c->known.roles, id);
+        copy_json_members(j, overwrite, names);
         json_end_object(j);
     }
     json_end_array(j);
@@ -61,7 +61,7 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
 static void write_forum_tags(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                              struct str channel)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL }, { "name", NULL }, { "moderated", NULL }, { 0 }
     };
     struct list items = json_array_items(arena, json_member_raw(channel, "available_tags"));
@@ -72,7 +72,7 @@ static void write_forum_tags(struct copy_conversion *c, struct arena *arena, str
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++) {
         json_begin_object(j);
-        copy_members(j, ((struct str *)items.items)[i], names);
+        copy_json_members(j, ((struct str *)items.items)[i], names);
         write_emoji_reference(c, j, "emoji", ((struct str *)items.items)[i]);
         json_end_object(j);
     }
@@ -82,7 +82,7 @@ static void write_forum_tags(struct copy_conversion *c, struct arena *arena, str
 static bool write_thread_member(void *arg, struct str line, int64_t next_offset,
                                 struct arena *arena)
 {
-    struct member_reader *r = arg;
+    struct line_item_writer *r = arg;
     snowflake id = json_member_id(line, "user_id");
 
     (void)next_offset;
@@ -95,7 +95,7 @@ static bool write_thread_member(void *arg, struct str line, int64_t next_offset,
 static void write_thread(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                          struct str thread)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "archived", NULL },
         { "archive_timestamp", "archived_at" },
         { "auto_archive_duration", NULL },
@@ -103,11 +103,12 @@ static void write_thread(struct copy_conversion *c, struct arena *arena, struct 
         { "invitable", NULL },
         { 0 },
     };
-    struct member_reader r = { c, j };
+    struct line_item_writer r = { c, j };
     char name[100];
 
-    copy_members(j, json_member_raw(thread, "thread_metadata"), names);
-    write_user(c, arena, j, "owner", (struct str){ 0 }, json_member_id(thread, "owner_id"));
+    copy_json_members(j, json_member_raw(thread, "thread_metadata"), names);
+    write_user_reference(c, arena, j, "owner", (struct str){ 0 },
+                         json_member_id(thread, "owner_id"));
     write_raw_member(j, "applied_tags", json_member_raw(thread, "applied_tags"));
     if (!c->people)
         return;
@@ -121,7 +122,7 @@ static void write_thread(struct copy_conversion *c, struct arena *arena, struct 
 bool write_world_channel(struct copy_conversion *c, struct arena *arena, struct str channel,
                          struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL },
         { "name", NULL },
         { "topic", NULL },
@@ -146,9 +147,10 @@ bool write_world_channel(struct copy_conversion *c, struct arena *arena, struct 
     if (!world_channel_type(type))
         return false;
     json_begin_object(&j);
-    copy_members(&j, channel, names);
-    write_words_member(&j, "type", channel_type_words, COUNT_OF(channel_type_words), type);
-    write_reference(c, &j, "parent", &c->known.channels, json_member_id(channel, "parent_id"));
+    copy_json_members(&j, channel, names);
+    write_json_word_for_number(&j, "type", channel_type_words, COUNT_OF(channel_type_words), type);
+    write_world_file_reference(c, &j, "parent", &c->known.channels,
+                               json_member_id(channel, "parent_id"));
     if (channel_is_thread(type)) {
         write_thread(c, arena, &j, channel);
     } else {

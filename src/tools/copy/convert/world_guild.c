@@ -4,7 +4,7 @@
 bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct str guild,
                        struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL },
         { "name", NULL },
         { "description", NULL },
@@ -30,18 +30,19 @@ bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct st
     c->welcome_screen_enabled =
         features.n && memmem(features.p, features.n, "\"WELCOME_SCREEN_ENABLED\"", 24);
     json_begin_object(&j);
-    copy_members(&j, guild, names);
-    write_user(c, arena, &j, "owner", (struct str){ 0 }, json_member_id(guild, "owner_id"));
-    write_reference(c, &j, "afk_channel", &c->known.channels,
-                    json_member_id(guild, "afk_channel_id"));
-    write_reference(c, &j, "system_channel", &c->known.channels,
-                    json_member_id(guild, "system_channel_id"));
-    write_reference(c, &j, "rules_channel", &c->known.channels,
-                    json_member_id(guild, "rules_channel_id"));
-    write_reference(c, &j, "public_updates_channel", &c->known.channels,
-                    json_member_id(guild, "public_updates_channel_id"));
-    write_reference(c, &j, "safety_alerts_channel", &c->known.channels,
-                    json_member_id(guild, "safety_alerts_channel_id"));
+    copy_json_members(&j, guild, names);
+    write_user_reference(c, arena, &j, "owner", (struct str){ 0 },
+                         json_member_id(guild, "owner_id"));
+    write_world_file_reference(c, &j, "afk_channel", &c->known.channels,
+                               json_member_id(guild, "afk_channel_id"));
+    write_world_file_reference(c, &j, "system_channel", &c->known.channels,
+                               json_member_id(guild, "system_channel_id"));
+    write_world_file_reference(c, &j, "rules_channel", &c->known.channels,
+                               json_member_id(guild, "rules_channel_id"));
+    write_world_file_reference(c, &j, "public_updates_channel", &c->known.channels,
+                               json_member_id(guild, "public_updates_channel_id"));
+    write_world_file_reference(c, &j, "safety_alerts_channel", &c->known.channels,
+                               json_member_id(guild, "safety_alerts_channel_id"));
     json_end_object(&j);
     return true;
 }
@@ -49,7 +50,7 @@ bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct st
 bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str role,
                       struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL },          { "name", NULL },
         { "permissions", NULL }, { "color", NULL },
         { "position", NULL },    { "hoist", NULL },
@@ -57,17 +58,17 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
         { "flags", NULL },       { "unicode_emoji", NULL },
         { "icon", NULL },        { 0 },
     };
-    static const struct member_name colors[] = { { "secondary_color", NULL },
-                                                 { "tertiary_color", NULL },
-                                                 { 0 } };
+    static const struct json_member_name colors[] = { { "secondary_color", NULL },
+                                                      { "tertiary_color", NULL },
+                                                      { 0 } };
     struct json_writer j = json_writer_to_buf(out);
     snowflake bot = json_member_id(json_member_raw(role, "tags"), "bot_id");
 
     json_begin_object(&j);
-    copy_members(&j, role, names);
-    copy_members(&j, json_member_raw(role, "colors"), colors);
+    copy_json_members(&j, role, names);
+    copy_json_members(&j, json_member_raw(role, "colors"), colors);
     if (bot)
-        write_user(c, arena, &j, "bot", (struct str){ 0 }, bot);
+        write_user_reference(c, arena, &j, "bot", (struct str){ 0 }, bot);
     json_end_object(&j);
     return true;
 }
@@ -77,12 +78,12 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
 bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, struct str screen,
                                 struct buf *out)
 {
-    static const struct member_name names[] = { { "description", NULL }, { 0 } };
+    static const struct json_member_name names[] = { { "description", NULL }, { 0 } };
     struct list channels = json_array_items(arena, json_member_raw(screen, "welcome_channels"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    copy_members(&j, screen, names);
+    copy_json_members(&j, screen, names);
     json_write_name(&j, "enabled");
     json_write_bool(&j, c->welcome_screen_enabled);
     json_write_name(&j, "channels");
@@ -91,13 +92,13 @@ bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, 
         struct str channel = ((struct str *)channels.items)[i];
         snowflake id = json_member_id(channel, "channel_id");
 
-        if (!is_known_id(&c->known.channels, id)) {
+        if (!copy_id_is_known(&c->known.channels, id)) {
             c->omitted++;
             continue;
         }
         json_begin_object(&j);
-        write_reference(c, &j, "channel", &c->known.channels, id);
-        copy_members(&j, channel, names);
+        write_world_file_reference(c, &j, "channel", &c->known.channels, id);
+        copy_json_members(&j, channel, names);
         write_emoji_reference(c, &j, "emoji", channel);
         json_end_object(&j);
     }
@@ -109,28 +110,31 @@ bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, 
 static void write_onboarding_option(struct copy_conversion *c, struct arena *arena,
                                     struct json_writer *j, struct str option)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL }, { "title", NULL }, { "description", NULL }, { 0 }
     };
     struct str emoji = json_member_raw(option, "emoji");
 
     json_begin_object(j);
-    copy_members(j, option, names);
+    copy_json_members(j, option, names);
     if (json_member_id(emoji, "id"))
-        write_reference(c, j, "emoji", &c->known.emojis, json_member_id(emoji, "id"));
+        write_world_file_reference(c, j, "emoji", &c->known.emojis, json_member_id(emoji, "id"));
     else
         write_raw_member(j, "emoji", json_member_raw(emoji, "name"));
-    write_references(c, arena, j, "roles", &c->known.roles, json_member_raw(option, "role_ids"));
-    write_references(c, arena, j, "channels", &c->known.channels,
-                     json_member_raw(option, "channel_ids"));
+    write_world_file_references(c, arena, j, "roles", &c->known.roles,
+                                json_member_raw(option, "role_ids"));
+    write_world_file_references(c, arena, j, "channels", &c->known.channels,
+                                json_member_raw(option, "channel_ids"));
     json_end_object(j);
 }
 
 bool write_world_onboarding(struct copy_conversion *c, struct arena *arena, struct str onboarding,
                             struct buf *out)
 {
-    static const struct member_name settings[] = { { "enabled", NULL }, { "mode", NULL }, { 0 } };
-    static const struct member_name names[] = {
+    static const struct json_member_name settings[] = { { "enabled", NULL },
+                                                        { "mode", NULL },
+                                                        { 0 } };
+    static const struct json_member_name names[] = {
         { "id", NULL },
         { "title", NULL },
         { "type", NULL },
@@ -143,9 +147,9 @@ bool write_world_onboarding(struct copy_conversion *c, struct arena *arena, stru
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    copy_members(&j, onboarding, settings);
-    write_references(c, arena, &j, "default_channels", &c->known.channels,
-                     json_member_raw(onboarding, "default_channel_ids"));
+    copy_json_members(&j, onboarding, settings);
+    write_world_file_references(c, arena, &j, "default_channels", &c->known.channels,
+                                json_member_raw(onboarding, "default_channel_ids"));
     json_write_name(&j, "prompts");
     json_begin_array(&j);
     for (size_t i = 0; i < prompts.count; i++) {
@@ -153,7 +157,7 @@ bool write_world_onboarding(struct copy_conversion *c, struct arena *arena, stru
         struct list options = json_array_items(arena, json_member_raw(prompt, "options"));
 
         json_begin_object(&j);
-        copy_members(&j, prompt, names);
+        copy_json_members(&j, prompt, names);
         json_write_name(&j, "options");
         json_begin_array(&j);
         for (size_t k = 0; k < options.count; k++)
@@ -173,8 +177,9 @@ bool write_world_widget(struct copy_conversion *c, struct arena *arena, struct s
 
     (void)arena;
     json_begin_object(&j);
-    copy_members(&j, widget, (const struct member_name[]){ { "enabled", NULL }, { 0 } });
-    write_reference(c, &j, "channel", &c->known.channels, json_member_id(widget, "channel_id"));
+    copy_json_members(&j, widget, (const struct json_member_name[]){ { "enabled", NULL }, { 0 } });
+    write_world_file_reference(c, &j, "channel", &c->known.channels,
+                               json_member_id(widget, "channel_id"));
     json_end_object(&j);
     return true;
 }

@@ -12,7 +12,7 @@
 bool write_world_member(struct copy_conversion *c, struct arena *arena, struct str member,
                         struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "nick", NULL },
         { "joined_at", NULL },
         { "premium_since", NULL },
@@ -28,9 +28,10 @@ bool write_world_member(struct copy_conversion *c, struct arena *arena, struct s
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    write_user(c, arena, &j, "user", json_member_raw(member, "user"), 0);
-    copy_members(&j, member, names);
-    write_references(c, arena, &j, "roles", &c->known.roles, json_member_raw(member, "roles"));
+    write_user_reference(c, arena, &j, "user", json_member_raw(member, "user"), 0);
+    copy_json_members(&j, member, names);
+    write_world_file_references(c, arena, &j, "roles", &c->known.roles,
+                                json_member_raw(member, "roles"));
     json_end_object(&j);
     return true;
 }
@@ -41,8 +42,8 @@ bool write_world_ban(struct copy_conversion *c, struct arena *arena, struct str 
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    write_user(c, arena, &j, "user", json_member_raw(ban, "user"), 0);
-    copy_members(&j, ban, (const struct member_name[]){ { "reason", NULL }, { 0 } });
+    write_user_reference(c, arena, &j, "user", json_member_raw(ban, "user"), 0);
+    copy_json_members(&j, ban, (const struct json_member_name[]){ { "reason", NULL }, { 0 } });
     json_end_object(&j);
     return true;
 }
@@ -55,20 +56,21 @@ static void write_uploader(struct copy_conversion *c, struct arena *arena, struc
     struct str user = json_member_raw(object, "user");
 
     if (user.n)
-        write_user(c, arena, j, "by", user, 0);
+        write_user_reference(c, arena, j, "by", user, 0);
 }
 
 bool write_world_emoji(struct copy_conversion *c, struct arena *arena, struct str emoji,
                        struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL }, { "name", NULL }, { "animated", NULL }, { 0 }
     };
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    copy_members(&j, emoji, names);
-    write_references(c, arena, &j, "roles", &c->known.roles, json_member_raw(emoji, "roles"));
+    copy_json_members(&j, emoji, names);
+    write_world_file_references(c, arena, &j, "roles", &c->known.roles,
+                                json_member_raw(emoji, "roles"));
     write_uploader(c, arena, &j, emoji);
     write_data_uri(c, arena, &j, "image", "image/png", "emojis", json_member_id(emoji, "id"));
     json_end_object(&j);
@@ -79,18 +81,18 @@ bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct 
                          struct buf *out)
 {
     static const char *const formats[] = { NULL, "png", "apng", "lottie", "gif" };
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL }, { "name", NULL }, { "tags", NULL }, { 0 }
     };
     struct json_writer j = json_writer_to_buf(out);
     struct str description = json_member_raw(sticker, "description");
 
     json_begin_object(&j);
-    copy_members(&j, sticker, names);
+    copy_json_members(&j, sticker, names);
     if (description.n > 2) /* not "" */
         write_raw_member(&j, "description", description);
-    write_words_member(&j, "format", formats, COUNT_OF(formats),
-                       json_member_int(sticker, "format_type"));
+    write_json_word_for_number(&j, "format", formats, COUNT_OF(formats),
+                               json_member_int(sticker, "format_type"));
     write_uploader(c, arena, &j, sticker);
     write_data_uri(c, arena, &j, "image", "image/png", "stickers", json_member_id(sticker, "id"));
     json_end_object(&j);
@@ -100,15 +102,16 @@ bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct 
 bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct str sound,
                        struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "sound_id", "id" }, { "name", NULL }, { "volume", NULL }, { 0 }
     };
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    copy_members(&j, sound, names);
+    copy_json_members(&j, sound, names);
     if (json_member_id(sound, "emoji_id"))
-        write_reference(c, &j, "emoji", &c->known.emojis, json_member_id(sound, "emoji_id"));
+        write_world_file_reference(c, &j, "emoji", &c->known.emojis,
+                                   json_member_id(sound, "emoji_id"));
     else
         write_raw_member(&j, "unicode_emoji", json_member_raw(sound, "emoji_name"));
     write_uploader(c, arena, &j, sound);
@@ -122,12 +125,12 @@ bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct st
 
 static bool write_event_user(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
-    struct member_reader *r = arg;
+    struct line_item_writer *r = arg;
     struct str user = json_member_raw(line, "user");
     snowflake id = json_member_id(user, "id");
 
     (void)next_offset;
-    queue_world_user(r->conversion, arena, user);
+    queue_user_for_world_file(r->conversion, arena, user);
     if (id)
         json_write_id(r->j, id);
     return true;
@@ -137,7 +140,7 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
                        struct buf *out)
 {
     static const char *const states[] = { NULL, "scheduled", "active", "completed", "canceled" };
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL },
         { "name", NULL },
         { "scheduled_start_time", NULL },
@@ -148,17 +151,19 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
         { 0 },
     };
     struct json_writer j = json_writer_to_buf(out);
-    struct member_reader r = { c, &j };
+    struct line_item_writer r = { c, &j };
     char name[100];
 
     json_begin_object(&j);
-    copy_members(&j, event, names);
-    write_reference(c, &j, "channel", &c->known.channels, json_member_id(event, "channel_id"));
+    copy_json_members(&j, event, names);
+    write_world_file_reference(c, &j, "channel", &c->known.channels,
+                               json_member_id(event, "channel_id"));
     write_raw_member(&j, "location",
                      json_member_raw(json_member_raw(event, "entity_metadata"), "location"));
-    write_words_member(&j, "status", states, COUNT_OF(states), json_member_int(event, "status"));
-    write_user(c, arena, &j, "by", json_member_raw(event, "creator"),
-               json_member_id(event, "creator_id"));
+    write_json_word_for_number(&j, "status", states, COUNT_OF(states),
+                               json_member_int(event, "status"));
+    write_user_reference(c, arena, &j, "by", json_member_raw(event, "creator"),
+                         json_member_id(event, "creator_id"));
     if (c->people) {
         snprintf(name, sizeof name, "scheduled_event_users/%" PRIu64 ".jsonl",
                  json_member_id(event, "id"));
@@ -174,7 +179,7 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
 bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, struct str rule,
                               struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL },
         { "name", NULL },
         { "trigger_type", NULL },
@@ -186,12 +191,12 @@ bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, st
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    copy_members(&j, rule, names);
-    write_user(c, arena, &j, "by", (struct str){ 0 }, json_member_id(rule, "creator_id"));
-    write_references(c, arena, &j, "exempt_roles", &c->known.roles,
-                     json_member_raw(rule, "exempt_roles"));
-    write_references(c, arena, &j, "exempt_channels", &c->known.channels,
-                     json_member_raw(rule, "exempt_channels"));
+    copy_json_members(&j, rule, names);
+    write_user_reference(c, arena, &j, "by", (struct str){ 0 }, json_member_id(rule, "creator_id"));
+    write_world_file_references(c, arena, &j, "exempt_roles", &c->known.roles,
+                                json_member_raw(rule, "exempt_roles"));
+    write_world_file_references(c, arena, &j, "exempt_channels", &c->known.channels,
+                                json_member_raw(rule, "exempt_channels"));
     json_end_object(&j);
     return true;
 }
@@ -204,15 +209,17 @@ bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct 
     struct str name = json_member_raw(webhook, "name"), user = json_member_raw(webhook, "user");
 
     if (json_member_int(webhook, "type") != 1 ||
-        !is_known_id(&c->known.channels, json_member_id(webhook, "channel_id")))
+        !copy_id_is_known(&c->known.channels, json_member_id(webhook, "channel_id")))
         return false;
     json_begin_object(&j);
-    copy_members(&j, webhook,
-                 (const struct member_name[]){ { "id", NULL }, { "avatar", NULL }, { 0 } });
+    copy_json_members(
+        &j, webhook,
+        (const struct json_member_name[]){ { "id", NULL }, { "avatar", NULL }, { 0 } });
     write_raw_member(&j, "name", name.n ? name : STR("\"Webhook\""));
-    write_reference(c, &j, "channel", &c->known.channels, json_member_id(webhook, "channel_id"));
+    write_world_file_reference(c, &j, "channel", &c->known.channels,
+                               json_member_id(webhook, "channel_id"));
     if (user.n)
-        write_user(c, arena, &j, "by", user, 0);
+        write_user_reference(c, arena, &j, "by", user, 0);
     json_end_object(&j);
     return true;
 }
@@ -220,7 +227,7 @@ bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct 
 bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct str invite,
                         struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "code", NULL },
         { "max_age", NULL },
         { "max_uses", NULL },
@@ -233,13 +240,13 @@ bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct s
     struct str inviter = json_member_raw(invite, "inviter");
     struct json_writer j = json_writer_to_buf(out);
 
-    if (!is_known_id(&c->known.channels, channel))
+    if (!copy_id_is_known(&c->known.channels, channel))
         return false;
     json_begin_object(&j);
-    copy_members(&j, invite, names);
-    write_reference(c, &j, "channel", &c->known.channels, channel);
+    copy_json_members(&j, invite, names);
+    write_world_file_reference(c, &j, "channel", &c->known.channels, channel);
     if (inviter.n)
-        write_user(c, arena, &j, "by", inviter, 0);
+        write_user_reference(c, arena, &j, "by", inviter, 0);
     json_end_object(&j);
     return true;
 }

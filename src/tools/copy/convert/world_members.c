@@ -34,32 +34,33 @@ void write_raw_member(struct json_writer *j, const char *name, struct str raw)
     json_write_raw(j, raw);
 }
 
-void copy_members(struct json_writer *j, struct str object, const struct member_name *names)
+void copy_json_members(struct json_writer *j, struct str object,
+                       const struct json_member_name *names)
 {
     for (; names->from; names++)
         write_raw_member(j, names->to ? names->to : names->from,
                          json_member_raw(object, names->from));
 }
 
-bool is_known_id(const struct map *ids, snowflake id)
+bool copy_id_is_known(const struct map *ids, snowflake id)
 {
-    return id && map_get(ids, id);
+    return id && map_find_value(ids, id);
 }
 
-void add_known_id(struct map *ids, snowflake id)
+void copy_add_known_id(struct map *ids, snowflake id)
 {
     static char known;
 
     if (id)
-        map_put(ids, id, &known);
+        map_set_value(ids, id, &known);
 }
 
-void write_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
-                     const struct map *ids, snowflake id)
+void write_world_file_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
+                                const struct map *ids, snowflake id)
 {
     if (!id)
         return;
-    if (!is_known_id(ids, id)) {
+    if (!copy_id_is_known(ids, id)) {
         c->omitted++;
         return;
     }
@@ -74,8 +75,9 @@ static snowflake parse_raw_id(struct str raw)
     return json_parse_int_text(raw, &id) ? (snowflake)id : 0;
 }
 
-void write_references(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                      const char *name, const struct map *ids, struct str array)
+void write_world_file_references(struct copy_conversion *c, struct arena *arena,
+                                 struct json_writer *j, const char *name, const struct map *ids,
+                                 struct str array)
 {
     struct list items = json_array_items(arena, array);
 
@@ -86,7 +88,7 @@ void write_references(struct copy_conversion *c, struct arena *arena, struct jso
     for (size_t i = 0; i < items.count; i++) {
         snowflake id = parse_raw_id(((struct str *)items.items)[i]);
 
-        if (is_known_id(ids, id))
+        if (copy_id_is_known(ids, id))
             json_write_id(j, id);
         else
             c->omitted++;
@@ -94,8 +96,8 @@ void write_references(struct copy_conversion *c, struct arena *arena, struct jso
     json_end_array(j);
 }
 
-void write_words_member(struct json_writer *j, const char *name, const char *const *words,
-                        size_t count, int64_t value)
+void write_json_word_for_number(struct json_writer *j, const char *name, const char *const *words,
+                                size_t count, int64_t value)
 {
     if (value < 0 || (size_t)value >= count || !words[value])
         return;
@@ -111,7 +113,7 @@ void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_
     char path[1200], piece[16384];
     size_t n;
 
-    guild_archive_path(c->archive, path, "files/%s/%" PRIu64, folder, id);
+    guild_archive_format_path(c->archive, path, "files/%s/%" PRIu64, folder, id);
     FILE *f = fopen(path, "re");
     if (!f)
         return;
@@ -134,7 +136,7 @@ void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_
     }
     if (bytes.n && !buf_is_full(&bytes)) {
         json_write_key(j, str_of(name));
-        json_write_text(j, str_dup(arena, buf_str(&text)));
+        json_write_text(j, str_dup(arena, buf_as_str(&text)));
     }
     buf_clear(&bytes);
     buf_clear(&text);
@@ -146,7 +148,7 @@ void write_emoji_reference(struct copy_conversion *c, struct json_writer *j, con
     snowflake id = json_member_id(object, "emoji_id");
 
     if (id)
-        write_reference(c, j, name, &c->known.emojis, id);
+        write_world_file_reference(c, j, name, &c->known.emojis, id);
     else
         write_raw_member(j, name, json_member_raw(object, "emoji_name"));
 }

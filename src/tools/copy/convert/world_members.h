@@ -7,21 +7,23 @@
 #include "tools/copy/convert/convert.h"
 
 /* A member that is copied under another name or the same. */
-struct member_name {
+struct json_member_name {
     const char *from, *to; /* to: NULL if the name stays */
 };
 void write_raw_member(struct json_writer *j, const char *name, struct str raw);
 /* Copies the members that the object has; the list ends with { 0 }. */
-void copy_members(struct json_writer *j, struct str object, const struct member_name *names);
+void copy_json_members(struct json_writer *j, struct str object,
+                       const struct json_member_name *names);
 /* Writes a reference if its object exists. */
-void write_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
-                     const struct map *ids, snowflake id);
+void write_world_file_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
+                                const struct map *ids, snowflake id);
 /* Writes a list of references without those whose objects do not exist. */
-void write_references(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                      const char *name, const struct map *ids, struct str array);
+void write_world_file_references(struct copy_conversion *c, struct arena *arena,
+                                 struct json_writer *j, const char *name, const struct map *ids,
+                                 struct str array);
 /* Writes the word for a number; nothing if there is none. */
-void write_words_member(struct json_writer *j, const char *name, const char *const *words,
-                        size_t count, int64_t value);
+void write_json_word_for_number(struct json_writer *j, const char *name, const char *const *words,
+                                size_t count, int64_t value);
 /* Writes a file of the archive as a data URI, if the archive has it. */
 void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                     const char *name, const char *type, const char *folder, snowflake id);
@@ -33,13 +35,13 @@ void write_emoji_reference(struct copy_conversion *c, struct json_writer *j, con
  * the person's name replaces it. */
 void queue_user_id(struct copy_conversion *c, struct arena *arena, snowflake id);
 /* Writes a reference to an account, which is added if it is not known. */
-void write_user(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                const char *name, struct str user, snowflake id);
-void write_users(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                 const char *name, struct str users);
+void write_user_reference(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                          const char *name, struct str user, snowflake id);
+void write_user_references(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                           const char *name, struct str users);
 
 /* Argument of functions that write an item for each line of a file. */
-struct member_reader {
+struct line_item_writer {
     struct copy_conversion *conversion;
     struct json_writer *j;
 };

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static struct str emoji_text(struct arena *arena, struct str emoji)
+static struct str format_emoji_as_text(struct arena *arena, struct str emoji)
 {
     struct str name = json_member_text(arena, emoji, "name");
     snowflake id = json_member_id(emoji, "id");
@@ -29,8 +29,9 @@ static void write_reactions(struct copy_conversion *c, struct arena *arena, stru
         json_begin_object(j);
         json_write_name(j, "emoji");
         json_write_text(
-            j, emoji_text(arena, json_member_raw(((struct str *)reactions.items)[i], "emoji")));
-        write_users(c, arena, j, "users", ((struct str *)users.items)[i]);
+            j, format_emoji_as_text(arena,
+                                    json_member_raw(((struct str *)reactions.items)[i], "emoji")));
+        write_user_references(c, arena, j, "users", ((struct str *)users.items)[i]);
         json_end_object(j);
     }
     json_end_array(j);
@@ -60,10 +61,10 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
         write_raw_member(j, "text", text.n ? text : STR("\"-\""));
         if (emoji.n) {
             json_write_name(j, "emoji");
-            json_write_text(j, emoji_text(arena, emoji));
+            json_write_text(j, format_emoji_as_text(arena, emoji));
         }
         if (i < voters.count)
-            write_users(c, arena, j, "users", ((struct str *)voters.items)[i]);
+            write_user_references(c, arena, j, "users", ((struct str *)voters.items)[i]);
         json_end_object(j);
     }
     json_end_array(j);
@@ -73,10 +74,10 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
 static void write_forward(struct json_writer *j, struct arena *arena, struct str message,
                           struct str reference)
 {
-    static const struct member_name origin[] = {
+    static const struct json_member_name origin[] = {
         { "channel_id", NULL }, { "message_id", NULL }, { "guild_id", NULL }, { 0 }
     };
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "content", NULL },
         { "timestamp", NULL },
         { "type", NULL },
@@ -95,8 +96,8 @@ static void write_forward(struct json_writer *j, struct arena *arena, struct str
         return;
     json_write_name(j, "forward");
     json_begin_object(j);
-    copy_members(j, reference, origin);
-    copy_members(j, json_member_raw(*(struct str *)snapshots.items, "message"), names);
+    copy_json_members(j, reference, origin);
+    copy_json_members(j, json_member_raw(*(struct str *)snapshots.items, "message"), names);
     json_end_object(j);
 }
 
@@ -113,7 +114,7 @@ static void write_author(struct copy_conversion *c, struct arena *arena, struct 
         write_raw_member(j, "username", json_member_raw(author, "username"));
         return;
     }
-    write_user(c, arena, j, "author", author, 0);
+    write_user_reference(c, arena, j, "author", author, 0);
 }
 
 static void write_mentions(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
@@ -122,14 +123,14 @@ static void write_mentions(struct copy_conversion *c, struct arena *arena, struc
     struct str mentions = json_member_raw(message, "mentions");
 
     if (mentions.n > 2)
-        write_users(c, arena, j, "mentions", mentions);
+        write_user_references(c, arena, j, "mentions", mentions);
     write_raw_member(j, "mention_roles", json_member_raw(message, "mention_roles"));
 }
 
 bool write_world_message(struct copy_conversion *c, struct arena *arena, struct str message,
                          struct buf *out)
 {
-    static const struct member_name names[] = {
+    static const struct json_member_name names[] = {
         { "id", NULL },
         { "content", NULL },
         { "edited_timestamp", "edited_at" },
@@ -146,11 +147,11 @@ bool write_world_message(struct copy_conversion *c, struct arena *arena, struct 
         { 0 },
     };
     struct str reference = json_member_raw(message, "message_reference");
-    const struct str *pinned_at = map_get(&c->pinned_at, json_member_id(message, "id"));
+    const struct str *pinned_at = map_find_value(&c->pinned_at, json_member_id(message, "id"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    copy_members(&j, message, names);
+    copy_json_members(&j, message, names);
     write_raw_member(&j, "pinned", pinned_at ? STR("true") : json_member_raw(message, "pinned"));
     if (pinned_at)
         write_raw_member(&j, "pinned_at", *pinned_at);

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 /* Returns a username that the rules here accept: names of bots may have other characters. */
-static struct str make_username(struct arena *arena, struct str name, snowflake id)
+static struct str create_username_from_name(struct arena *arena, struct str name, snowflake id)
 {
     char *out = arena_alloc(arena, 64);
     size_t n = 0;
@@ -27,9 +27,11 @@ static struct str make_username(struct arena *arena, struct str name, snowflake 
 static void write_world_user(struct copy_conversion *c, struct arena *arena, struct str user,
                              snowflake id)
 {
-    static const struct member_name names[] = { { "bot", NULL }, { "public_flags", NULL }, { 0 } };
+    static const struct json_member_name names[] = { { "bot", NULL },
+                                                     { "public_flags", NULL },
+                                                     { 0 } };
     struct str name = json_member_text(arena, user, "username"),
-               made = make_username(arena, name, id);
+               made = create_username_from_name(arena, name, id);
     struct json_writer j = json_writer_to_buf(&c->users.text);
 
     json_begin_object(&j);
@@ -40,35 +42,37 @@ static void write_world_user(struct copy_conversion *c, struct arena *arena, str
     json_write_name(&j, "placeholder");
     json_write_bool(&j, true);
     if (json_member_raw(user, "global_name").n)
-        copy_members(&j, user, (const struct member_name[]){ { "global_name", NULL }, { 0 } });
+        copy_json_members(&j, user,
+                          (const struct json_member_name[]){ { "global_name", NULL }, { 0 } });
     else if (name.n && name.n <= 32 && !str_eq(name, made)) {
         json_write_name(&j, "global_name"); /* shows the name as it was */
         json_write_text(&j, name);
     }
-    copy_members(&j, user, names);
+    copy_json_members(&j, user, names);
     if (c->people)
-        copy_members(&j, user, (const struct member_name[]){ { "avatar", NULL }, { 0 } });
+        copy_json_members(&j, user, (const struct json_member_name[]){ { "avatar", NULL }, { 0 } });
     json_end_object(&j);
     world_entries_end_entry(&c->users);
 }
 
 static char queued_with_name, queued_without_name;
 
-void queue_world_user(struct copy_conversion *c, struct arena *arena, struct str user)
+void queue_user_for_world_file(struct copy_conversion *c, struct arena *arena, struct str user)
 {
     snowflake id = json_member_id(user, "id");
 
-    if (!id || is_known_id(&c->known.users, id) || map_get(&c->queued, id) == &queued_with_name)
+    if (!id || copy_id_is_known(&c->known.users, id) ||
+        map_find_value(&c->queued, id) == &queued_with_name)
         return;
-    map_put(&c->queued, id, &queued_with_name);
+    map_set_value(&c->queued, id, &queued_with_name);
     write_world_user(c, arena, user, id);
 }
 
 void queue_user_id(struct copy_conversion *c, struct arena *arena, snowflake id)
 {
-    if (!id || is_known_id(&c->known.users, id) || is_known_id(&c->queued, id))
+    if (!id || copy_id_is_known(&c->known.users, id) || copy_id_is_known(&c->queued, id))
         return;
-    map_put(&c->queued, id, &queued_without_name);
+    map_set_value(&c->queued, id, &queued_without_name);
     write_world_user(c, arena, STR("{}"), id);
 }
 
@@ -76,15 +80,15 @@ void mark_queued_users_known(struct copy_conversion *c)
 {
     for (size_t i = 0; i < c->queued.cap; i++)
         if (c->queued.slots[i].value == &queued_with_name)
-            add_known_id(&c->known.users, c->queued.slots[i].key);
+            copy_add_known_id(&c->known.users, c->queued.slots[i].key);
     map_clear(&c->queued);
 }
 
-void write_user(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                const char *name, struct str user, snowflake id)
+void write_user_reference(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                          const char *name, struct str user, snowflake id)
 {
     if (user.n)
-        queue_world_user(c, arena, user);
+        queue_user_for_world_file(c, arena, user);
     else
         queue_user_id(c, arena, id);
     if (user.n)
@@ -95,8 +99,8 @@ void write_user(struct copy_conversion *c, struct arena *arena, struct json_writ
     json_write_id(j, id);
 }
 
-void write_users(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                 const char *name, struct str users)
+void write_user_references(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                           const char *name, struct str users)
 {
     struct list items = json_array_items(arena, users);
 
@@ -105,7 +109,7 @@ void write_users(struct copy_conversion *c, struct arena *arena, struct json_wri
     for (size_t i = 0; i < items.count; i++) {
         struct str user = ((struct str *)items.items)[i];
 
-        queue_world_user(c, arena, user);
+        queue_user_for_world_file(c, arena, user);
         json_write_id(j, json_member_id(user, "id"));
     }
     json_end_array(j);

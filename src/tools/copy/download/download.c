@@ -25,15 +25,16 @@ bool copy_download_is_stopped(struct copy_download *d)
 }
 
 /* Ends a step: refused objects are reported, failed steps are left to the next run. */
-static enum copy_result end_step(struct copy_download *d, const struct copy_connection *c,
-                                 const char *step, enum copy_result result)
+static enum copy_result finish_download_step(struct copy_download *d,
+                                             const struct copy_connection *c, const char *step,
+                                             enum copy_result result)
 {
     if (result == COPY_OK || result == COPY_REFUSED) {
         if (result == COPY_REFUSED)
-            guild_archive_report(d->archive, step, c->reason);
+            guild_archive_add_report_line(d->archive, step, c->reason);
         return guild_archive_mark_step_done(d->archive, step) ? COPY_OK : COPY_STOPPED;
     }
-    guild_archive_report(d->archive, step, c->reason);
+    guild_archive_add_report_line(d->archive, step, c->reason);
     pthread_mutex_lock(&d->lock);
     d->incomplete = true;
     d->stopped |= result == COPY_STOPPED;
@@ -42,7 +43,7 @@ static enum copy_result end_step(struct copy_download *d, const struct copy_conn
 }
 
 /* Appends JSON text as one line: white space between tokens is removed. */
-static void append_line(struct buf *out, struct str json)
+static void append_line_of_object(struct buf *out, struct str json)
 {
     bool quoted = false;
 
@@ -67,7 +68,7 @@ static size_t append_lines_of_array(struct buf *out, struct str array, bool reve
     const struct str *item = items.items;
 
     for (size_t i = 0; i < items.count; i++)
-        append_line(out, item[reversed ? items.count - 1 - i : i]);
+        append_line_of_object(out, item[reversed ? items.count - 1 - i : i]);
     arena_free(arena);
     return items.count;
 }
@@ -102,15 +103,17 @@ static enum copy_result download_list(struct copy_download *d, struct copy_conne
 
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
-    enum copy_result result = copy_request(c, "GET", path, (struct str){ 0 }, &body);
+    enum copy_result result =
+        copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         if (array)
             append_lines_of_array(
-                &lines, *array ? json_member_raw(buf_str(&body), array) : buf_str(&body), false);
+                &lines, *array ? json_member_raw(buf_as_str(&body), array) : buf_as_str(&body),
+                false);
         else
-            append_line(&lines, buf_str(&body));
+            append_line_of_object(&lines, buf_as_str(&body));
         snprintf(file, sizeof file, "%s.jsonl", name);
-        if (!guild_archive_write_lines(d->archive, file, buf_str(&lines)))
+        if (!guild_archive_write_lines(d->archive, file, buf_as_str(&lines)))
             result = COPY_STOPPED;
     }
     buf_clear(&body);
@@ -142,13 +145,13 @@ static enum copy_result download_user_pages(struct copy_download *d, struct copy
     do {
         n = 0;
         snprintf(path, sizeof path, path_format, d->options->guild, MEMBERS_PER_PAGE, list.last);
-        result = copy_request(c, "GET", path, (struct str){ 0 }, &body);
+        result = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
         if (result != COPY_OK)
             break;
         buf_reset(&lines);
-        n = append_lines_of_array(&lines, buf_str(&body), false);
+        n = append_lines_of_array(&lines, buf_as_str(&body), false);
         snowflake before = list.last;
-        if (n && !guild_archive_list_append(&list, buf_str(&lines)))
+        if (n && !guild_archive_list_append(&list, buf_as_str(&lines)))
             result = COPY_STOPPED;
         guild_archive_list_close(&list);
         if (!guild_archive_list_open(d->archive, file, "user", &list))
@@ -185,12 +188,13 @@ static enum copy_result download_lists(struct copy_download *d, struct copy_conn
         }
         if (result == COPY_REFUSED && !guild_lists[i].array && c->status == 404)
             result = COPY_OK; /* the guild does not use this feature */
-        result = end_step(d, c, guild_lists[i].name, result);
+        result = finish_download_step(d, c, guild_lists[i].name, result);
     }
     for (size_t i = 0; i < COUNT_OF(user_lists) && d->options->people && result == COPY_OK; i++)
         if (!guild_archive_step_is_done(d->archive, user_lists[i].name))
-            result = end_step(d, c, user_lists[i].name,
-                              download_user_pages(d, c, user_lists[i].name, user_lists[i].path));
+            result = finish_download_step(
+                d, c, user_lists[i].name,
+                download_user_pages(d, c, user_lists[i].name, user_lists[i].path));
     return result;
 }
 
@@ -217,14 +221,14 @@ static enum copy_result download_archived_threads(struct copy_download *d,
 
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/threads/archived/%s?limit=100%s%s",
                  channel, kind, *before ? "&before=" : "", before);
-        result = copy_request(c, "GET", path, (struct str){ 0 }, &body);
+        result = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
         more = false;
         if (result == COPY_OK) {
-            struct str threads = json_member_raw(buf_str(&body), "threads");
+            struct str threads = json_member_raw(buf_as_str(&body), "threads");
             struct list items = json_array_items(arena, threads);
 
             append_lines_of_array(&lines, threads, false);
-            more = items.count && json_member_is_true(buf_str(&body), "has_more");
+            more = items.count && json_member_is_true(buf_as_str(&body), "has_more");
             if (more) {
                 struct str last = ((struct str *)items.items)[items.count - 1];
                 struct str time = json_member_text(arena, json_member_raw(last, "thread_metadata"),
@@ -238,11 +242,11 @@ static enum copy_result download_archived_threads(struct copy_download *d,
         arena_free(arena);
     } while (more);
     snprintf(file, sizeof file, "%s.jsonl", name);
-    if (result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_str(&lines)))
+    if (result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_as_str(&lines)))
         result = COPY_STOPPED;
     buf_clear(&body);
     buf_clear(&lines);
-    return end_step(d, c, name, result);
+    return finish_download_step(d, c, name, result);
 }
 
 /* --- tasks in parallel ------------------------------------------------------------- */
@@ -257,7 +261,7 @@ struct worker {
     bool runs;
 };
 
-static void *run_tasks(void *arg)
+static void *run_download_tasks(void *arg)
 {
     struct worker *w = arg;
     struct copy_download *d = w->download;
@@ -286,7 +290,7 @@ static void for_each_channel(struct copy_download *d, channel_task *task)
         w->download = d;
         w->task = task;
         w->runs = copy_connection_open(&w->connection, d->source) &&
-                  pthread_create(&w->thread, NULL, run_tasks, w) == 0;
+                  pthread_create(&w->thread, NULL, run_download_tasks, w) == 0;
     }
     for (size_t i = 0; i < count; i++) {
         if (workers[i].runs)
@@ -301,8 +305,9 @@ static bool channel_may_have_threads(int64_t type)
            type == CHANNEL_MEDIA;
 }
 
-static enum copy_result archived_threads_task(struct copy_download *d, struct copy_connection *c,
-                                              struct copy_channel *channel)
+static enum copy_result download_archived_threads_task(struct copy_download *d,
+                                                       struct copy_connection *c,
+                                                       struct copy_channel *channel)
 {
     enum copy_result result = COPY_OK;
 
@@ -331,8 +336,8 @@ static void print_download_progress(struct copy_download *d, struct copy_channel
     pthread_mutex_unlock(&d->lock);
 }
 
-static enum copy_result messages_task(struct copy_download *d, struct copy_connection *c,
-                                      struct copy_channel *channel)
+static enum copy_result download_messages_task(struct copy_download *d, struct copy_connection *c,
+                                               struct copy_channel *channel)
 {
     char step[100], path[200];
     enum copy_result result = COPY_OK;
@@ -341,12 +346,12 @@ static enum copy_result messages_task(struct copy_download *d, struct copy_conne
     if (channel_is_thread(channel->type) && d->options->people &&
         !guild_archive_step_is_done(d->archive, step)) {
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/thread-members", channel->id);
-        result = end_step(d, c, step, download_list(d, c, step, path, ""));
+        result = finish_download_step(d, c, step, download_list(d, c, step, path, ""));
     }
     snprintf(step, sizeof step, "messages/%" PRIu64, channel->id);
     if (result == COPY_OK && channel->type != CHANNEL_CATEGORY && channel->type != CHANNEL_FORUM &&
         channel->type != CHANNEL_MEDIA && !guild_archive_step_is_done(d->archive, step))
-        result = end_step(d, c, step, copy_download_messages(d, c, channel));
+        result = finish_download_step(d, c, step, download_channel_messages(d, c, channel));
     print_download_progress(d, channel);
     return result;
 }
@@ -365,7 +370,7 @@ static bool add_channel_line(void *arg, struct str line, int64_t next_offset, st
     int64_t last_pin_at = 0;
 
     (void)next_offset;
-    if (!id || map_put(&r->seen, id, r))
+    if (!id || map_set_value(&r->seen, id, r))
         return true;
     timestamp_parse(json_member_text(arena, line, "last_pin_timestamp"), &last_pin_at);
     *(struct copy_channel *)list_append(r->download->archive->names, &r->download->channels,
@@ -430,19 +435,20 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
         snprintf(path, sizeof path,
                  "/guilds/%" PRIu64 "/scheduled-events/%" PRIu64 "/users?limit=100&after=%" PRIu64,
                  d->options->guild, id, last);
-        r->result = copy_request(r->connection, "GET", path, (struct str){ 0 }, &body);
+        r->result =
+            copy_connection_send_request(r->connection, "GET", path, (struct str){ 0 }, &body);
         if (r->result != COPY_OK)
             break;
-        struct list items = json_array_items(arena, buf_str(&body));
-        n = append_lines_of_array(&lines, buf_str(&body), false);
+        struct list items = json_array_items(arena, buf_as_str(&body));
+        n = append_lines_of_array(&lines, buf_as_str(&body), false);
         if (n)
             last = json_member_id(
                 json_member_raw(((struct str *)items.items)[items.count - 1], "user"), "id");
     } while (n >= 100 && last > before);
     snprintf(file, sizeof file, "%s.jsonl", step);
-    if (r->result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_str(&lines)))
+    if (r->result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_as_str(&lines)))
         r->result = COPY_STOPPED;
-    r->result = end_step(d, r->connection, step, r->result);
+    r->result = finish_download_step(d, r->connection, step, r->result);
     buf_clear(&body);
     buf_clear(&lines);
     return r->result == COPY_OK;
@@ -479,7 +485,7 @@ struct picture_reader {
     struct copy_download *download;
     struct copy_connection *connection;
     const struct picture_row *row;
-    struct file_batch batch;
+    struct file_download_batch batch;
     enum copy_result result;
 };
 
@@ -505,7 +511,7 @@ static bool queue_picture(struct picture_reader *r, struct str object, struct ar
     struct str hash =
         row->member ? json_member_text(arena, row->of == OF_MEMBER ? object : owner, row->member)
                     : STR("");
-    struct file_job job = { .batch = &r->batch };
+    struct file_download_job job = { .batch = &r->batch };
     char guild[24];
     snowflake number;
 
@@ -571,16 +577,17 @@ static enum copy_result download_everything(struct copy_download *d, struct copy
     if (events.result == COPY_STOPPED)
         return COPY_STOPPED;
     read_channels(d, false);
-    for_each_channel(d, archived_threads_task);
+    for_each_channel(d, download_archived_threads_task);
     if (d->stopped)
         return COPY_STOPPED;
     read_channels(d, true);
-    for_each_channel(d, messages_task);
+    for_each_channel(d, download_messages_task);
     return d->stopped ? COPY_STOPPED : download_pictures(d, c);
 }
 
-enum copy_result copy_download_guild(struct copy_source *source, struct guild_archive *archive,
-                                     const struct copy_download_options *options)
+enum copy_result download_guild_to_archive(struct copy_source *source,
+                                           struct guild_archive *archive,
+                                           const struct copy_download_options *options)
 {
     struct copy_download d = {
         .options = options, .source = source, .archive = archive, .files = file_queue_new()
@@ -618,16 +625,17 @@ static int64_t count_items(struct copy_connection *c, struct buf *body, const st
     char path[300];
 
     snprintf(path, sizeof path, l->path, guild);
-    if (copy_request(c, "GET", path, (struct str){ 0 }, body) == COPY_OK)
-        count = (int64_t)json_array_items(
-                    arena, *l->array ? json_member_raw(buf_str(body), l->array) : buf_str(body))
-                    .count;
+    if (copy_connection_send_request(c, "GET", path, (struct str){ 0 }, body) == COPY_OK)
+        count =
+            (int64_t)json_array_items(arena, *l->array ? json_member_raw(buf_as_str(body), l->array)
+                                                       : buf_as_str(body))
+                .count;
     arena_free(arena);
     return count;
 }
 
-enum copy_result copy_print_estimate(struct copy_source *source,
-                                     const struct copy_download_options *options)
+enum copy_result print_guild_download_estimate(struct copy_source *source,
+                                               const struct copy_download_options *options)
 {
     struct copy_connection c;
     struct buf body;
@@ -637,10 +645,11 @@ enum copy_result copy_print_estimate(struct copy_source *source,
         return COPY_FAILED;
     buf_init(&body, SIZE_MAX);
     snprintf(path, sizeof path, guild_lists[0].path, options->guild);
-    enum copy_result result = copy_request(&c, "GET", path, (struct str){ 0 }, &body);
+    enum copy_result result =
+        copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         printf("%-18s %lld\n", "members",
-               (long long)json_member_int(buf_str(&body), "approximate_member_count"));
+               (long long)json_member_int(buf_as_str(&body), "approximate_member_count"));
         for (size_t i = 1; i < COUNT_OF(guild_lists); i++) {
             int64_t count =
                 guild_lists[i].array ? count_items(&c, &body, &guild_lists[i], options->guild) : 0;
@@ -651,8 +660,8 @@ enum copy_result copy_print_estimate(struct copy_source *source,
                 printf("%-18s %lld\n", guild_lists[i].name, (long long)count);
         }
         snprintf(path, sizeof path, "/guilds/%" PRIu64 "/messages/search?limit=1", options->guild);
-        if (copy_request(&c, "GET", path, (struct str){ 0 }, &body) == COPY_OK) {
-            int64_t total = json_member_int(buf_str(&body), "total_results");
+        if (copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body) == COPY_OK) {
+            int64_t total = json_member_int(buf_as_str(&body), "total_results");
 
             printf("%-18s %lld, at least %lld requests\n", "messages", (long long)total,
                    (long long)total / 100 + 1);
@@ -661,9 +670,9 @@ enum copy_result copy_print_estimate(struct copy_source *source,
         }
         snprintf(path, sizeof path, "/guilds/%" PRIu64 "/messages/search?limit=1&has=file",
                  options->guild);
-        if (copy_request(&c, "GET", path, (struct str){ 0 }, &body) == COPY_OK)
+        if (copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body) == COPY_OK)
             printf("%-18s %lld messages\n", "with files",
-                   (long long)json_member_int(buf_str(&body), "total_results"));
+                   (long long)json_member_int(buf_as_str(&body), "total_results"));
     } else {
         fprintf(stderr, "guildhall: cannot read the guild: %s\n", c.reason);
     }

@@ -17,10 +17,16 @@ struct copy_download_options {
 };
 
 /* Fills the archive. Returns COPY_OK also if some objects were refused; they are in the report. */
-enum copy_result copy_download_guild(struct copy_source *source, struct guild_archive *archive,
-                                     const struct copy_download_options *options);
+enum copy_result download_guild_to_archive(struct copy_source *source,
+                                           struct guild_archive *archive,
+                                           const struct copy_download_options *options);
+/* Reads the files of one message: attachments, and the picture of the author. */
+enum copy_result copy_download_message_files(struct copy_connection *c,
+                                             struct guild_archive *archive,
+                                             const struct copy_download_options *options,
+                                             struct str message);
 /* Prints what a download would read. */
-enum copy_result copy_print_estimate(struct copy_source *source,
-                                     const struct copy_download_options *options);
+enum copy_result print_guild_download_estimate(struct copy_source *source,
+                                               const struct copy_download_options *options);
 
 #endif

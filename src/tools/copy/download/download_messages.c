@@ -40,9 +40,10 @@ static void append_users(struct message_download *m, const char *path, const cha
         n = 0;
         snprintf(page, sizeof page, "%s%climit=%d&after=%" PRIu64, path,
                  strchr(path, '?') ? '&' : '?', USERS_PER_PAGE, last);
-        m->result = copy_request(m->connection, "GET", page, (struct str){ 0 }, &m->body);
+        m->result =
+            copy_connection_send_request(m->connection, "GET", page, (struct str){ 0 }, &m->body);
         if (m->result == COPY_OK) {
-            struct str body = buf_str(&m->body);
+            struct str body = buf_as_str(&m->body);
             struct list users =
                 json_array_items(arena, *array ? json_member_raw(body, array) : body);
 
@@ -57,9 +58,10 @@ static void append_users(struct message_download *m, const char *path, const cha
     json_end_array(&j);
     if (m->result == COPY_REFUSED || total >= MAX_USERS_PER_EMOJI) {
         snprintf(what, sizeof what, "users of a reaction or answer of message %" PRIu64, message);
-        guild_archive_report(m->download->archive, what,
-                             m->result == COPY_REFUSED ? m->connection->reason
-                                                       : "only the first 5000 users are copied");
+        guild_archive_add_report_line(m->download->archive, what,
+                                      m->result == COPY_REFUSED
+                                          ? m->connection->reason
+                                          : "only the first 5000 users are copied");
         m->result = COPY_OK;
     }
 }
@@ -115,14 +117,15 @@ static void append_poll_voters(struct message_download *m, struct arena *arena, 
 /* --- files ------------------------------------------------------------------------------------ */
 
 static void queue_attachments(struct message_download *m, struct arena *arena, struct str message,
-                              struct file_batch *batch)
+                              struct file_download_batch *batch)
 {
     struct list attachments = json_array_items(arena, json_member_raw(message, "attachments"));
     const struct str *items = attachments.items;
 
     for (size_t i = 0; i < attachments.count; i++) {
         struct str url = json_member_text(arena, items[i], "url");
-        struct file_job job = { .attachment_id = json_member_id(items[i], "id"), .batch = batch };
+        struct file_download_job job = { .attachment_id = json_member_id(items[i], "id"),
+                                         .batch = batch };
 
         if (!job.attachment_id || url.n >= sizeof job.url)
             continue;
@@ -133,12 +136,12 @@ static void queue_attachments(struct message_download *m, struct arena *arena, s
 }
 
 static void queue_author_avatar(struct message_download *m, struct arena *arena, struct str message,
-                                struct file_batch *batch)
+                                struct file_download_batch *batch)
 {
     struct str author = json_member_raw(message, "author"),
                hash = json_member_text(arena, author, "avatar");
     snowflake id = json_member_id(author, "id");
-    struct file_job job = { .batch = batch };
+    struct file_download_job job = { .batch = batch };
 
     if (!world_file_is_plain_name(hash) || !m->download->options->people ||
         json_member_raw(message, "webhook_id").n)
@@ -147,6 +150,28 @@ static void queue_author_avatar(struct message_download *m, struct arena *arena,
     snprintf(job.url, sizeof job.url, "/avatars/%" PRIu64 "/%.*s.%s", id, STR_ARGS(hash),
              str_starts_with(hash, STR("a_")) ? "gif" : "png");
     file_queue_add(m->download, &job);
+}
+
+enum copy_result copy_download_message_files(struct copy_connection *c,
+                                             struct guild_archive *archive,
+                                             const struct copy_download_options *options,
+                                             struct str message)
+{
+    struct copy_download d = {
+        .options = options, .source = c->source, .archive = archive, .files = file_queue_new()
+    };
+    struct message_download m = { .download = &d, .connection = c };
+    struct arena *arena = arena_new_small();
+    struct file_download_batch batch = { 0 };
+
+    pthread_mutex_init(&d.lock, NULL);
+    queue_attachments(&m, arena, message, &batch);
+    queue_author_avatar(&m, arena, message, &batch);
+    enum copy_result result = file_queue_finish_batch(&d, c, &batch);
+    pthread_mutex_destroy(&d.lock);
+    file_queue_free(d.files);
+    arena_free(arena);
+    return result;
 }
 
 /* --- pages ------------------------------------------------------------------------- */
@@ -173,15 +198,16 @@ static void append_message_line(struct message_download *m, struct arena *arena,
 static size_t download_page(struct message_download *m, struct guild_archive_list *list)
 {
     struct arena *arena = arena_new();
-    struct file_batch batch = { 0 };
+    struct file_download_batch batch = { 0 };
     char path[200];
     size_t n = 0;
 
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=%d&after=%" PRIu64,
              m->channel, MESSAGES_PER_PAGE, list->last);
-    m->result = copy_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
+    m->result =
+        copy_connection_send_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
     if (m->result == COPY_OK) {
-        struct str page = str_dup(arena, buf_str(&m->body));
+        struct str page = str_dup(arena, buf_as_str(&m->body));
         struct list messages = json_array_items(arena, page);
         const struct str *items = messages.items;
 
@@ -205,7 +231,7 @@ static size_t download_page(struct message_download *m, struct guild_archive_lis
         if (m->result == COPY_OK && m->read_again_from >= 0 &&
             !guild_archive_list_truncate(list, m->read_again_from))
             m->result = COPY_STOPPED;
-        if (m->result == COPY_OK && n && !guild_archive_list_append(list, buf_str(&m->lines)))
+        if (m->result == COPY_OK && n && !guild_archive_list_append(list, buf_as_str(&m->lines)))
             m->result = COPY_STOPPED;
         m->read_again_from = -1;
         if (m->result == COPY_OK && n)
@@ -228,8 +254,9 @@ static enum copy_result download_pins(struct message_download *m)
         snprintf(last_before, sizeof last_before, "%s", before);
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/pins?limit=50%s", m->channel,
                  before);
-        m->result = copy_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
-        struct str body = buf_str(&m->body);
+        m->result =
+            copy_connection_send_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
+        struct str body = buf_as_str(&m->body);
         struct list pins = json_array_items(
             arena, m->result == COPY_OK ? json_member_raw(body, "items") : (struct str){ 0 });
         for (size_t i = 0; i < pins.count; i++) {
@@ -253,7 +280,7 @@ static enum copy_result download_pins(struct message_download *m)
     } while (more);
     snprintf(name, sizeof name, "pins/%" PRIu64 ".jsonl", m->channel);
     if (m->result == COPY_OK && m->lines.n &&
-        !guild_archive_write_lines(m->download->archive, name, buf_str(&m->lines)))
+        !guild_archive_write_lines(m->download->archive, name, buf_as_str(&m->lines)))
         m->result = COPY_STOPPED;
     return m->result;
 }
@@ -280,8 +307,8 @@ static bool has_newest_pin(const struct guild_archive *archive, const struct cop
 }
 
 /* Updates the share of a channel that was read, from the time of its last message. */
-static void update_progress(struct copy_download *d, struct copy_channel *channel, snowflake last,
-                            size_t n)
+static void update_download_progress(struct copy_download *d, struct copy_channel *channel,
+                                     snowflake last, size_t n)
 {
     double begin = (double)(channel->id >> 22), end = (double)(channel->last_message_id >> 22),
            now = (double)(last >> 22);
@@ -296,8 +323,8 @@ static void update_progress(struct copy_download *d, struct copy_channel *channe
     pthread_mutex_unlock(&d->lock);
 }
 
-enum copy_result copy_download_messages(struct copy_download *d, struct copy_connection *c,
-                                        struct copy_channel *channel)
+enum copy_result download_channel_messages(struct copy_download *d, struct copy_connection *c,
+                                           struct copy_channel *channel)
 {
     struct message_download m = { .download = d, .connection = c, .channel = channel->id };
     struct guild_archive_list list;
@@ -329,12 +356,12 @@ enum copy_result copy_download_messages(struct copy_download *d, struct copy_con
     if (m.result == COPY_OK) {
         do {
             n = download_page(&m, &list);
-            update_progress(d, channel, list.last, n);
+            update_download_progress(d, channel, list.last, n);
         } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !copy_download_is_stopped(d));
     }
     if (m.result == COPY_OK && *why) {
         snprintf(name, sizeof name, "pins of %" PRIu64, channel->id);
-        guild_archive_report(d->archive, name, why);
+        guild_archive_add_report_line(d->archive, name, why);
     }
     buf_clear(&m.body);
     buf_clear(&m.lines);

@@ -12,7 +12,7 @@
 struct file_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct file_job *first, **last;
+    struct file_download_job *first, **last;
 };
 
 struct file_queue *file_queue_new(void)
@@ -27,11 +27,11 @@ struct file_queue *file_queue_new(void)
 
 void file_queue_free(struct file_queue *q)
 {
-    struct file_job *next;
+    struct file_download_job *next;
 
     if (!q)
         return;
-    for (struct file_job *j = q->first; j; j = next) {
+    for (struct file_download_job *j = q->first; j; j = next) {
         next = j->next;
         mem_free(j);
     }
@@ -40,16 +40,16 @@ void file_queue_free(struct file_queue *q)
     mem_free(q);
 }
 
-void file_queue_add(struct copy_download *d, const struct file_job *job)
+void file_queue_add(struct copy_download *d, const struct file_download_job *job)
 {
     struct file_queue *q = d->files;
     struct stat st;
     char path[1200];
 
-    guild_archive_path(d->archive, path, "files/%s", job->name);
+    guild_archive_format_path(d->archive, path, "files/%s", job->name);
     if (!d->options->files || stat(path, &st) == 0)
         return;
-    struct file_job *copy = mem_new(sizeof *copy);
+    struct file_download_job *copy = mem_new(sizeof *copy);
     *copy = *job;
     copy->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -61,7 +61,7 @@ void file_queue_add(struct copy_download *d, const struct file_job *job)
 }
 
 /* Asks for a new address of an attachment whose address has expired. */
-static bool refresh_attachment_url(struct copy_connection *c, struct file_job *job)
+static bool refresh_attachment_url(struct copy_connection *c, struct file_download_job *job)
 {
     struct arena *arena = arena_new_small();
     struct buf out, body;
@@ -76,9 +76,10 @@ static bool refresh_attachment_url(struct copy_connection *c, struct file_job *j
     json_write_text(&j, str_of(job->url));
     json_end_array(&j);
     json_end_object(&j);
-    if (copy_request(c, "POST", "/attachments/refresh-urls", buf_str(&body), &out) == COPY_OK) {
+    if (copy_connection_send_request(c, "POST", "/attachments/refresh-urls", buf_as_str(&body),
+                                     &out) == COPY_OK) {
         struct list items =
-            json_array_items(arena, json_member_raw(buf_str(&out), "refreshed_urls"));
+            json_array_items(arena, json_member_raw(buf_as_str(&out), "refreshed_urls"));
         struct str url = items.count
                              ? json_member_text(arena, *(struct str *)items.items, "refreshed")
                              : (struct str){ 0 };
@@ -94,30 +95,31 @@ static bool refresh_attachment_url(struct copy_connection *c, struct file_job *j
 }
 
 static enum copy_result fetch_file(struct copy_download *d, struct copy_connection *c,
-                                   struct file_job *job)
+                                   struct file_download_job *job)
 {
     char path[1200], what[400];
 
-    guild_archive_path(d->archive, path, "files/%s", job->name);
-    enum copy_result result = copy_download_file(c, job->url, path, d->options->max_file_bytes);
+    guild_archive_format_path(d->archive, path, "files/%s", job->name);
+    enum copy_result result =
+        copy_connection_download_file(c, job->url, path, d->options->max_file_bytes);
     if (result == COPY_REFUSED && job->attachment_id && (c->status == 403 || c->status == 404) &&
         refresh_attachment_url(c, job))
-        result = copy_download_file(c, job->url, path, d->options->max_file_bytes);
+        result = copy_connection_download_file(c, job->url, path, d->options->max_file_bytes);
     if (result != COPY_OK) {
         snprintf(what, sizeof what, "file %s", job->name);
-        guild_archive_report(d->archive, what, c->reason);
+        guild_archive_add_report_line(d->archive, what, c->reason);
     }
     return result;
 }
 
 enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
-                                         struct file_batch *batch)
+                                         struct file_download_batch *batch)
 {
     struct file_queue *q = d->files;
 
     pthread_mutex_lock(&q->lock);
     while (batch->pending) {
-        struct file_job *job = q->first;
+        struct file_download_job *job = q->first;
 
         if (!job) {
             pthread_cond_wait(&q->changed, &q->lock);

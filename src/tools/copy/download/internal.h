@@ -30,29 +30,29 @@ bool copy_download_is_stopped(struct copy_download *d);
 /* --- download_messages.c --- */
 
 /* Reads the messages of a channel that the archive does not have yet, with their files. */
-enum copy_result copy_download_messages(struct copy_download *d, struct copy_connection *c,
-                                        struct copy_channel *channel);
+enum copy_result download_channel_messages(struct copy_download *d, struct copy_connection *c,
+                                           struct copy_channel *channel);
 
 /* --- file_queue.c: files that the threads of a download fetch --- */
 
-struct file_job {
+struct file_download_job {
     char url[1024];
     char name[300];          /* name in the archive */
     snowflake attachment_id; /* if not 0, an expired address is refreshed */
-    struct file_batch *batch;
-    struct file_job *next;
+    struct file_download_batch *batch;
+    struct file_download_job *next;
 };
 /* Files of one page of messages. */
-struct file_batch {
+struct file_download_batch {
     size_t pending;
     bool stopped;
 };
 struct file_queue *file_queue_new(void);
 void file_queue_free(struct file_queue *q);
 /* Adds a file unless the archive has it. Copies the job. */
-void file_queue_add(struct copy_download *d, const struct file_job *job);
+void file_queue_add(struct copy_download *d, const struct file_download_job *job);
 /* Fetches files until all files of the batch are there or refused. Any thread may call it. */
 enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
-                                         struct file_batch *batch);
+                                         struct file_download_batch *batch);
 
 #endif

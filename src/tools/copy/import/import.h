@@ -17,10 +17,32 @@ struct copy_load_options {
     bool people;
     bool only_messages;  /* an existing guild and its channels are not changed */
     bool no_channels;    /* no channels are added to an existing guild */
+    bool no_messages;    /* only the lists of the guild */
     const char *running; /* data folder of the running server that imports; NULL: this process */
 };
 /* Imports an archive; continues where an earlier import of the archive ended. */
-enum copy_result copy_load_archive(const struct copy_load_options *options);
+enum copy_result import_guild_archive(const struct copy_load_options *options);
+
+/* --- live_import.c: imports single objects --- */
+
+struct live_import;
+enum live_change {
+    LIVE_UNCHANGED,
+    LIVE_CREATED,
+    LIVE_EDITED,
+    LIVE_UNPINNED,       /* unpin it with mirror-message */
+    LIVE_UNKNOWN_CHANNEL /* the channel is not here */
+};
+/* `options` must stay valid. Returns NULL on failure. */
+struct live_import *live_import_new(const struct copy_load_options *options);
+void live_import_free(struct live_import *i);
+/* Return false if the store or the server cannot be reached. */
+bool live_import_message(struct live_import *i, struct str message, enum live_change *ret);
+bool live_import_channel(struct live_import *i, struct str channel);
+bool live_import_role(struct live_import *i, struct str role);
+bool live_import_member(struct live_import *i, struct str member);
+/* Returns whether a channel or thread was copied. */
+bool live_import_knows_channel(const struct live_import *i, snowflake id);
 
 /* --- running_server.c --- */
 

@@ -11,9 +11,7 @@
 #include "model/channel.h"
 #include "platform/channels/deletion.h"
 #include "server/guildhall.h"
-#include "tools/copy/archive/json_members.h"
-#include "tools/copy/convert/convert.h"
-#include "tools/copy/import/import.h"
+#include "tools/copy/import/internal.h"
 #include "tools/progress.h"
 
 enum {
@@ -26,30 +24,9 @@ enum {
     MAX_RUNNING_US = 8000,
 };
 
-struct loader {
-    const struct copy_load_options *options;
-    struct world_file_import_options import;
-    struct copy_conversion conversion;
-    struct buf guild; /* members of the guild that every world file needs: id, name and owner */
-    struct world_entries entries;
-    struct buf before, after; /* text around the entries */
-    const char *what;         /* for the report, such as "roles" */
-    struct arena *arena;      /* cleared after each import */
-    struct map existing;      /* with .only_messages: id of a channel to struct existing_channel */
-    bool guild_exists;
-    size_t batch_entries; /* entries that are imported in one transaction */
-    int64_t longest_us;   /* longest transaction of a running server */
-    bool failed;
-    int64_t refused, imported;
-};
-struct existing_channel {
-    struct str name; /* JSON */
-    int64_t type;
-};
-
 /* --- importing entries --------------------------------------------------------------------- */
 
-static struct str entry_range(const struct world_entries *e, size_t from, size_t to)
+static struct str world_entries_of_range(const struct world_entries *e, size_t from, size_t to)
 {
     size_t start = from ? e->ends[from - 1] + 1 : 0;
 
@@ -67,15 +44,15 @@ static void report_refused_entry(struct loader *l, struct str entry, struct str 
     snprintf(what, sizeof what, "%s %.*s", l->what, STR_ARGS(id));
     snprintf(text, sizeof text, "not imported: %.*s", (int)(why.n > 350 ? 350 : why.n),
              why.n ? why.p : "an id of it belongs to another object");
-    guild_archive_report(l->options->archive, what, text);
+    guild_archive_add_report_line(l->options->archive, what, text);
     l->refused++;
     arena_free(arena);
 }
 
 /* Imports in this process or by the running server. A running server must not be held for longer
  * than 20 ms, so the number of entries depends on the time that the last ones took. */
-static enum err import_text(struct loader *l, struct str text, size_t count,
-                            struct world_file_import_report *report)
+static enum err import_world_file_of_entries(struct loader *l, struct str text, size_t count,
+                                             struct world_file_import_report *report)
 {
     const char *running = l->options->running;
 
@@ -93,8 +70,8 @@ static enum err import_text(struct loader *l, struct str text, size_t count,
 }
 
 /* Imports a range of entries; halves the range if it is refused. */
-static void import_range(struct loader *l, const struct world_entries *e, struct str before,
-                         struct str after, size_t from, size_t to)
+static void import_range_of_entries(struct loader *l, const struct world_entries *e,
+                                    struct str before, struct str after, size_t from, size_t to)
 {
     struct world_file_import_report report;
     struct buf text;
@@ -103,9 +80,9 @@ static void import_range(struct loader *l, const struct world_entries *e, struct
         return;
     buf_init(&text, SIZE_MAX);
     buf_add_str(&text, before);
-    buf_add_str(&text, entry_range(e, from, to));
+    buf_add_str(&text, world_entries_of_range(e, from, to));
     buf_add_str(&text, after);
-    enum err result = import_text(l, buf_str(&text), to - from, &report);
+    enum err result = import_world_file_of_entries(l, buf_as_str(&text), to - from, &report);
     buf_clear(&text);
     if (result == OK) {
         l->imported += (int64_t)(to - from);
@@ -114,37 +91,36 @@ static void import_range(struct loader *l, const struct world_entries *e, struct
         fprintf(stderr, "guildhall: cannot write to the store: error %d\n", (int)result);
         l->failed = true;
     } else if (to - from == 1) {
-        report_refused_entry(l, entry_range(e, from, to), report.problems);
+        report_refused_entry(l, world_entries_of_range(e, from, to), report.problems);
     } else {
         size_t middle = from + (to - from) / 2;
 
         arena_reset(l->arena);
-        import_range(l, e, before, after, from, middle);
-        import_range(l, e, before, after, middle, to);
+        import_range_of_entries(l, e, before, after, from, middle);
+        import_range_of_entries(l, e, before, after, middle, to);
     }
     arena_reset(l->arena);
 }
 
-static void import_all(struct loader *l, const struct world_entries *e, struct str before,
-                       struct str after)
+static void import_all_lists_of_archive(struct loader *l, const struct world_entries *e,
+                                        struct str before, struct str after)
 {
     for (size_t from = 0, to; from < e->count && !l->failed; from = to) {
         to = e->count - from > l->batch_entries ? from + l->batch_entries : e->count;
-        import_range(l, e, before, after, from, to);
+        import_range_of_entries(l, e, before, after, from, to);
     }
 }
 
-/* Imports the collected entries, after the accounts to which they refer. */
-static void import_entries(struct loader *l)
+void loader_import_entries(struct loader *l)
 {
     const char *what = l->what;
 
     l->what = "account";
-    import_all(l, &l->conversion.users, STR("{\"users\":["), STR("]}"));
+    import_all_lists_of_archive(l, &l->conversion.users, STR("{\"users\":["), STR("]}"));
     l->what = what;
     world_entries_clear(&l->conversion.users);
     mark_queued_users_known(&l->conversion);
-    import_all(l, &l->entries, buf_str(&l->before), buf_str(&l->after));
+    import_all_lists_of_archive(l, &l->entries, buf_as_str(&l->before), buf_as_str(&l->after));
     world_entries_clear(&l->entries);
 }
 
@@ -157,7 +133,7 @@ struct list_reader {
     bool (*accepts)(struct str line); /* NULL: all lines */
 };
 
-static void add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
+void loader_add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
                       struct str line)
 {
     size_t before = l->entries.text.n;
@@ -174,28 +150,32 @@ static bool must_skip_channel(const struct loader *l, struct str channel)
     bool creates = !l->guild_exists || !l->options->no_channels;
 
     return l->options->only_messages &&
-           (map_get(&l->existing, json_member_id(channel, "id")) || !creates);
+           (map_find_value(&l->existing, json_member_id(channel, "id")) || !creates);
 }
 
-static bool import_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool import_line_of_archive(void *arg, struct str line, int64_t next_offset,
+                                   struct arena *arena)
 {
     struct list_reader *r = arg;
 
     (void)next_offset;
     if (r->write == write_world_channel && must_skip_channel(r->loader, line))
         return true;
+    if (r->write == write_world_webhook &&
+        copy_skipped_contains_webhook(&r->loader->skipped, json_member_id(line, "id")))
+        return true;
     if (!r->accepts || r->accepts(line))
-        add_entry(r->loader, r->write, arena, line);
+        loader_add_entry(r->loader, r->write, arena, line);
     if (r->loader->entries.count >= r->max_entries ||
         r->loader->entries.text.n >= MAX_ENTRY_BYTES ||
         r->loader->conversion.users.text.n >= MAX_ENTRY_BYTES)
-        import_entries(r->loader);
+        loader_import_entries(r->loader);
     return !r->loader->failed;
 }
 
 /* Imports the lines of a file as entries of a list of the guild. */
-static void import_list(struct loader *l, const char *file, const char *list,
-                        world_entry_function *write, bool (*accepts)(struct str line))
+static void import_list_of_archive(struct loader *l, const char *file, const char *list,
+                                   world_entry_function *write, bool (*accepts)(struct str line))
 {
     struct list_reader r = { l, write, MAX_ENTRIES, accepts };
 
@@ -206,15 +186,15 @@ static void import_list(struct loader *l, const char *file, const char *list,
     l->what = list;
     buf_reset(&l->before);
     buf_reset(&l->after);
-    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_str(&l->guild)), list);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_as_str(&l->guild)), list);
     buf_add_lit(&l->after, "]}]}");
-    guild_archive_for_each_line(l->options->archive, file, 0, import_line, &r);
-    import_entries(l);
+    guild_archive_for_each_line(l->options->archive, file, 0, import_line_of_archive, &r);
+    loader_import_entries(l);
 }
 
 /* Imports the line of a file as a member of the guild that is no list. */
-static void import_setting(struct loader *l, const char *file, const char *name,
-                           world_entry_function *write)
+static void import_guild_setting(struct loader *l, const char *file, const char *name,
+                                 world_entry_function *write)
 {
     struct list_reader r = { l, write, 1, NULL };
 
@@ -223,19 +203,19 @@ static void import_setting(struct loader *l, const char *file, const char *name,
     l->what = name;
     buf_reset(&l->before);
     buf_reset(&l->after);
-    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":", STR_ARGS(buf_str(&l->guild)), name);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":", STR_ARGS(buf_as_str(&l->guild)), name);
     buf_add_lit(&l->after, "}]}");
-    guild_archive_for_each_line(l->options->archive, file, 0, import_line, &r);
+    guild_archive_for_each_line(l->options->archive, file, 0, import_line_of_archive, &r);
 }
 
-static bool is_category(struct str line)
+static bool channel_line_is_category(struct str line)
 {
     return json_member_int(line, "type") == CHANNEL_CATEGORY;
 }
 
-static bool is_no_category(struct str line)
+static bool channel_line_is_no_category(struct str line)
 {
-    return !is_category(line);
+    return !channel_line_is_category(line);
 }
 
 /* --- the guild itself -------------------------------------------------------------- */
@@ -258,8 +238,8 @@ static void import_guild_fields(struct loader *l, struct str guild)
     buf_reset(&l->after);
     buf_add_lit(&l->before, "{\"guilds\":[");
     buf_add_lit(&l->after, "]}");
-    add_entry(l, write_world_guild, arena, guild);
-    import_entries(l);
+    loader_add_entry(l, write_world_guild, arena, guild);
+    loader_import_entries(l);
     arena_free(arena);
 }
 
@@ -271,15 +251,15 @@ static void import_roles(struct loader *l, struct str guild)
 
     l->what = "role";
     for (size_t i = 0; i < roles.count; i++)
-        add_known_id(&l->conversion.known.roles,
-                     json_member_id(((struct str *)roles.items)[i], "id"));
+        copy_add_known_id(&l->conversion.known.roles,
+                          json_member_id(((struct str *)roles.items)[i], "id"));
     buf_reset(&l->before);
     buf_reset(&l->after);
-    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"roles\":[", STR_ARGS(buf_str(&l->guild)));
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"roles\":[", STR_ARGS(buf_as_str(&l->guild)));
     buf_add_lit(&l->after, "]}]}");
     for (size_t i = 0; i < roles.count; i++)
-        import_line(&r, ((struct str *)roles.items)[i], 0, arena);
-    import_entries(l);
+        import_line_of_archive(&r, ((struct str *)roles.items)[i], 0, arena);
+    loader_import_entries(l);
     arena_free(arena);
 }
 
@@ -288,7 +268,7 @@ static void import_roles(struct loader *l, struct str guild)
 static bool add_known_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_known_id(arg, json_member_id(line, "id"));
+    copy_add_known_id(arg, json_member_id(line, "id"));
     return true;
 }
 
@@ -299,7 +279,8 @@ struct parent_reader {
     void *arg;
 };
 
-static bool visit_parent(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool visit_parent_channel_of_threads(void *arg, struct str line, int64_t next_offset,
+                                            struct arena *arena)
 {
     struct parent_reader *r = arg;
     static const char *const kinds[] = { "public", "private" };
@@ -320,15 +301,37 @@ static void for_each_thread_list(struct loader *l, thread_list_function *found, 
     struct parent_reader r = { l, found, arg };
 
     found(l, "active_threads.jsonl", arg);
-    guild_archive_for_each_line(l->options->archive, "channels.jsonl", 0, visit_parent, &r);
+    guild_archive_for_each_line(l->options->archive, "channels.jsonl", 0,
+                                visit_parent_channel_of_threads, &r);
 }
 
 static void import_threads(struct loader *l, const char *file, void *arg)
 {
     (void)arg;
-    import_list(l, file, "channels", write_world_channel, NULL);
+    import_list_of_archive(l, file, "channels", write_world_channel, NULL);
     guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
                                 &l->conversion.known.channels);
+}
+
+static void add_known_threads(struct loader *l, const char *file, void *arg)
+{
+    (void)arg;
+    guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
+                                &l->conversion.known.channels);
+}
+
+void loader_read_known_ids(struct loader *l)
+{
+    const struct guild_archive *a = l->options->archive;
+    struct copy_known_ids *known = &l->conversion.known;
+    struct list roles =
+        json_array_items(l->names, json_member_raw(buf_as_str(&l->guild_line), "roles"));
+
+    for (size_t i = 0; i < roles.count; i++)
+        copy_add_known_id(&known->roles, json_member_id(((struct str *)roles.items)[i], "id"));
+    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
+    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_line, &known->channels);
+    for_each_thread_list(l, add_known_threads, NULL);
 }
 
 /* --- messages ---------------------------------------------------------------------- */
@@ -367,7 +370,7 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
         struct stored_message *m = arena_alloc(q->arena, sizeof *m);
 
         *m = (struct stored_message){ row_is_null(&r, 1) ? 0 : row_int(&r, 1), row_bool(&r, 2) };
-        map_put(q->ret, row_id(&r, 0), m);
+        map_set_value(q->ret, row_id(&r, 0), m);
     }
     return rows_end(&r);
 }
@@ -377,10 +380,10 @@ static bool must_import_message(const struct loader *l, const struct map *stored
                                 struct arena *arena, struct str line)
 {
     snowflake id = json_member_id(line, "id");
-    const struct stored_message *m = map_get(stored, id);
+    const struct stored_message *m = map_find_value(stored, id);
     int64_t edited_at;
 
-    if (!m || (!m->pinned && map_get(&l->conversion.pinned_at, id)))
+    if (!m || (!m->pinned && map_find_value(&l->conversion.pinned_at, id)))
         return true;
     return timestamp_parse(json_member_text(arena, line, "edited_timestamp"), &edited_at) &&
            edited_at > m->edited_at;
@@ -389,7 +392,7 @@ static bool must_import_message(const struct loader *l, const struct map *stored
 static void import_message_lines(struct message_reader *r)
 {
     struct loader *l = r->loader;
-    struct str rest = buf_str(&r->lines);
+    struct str rest = buf_as_str(&r->lines);
     struct arena *stored_arena = arena_new_small();
     struct map stored;
 
@@ -402,18 +405,18 @@ static void import_message_lines(struct message_reader *r)
             last = str_slice(end + 1, rest.n - (size_t)(end + 1 - rest.p));
         struct stored_message_query q = { r->channel, r->first, json_member_id(last, "id"),
                                           stored_arena, &stored };
-        l->failed |=
-            store_run(l->options->store, STORE_READ, l->arena, read_stored_messages, &q) != OK;
+        l->failed |= store_run_transaction_and_wait(l->options->store, STORE_READ, l->arena,
+                                                    read_stored_messages, &q) != OK;
     }
     while (rest.n && !l->failed) {
         struct arena *arena = arena_new_small();
         struct str line = str_cut(&rest, '\n');
 
         if (must_import_message(l, &stored, arena, line))
-            add_entry(l, write_world_message, arena, line);
+            loader_add_entry(l, write_world_message, arena, line);
         arena_free(arena);
     }
-    import_entries(l);
+    loader_import_entries(l);
     map_clear(&stored);
     arena_free(stored_arena);
     buf_reset(&r->lines);
@@ -426,6 +429,8 @@ static bool add_message_line(void *arg, struct str line, int64_t next_offset, st
     struct message_reader *r = arg;
 
     (void)next_offset, (void)arena;
+    if (copy_skipped_contains(&r->loader->skipped, line))
+        return true;
     if (!r->first)
         r->first = json_member_id(line, "id");
     buf_add_str(&r->lines, line);
@@ -448,27 +453,31 @@ static bool add_pin(void *arg, struct str line, int64_t next_offset, struct aren
 
     (void)next_offset, (void)arena;
     *time = str_dup(r->arena, json_member_raw(line, "pinned_at"));
-    map_put(&r->loader->conversion.pinned_at, json_member_id(line, "id"), time);
+    map_set_value(&r->loader->conversion.pinned_at, json_member_id(line, "id"), time);
     return true;
 }
 
-/* The entry of the channel has a type, because it would become a text channel without it. */
-static bool write_channel_start(struct loader *l, struct str channel)
+bool loader_begin_messages(struct loader *l, struct str channel)
 {
-    const struct existing_channel *existing = map_get(&l->existing, json_member_id(channel, "id"));
+    const struct existing_channel *existing =
+        map_find_value(&l->existing, json_member_id(channel, "id"));
     int64_t number = existing ? existing->type : json_member_int(channel, "type");
     const char *type = world_channel_type(number);
     struct str name = existing ? existing->name : json_member_raw(channel, "name");
 
-    if (!existing && must_skip_channel(l, channel)) /* verify_counts reports it */
+    if (!existing &&
+        must_skip_channel(l, channel)) /* verify_object_counts_after_import reports it */
         return false;
     buf_reset(&l->before);
     if (type)
         buf_printf(&l->before,
                    "{\"guilds\":[{%.*s,\"channels\":[{\"id\":\"%" PRIu64
                    "\",\"name\":%.*s,\"type\":\"%s\",\"people\":[],\"messages\":[",
-                   STR_ARGS(buf_str(&l->guild)), json_member_id(channel, "id"), STR_ARGS(name),
+                   STR_ARGS(buf_as_str(&l->guild)), json_member_id(channel, "id"), STR_ARGS(name),
                    type);
+    buf_reset(&l->after);
+    buf_add_lit(&l->after, "]}]}]}");
+    l->what = "message";
     return type;
 }
 
@@ -481,15 +490,12 @@ static bool import_messages_of_channel(void *arg, struct str channel, int64_t ne
     char file[100];
 
     (void)next_offset, (void)arena;
-    if (!write_channel_start(l, channel)) {
+    if (!loader_begin_messages(l, channel)) {
         arena_free(pins.arena);
         return true;
     }
     snprintf(file, sizeof file, "pins/%" PRIu64 ".jsonl", r.channel);
     guild_archive_for_each_line(l->options->archive, file, 0, add_pin, &pins);
-    l->what = "message";
-    buf_reset(&l->after);
-    buf_add_lit(&l->after, "]}]}]}");
     buf_init(&r.lines, SIZE_MAX);
     snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", r.channel);
     guild_archive_for_each_line(l->options->archive, file, 0, add_message_line, &r);
@@ -530,7 +536,7 @@ static struct str encode_json_text(struct arena *arena, struct str text)
     return buf_move_to_arena(&out, arena);
 }
 
-static enum err read_existing(struct tx *tx, void *arg)
+static enum err read_existing_objects_of_store(struct tx *tx, void *arg)
 {
     struct existing_query *q = arg;
     struct loader *l = q->loader;
@@ -548,7 +554,7 @@ static enum err read_existing(struct tx *tx, void *arg)
 
         *c = (struct existing_channel){ encode_json_text(q->arena, row_text(&r, 2)),
                                         row_int(&r, 1) };
-        map_put(&l->existing, row_id(&r, 0), c);
+        map_set_value(&l->existing, row_id(&r, 0), c);
     }
     return e ? e : rows_end(&r);
 }
@@ -582,14 +588,30 @@ static int64_t count_rows(struct loader *l, struct sql sql, snowflake id)
 {
     struct row_count q = { sql, id, 0 };
 
-    l->failed |= store_run(l->options->store, STORE_READ, l->arena, read_row_count, &q) != OK;
+    l->failed |= store_run_transaction_and_wait(l->options->store, STORE_READ, l->arena,
+                                                read_row_count, &q) != OK;
     arena_reset(l->arena);
     return q.count;
 }
 
 static const char COUNT_MESSAGES[] = "select count(*) from messages where channel_id = $1";
 
-static bool verify_channel(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+struct line_counter {
+    const struct copy_skipped *skipped;
+    int64_t count;
+};
+
+static bool count_taken_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct line_counter *c = arg;
+
+    (void)next_offset, (void)arena;
+    c->count += !copy_skipped_contains(c->skipped, line);
+    return true;
+}
+
+static bool verify_message_count_of_channel(void *arg, struct str line, int64_t next_offset,
+                                            struct arena *arena)
 {
     struct verification *v = arg;
     snowflake id = json_member_id(line, "id");
@@ -597,7 +619,9 @@ static bool verify_channel(void *arg, struct str line, int64_t next_offset, stru
 
     (void)next_offset, (void)arena;
     snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", id);
-    int64_t lines = guild_archive_count_lines(v->loader->options->archive, file);
+    struct line_counter counter = { .skipped = &v->loader->skipped };
+    guild_archive_for_each_line(v->loader->options->archive, file, 0, count_taken_line, &counter);
+    int64_t lines = counter.count;
     int64_t rows = lines ? count_rows(v->loader, SQL(COUNT_MESSAGES), id) : 0;
     v->lines += lines;
     v->rows += rows < lines ? rows : lines;
@@ -605,14 +629,14 @@ static bool verify_channel(void *arg, struct str line, int64_t next_offset, stru
         snprintf(what, sizeof what, "channel %" PRIu64, id);
         snprintf(why, sizeof why, "the archive has %lld messages, the store has %lld",
                  (long long)lines, (long long)rows);
-        guild_archive_report(v->loader->options->archive, what, why);
+        guild_archive_add_report_line(v->loader->options->archive, what, why);
     }
     return !v->loader->failed;
 }
 
-static void verify_threads(struct loader *l, const char *file, void *arg)
+static void verify_message_counts_of_threads(struct loader *l, const char *file, void *arg)
 {
-    guild_archive_for_each_line(l->options->archive, file, 0, verify_channel, arg);
+    guild_archive_for_each_line(l->options->archive, file, 0, verify_message_count_of_channel, arg);
 }
 
 static const char COUNT_MEMBER_ROWS[] = "select count(*) from members where guild_id = $1";
@@ -631,13 +655,14 @@ static const struct verified_list {
 };
 
 /* Compares the numbers of lines with the numbers of rows, and prints both. */
-static void verify_counts(struct loader *l)
+static void verify_object_counts_after_import(struct loader *l)
 {
     struct verification v = { .loader = l };
     char file[100];
 
-    guild_archive_for_each_line(l->options->archive, "channels.jsonl", 0, verify_channel, &v);
-    for_each_thread_list(l, verify_threads, &v);
+    guild_archive_for_each_line(l->options->archive, "channels.jsonl", 0,
+                                verify_message_count_of_channel, &v);
+    for_each_thread_list(l, verify_message_counts_of_threads, &v);
     printf("%-10s %lld of %lld\n", "messages", (long long)v.rows, (long long)v.lines);
     for (size_t i = 0; i < COUNT_OF(verified_lists); i++) {
         snprintf(file, sizeof file, "%s.jsonl", verified_lists[i].name);
@@ -664,90 +689,123 @@ static void import_everything(struct loader *l, struct str guild)
     l->conversion.omitted = 0; /* its channels follow */
     import_roles(l, guild);
     guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
-    import_list(l, "emojis.jsonl", "emojis", write_world_emoji, NULL);
+    import_list_of_archive(l, "emojis.jsonl", "emojis", write_world_emoji, NULL);
     if (l->conversion.people)
-        import_list(l, "members.jsonl", "members", write_world_member, NULL);
+        import_list_of_archive(l, "members.jsonl", "members", write_world_member, NULL);
     guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_line, &known->channels);
-    import_list(l, "channels.jsonl", "channels", write_world_channel, is_category);
-    import_list(l, "channels.jsonl", "channels", write_world_channel, is_no_category);
+    import_list_of_archive(l, "channels.jsonl", "channels", write_world_channel,
+                           channel_line_is_category);
+    import_list_of_archive(l, "channels.jsonl", "channels", write_world_channel,
+                           channel_line_is_no_category);
     for_each_thread_list(l, import_threads, NULL);
     if (!keeps_guild)
         import_guild_fields(l, guild);
-    import_setting(l, "welcome_screen.jsonl", "welcome_screen", write_world_welcome_screen);
-    import_setting(l, "onboarding.jsonl", "onboarding", write_world_onboarding);
-    import_setting(l, "widget.jsonl", "widget", write_world_widget);
-    import_list(l, "webhooks.jsonl", "webhooks", write_world_webhook, NULL);
-    import_list(l, "stickers.jsonl", "stickers", write_world_sticker, NULL);
-    import_list(l, "sounds.jsonl", "sounds", write_world_sound, NULL);
-    import_list(l, "automod.jsonl", "automod", write_world_automod_rule, NULL);
-    import_list(l, "scheduled_events.jsonl", "scheduled_events", write_world_event, NULL);
-    import_list(l, "invites.jsonl", "invites", write_world_invite, NULL);
+    import_guild_setting(l, "welcome_screen.jsonl", "welcome_screen", write_world_welcome_screen);
+    import_guild_setting(l, "onboarding.jsonl", "onboarding", write_world_onboarding);
+    import_guild_setting(l, "widget.jsonl", "widget", write_world_widget);
+    import_list_of_archive(l, "webhooks.jsonl", "webhooks", write_world_webhook, NULL);
+    import_list_of_archive(l, "stickers.jsonl", "stickers", write_world_sticker, NULL);
+    import_list_of_archive(l, "sounds.jsonl", "sounds", write_world_sound, NULL);
+    import_list_of_archive(l, "automod.jsonl", "automod", write_world_automod_rule, NULL);
+    import_list_of_archive(l, "scheduled_events.jsonl", "scheduled_events", write_world_event,
+                           NULL);
+    import_list_of_archive(l, "invites.jsonl", "invites", write_world_invite, NULL);
     if (l->conversion.people)
-        import_list(l, "bans.jsonl", "bans", write_world_ban, NULL);
+        import_list_of_archive(l, "bans.jsonl", "bans", write_world_ban, NULL);
+    if (l->options->no_messages)
+        return;
     guild_archive_for_each_line(a, "channels.jsonl", 0, import_messages_of_channel, l);
     for_each_thread_list(l, import_messages_of_threads, NULL);
 }
 
-static void free_loader(struct loader *l)
+void loader_close(struct loader *l)
 {
-    struct map *const maps[] = { &l->conversion.known.users,    &l->conversion.known.roles,
-                                 &l->conversion.known.channels, &l->conversion.known.emojis,
-                                 &l->conversion.queued,         &l->conversion.pinned_at };
+    struct map *const maps[] = { &l->conversion.known.users,
+                                 &l->conversion.known.roles,
+                                 &l->conversion.known.channels,
+                                 &l->conversion.known.emojis,
+                                 &l->conversion.queued,
+                                 &l->conversion.pinned_at,
+                                 &l->existing };
 
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_clear(maps[i]);
+    copy_skipped_clear(&l->skipped);
     buf_clear(&l->conversion.users.text);
     buf_clear(&l->entries.text);
     buf_clear(&l->before);
     buf_clear(&l->after);
     buf_clear(&l->guild);
+    buf_clear(&l->guild_line);
     mem_free(l->conversion.users.ends);
     mem_free(l->entries.ends);
     arena_free(l->arena);
+    arena_free(l->names);
     auth_free(l->import.auth);
 }
 
-enum copy_result copy_load_archive(const struct copy_load_options *options)
+/* Reads what exists here already, and writes the members of the guild that every file needs. */
+static bool read_guild(struct loader *l, bool read_channels)
 {
-    struct loader l = {
+    struct str guild = buf_as_str(&l->guild_line);
+    struct existing_query existing = { .loader = l,
+                                       .arena = l->names,
+                                       .owner = json_member_id(guild, "owner_id") };
+    bool ok = true;
+
+    buf_init(&existing.name, SIZE_MAX);
+    buf_add_str(&existing.name, json_member_raw(guild, "name"));
+    if (read_channels)
+        ok = store_run_transaction_and_wait(l->options->store, STORE_READ, l->arena,
+                                            read_existing_objects_of_store, &existing) == OK;
+    buf_printf(&l->guild, "\"id\":\"%" PRIu64 "\",\"name\":%.*s,\"owner\":\"%" PRIu64 "\"",
+               l->conversion.guild, STR_ARGS(buf_as_str(&existing.name)), existing.owner);
+    buf_clear(&existing.name);
+    return ok;
+}
+
+bool loader_open(struct loader *l, const struct copy_load_options *options, bool read_channels)
+{
+    *l = (struct loader){
         .options = options,
         .import = { .domains = guildhall_domains,
                     .password_cost = config_password_cost(options->config),
                     .files = options->archive->folder },
         .conversion = { .archive = options->archive, .people = options->people },
         .arena = arena_new(),
+        .names = arena_new(),
         .batch_entries = options->running ? FIRST_RUNNING_ENTRIES : SIZE_MAX,
     };
-    struct progress_watch watch;
-    struct buf guild;
+    struct buf *const texts[] = { &l->guild_line, &l->guild,        &l->before,
+                                  &l->after,      &l->entries.text, &l->conversion.users.text };
 
-    buf_init(&guild, SIZE_MAX);
-    buf_init(&l.guild, SIZE_MAX);
-    buf_init(&l.before, SIZE_MAX);
-    buf_init(&l.after, SIZE_MAX);
-    buf_init(&l.entries.text, SIZE_MAX);
-    buf_init(&l.conversion.users.text, SIZE_MAX);
-    guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line, &guild);
-    l.conversion.guild = json_member_id(buf_str(&guild), "id");
-    l.failed = !l.conversion.guild ||
-               (!options->running &&
-                auth_new(options->config->data, options->store, &l.import.auth) != OK);
-    if (!l.conversion.guild)
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        buf_init(texts[i], SIZE_MAX);
+    map_init(&l->existing);
+    copy_skipped_read(options->archive, &l->skipped);
+    guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line,
+                                &l->guild_line);
+    l->conversion.guild = json_member_id(buf_as_str(&l->guild_line), "id");
+    if (!l->conversion.guild) {
         fprintf(stderr, "guildhall: '%s' is not an archive of a guild: it has no guild.jsonl\n",
                 options->archive->folder);
-    struct existing_query existing = { .loader = &l,
-                                       .arena = arena_new(),
-                                       .owner = json_member_id(buf_str(&guild), "owner_id") };
-    buf_init(&existing.name, SIZE_MAX);
-    buf_add_str(&existing.name, json_member_raw(buf_str(&guild), "name"));
-    map_init(&l.existing);
-    if (!l.failed && options->only_messages)
-        l.failed = store_run(options->store, STORE_READ, l.arena, read_existing, &existing) != OK;
-    buf_printf(&l.guild, "\"id\":\"%" PRIu64 "\",\"name\":%.*s,\"owner\":\"%" PRIu64 "\"",
-               l.conversion.guild, STR_ARGS(buf_str(&existing.name)), existing.owner);
+        return false;
+    }
+    return (options->running ||
+            auth_new(options->config->data, options->store, &l->import.auth) == OK) &&
+           read_guild(l, read_channels);
+}
+
+enum copy_result import_guild_archive(const struct copy_load_options *options)
+{
+    struct progress_watch watch;
+    struct loader l;
+    bool opened = loader_open(&l, options, options->only_messages);
+
+    l.failed = !opened;
     progress_watch_begin(&watch, "copy-guild", PROGRESS_TIME, 0);
     if (!l.failed)
-        import_everything(&l, buf_str(&guild));
+        import_everything(&l, buf_as_str(&l.guild_line));
     progress_watch_end(&watch);
     if (!l.failed && options->running) {
         l.failed = !running_server_refresh_guild(options->running, l.conversion.guild);
@@ -755,14 +813,11 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
                (double)l.longest_us / 1000);
     }
     if (!l.failed)
-        verify_counts(&l);
+        verify_object_counts_after_import(&l);
     if (l.refused || l.conversion.omitted)
         printf("%lld objects were refused, %lld references to deleted objects were left out\n",
                (long long)l.refused, (long long)l.conversion.omitted);
-    buf_clear(&guild);
-    buf_clear(&existing.name);
-    map_clear(&l.existing);
-    arena_free(existing.arena);
-    free_loader(&l);
-    return l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
+    enum copy_result result = l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
+    loader_close(&l);
+    return result;
 }

@@ -24,7 +24,7 @@ bool running_server_is_reachable(const char *data)
 /* Sends a request without a time limit: the server may be busy. */
 static bool send_request(const char *data, const char *request, struct buf *out)
 {
-    enum err e = control_request_with_timeout(data, request, 0, out);
+    enum err e = control_send_request_with_timeout(data, request, 0, out);
 
     if (e)
         print_server_unreachable(data, e);
@@ -47,7 +47,7 @@ enum err running_server_import(const char *data, const struct guild_archive *arc
     snprintf(request, sizeof request, "import-archive %s", folder);
     buf_init(&out, SIZE_MAX);
     if (send_request(data, request, &out)) {
-        struct str rest = str_dup(arena, buf_str(&out)), line = str_cut(&rest, '\n'),
+        struct str rest = str_dup(arena, buf_as_str(&out)), line = str_cut(&rest, '\n'),
                    word = str_cut(&line, ' ');
 
         str_to_i64(line, &number);
@@ -63,7 +63,7 @@ enum err running_server_import(const char *data, const struct guild_archive *arc
         }
     }
     buf_clear(&out);
-    guild_archive_path(archive, path, "import.json");
+    guild_archive_format_path(archive, path, "import.json");
     unlink(path);
     return e;
 }
@@ -81,7 +81,8 @@ bool running_server_refresh_guild(const char *data, snowflake guild)
                  after);
         buf_reset(&out);
         ok = send_request(data, request, &out);
-        struct str rest = buf_str(&out);
+        struct str rest = buf_as_str(&out);
+        str_cut(&rest, '\n'); /* "ok" */
         str_cut(&rest, '\n'); /* names of the columns */
         if (!ok || !str_to_u64(str_trim(str_cut(&rest, '\n')), &after))
             after = 0;
@@ -99,7 +100,7 @@ bool running_server_create_claim_code(const char *data, snowflake user_id, struc
     snprintf(request, sizeof request, "claim-code %" PRIu64, user_id);
     buf_init(&out, SIZE_MAX);
     bool ok = send_request(data, request, &out);
-    *ret = str_dup(arena, buf_str(&out));
+    *ret = str_dup(arena, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }

@@ -53,7 +53,7 @@ void rate_limits_free(struct rate_limits *l)
 
     if (!l)
         return;
-    while ((b = map_next(&l->buckets, &at)))
+    while ((b = map_next_value(&l->buckets, &at)))
         mem_free(b);
     map_clear(&l->buckets);
     map_clear(&l->routes);
@@ -63,14 +63,14 @@ void rate_limits_free(struct rate_limits *l)
 }
 
 /* Waits for a change, at most until a time of the monotonic clock. */
-static void wait_for_change(struct rate_limits *l, int64_t until)
+static void wait_for_rate_limit_change(struct rate_limits *l, int64_t until)
 {
     struct timespec at = { .tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND) };
 
     pthread_cond_timedwait(&l->changed, &l->lock, &at);
 }
 
-static bool segment_is_id(struct str s)
+static bool path_segment_is_id(struct str s)
 {
     uint64_t id;
 
@@ -89,13 +89,13 @@ static void format_route(char out[MAX_KEY], const char *method, struct str path,
     *ret_major = (struct str){ 0 };
     for (str_cut(&rest, '/'); rest.n && n < MAX_KEY - 1; position++) {
         struct str segment = str_cut(&rest, '/');
-        bool is_major = position == 1 && segment_is_id(segment),
+        bool is_major = position == 1 && path_segment_is_id(segment),
              is_emoji = str_is(before, "reactions");
 
         if (is_major)
             *ret_major = segment;
-        n += segment_is_id(segment) && !is_major ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
-             : is_emoji                          ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
+        n += path_segment_is_id(segment) && !is_major ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
+             : is_emoji                               ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
                         : snprintf(out + n, MAX_KEY - (size_t)n, "/%.*s", STR_ARGS(segment));
         before = segment;
     }
@@ -104,13 +104,13 @@ static void format_route(char out[MAX_KEY], const char *method, struct str path,
 static struct rate_limit_bucket *find_or_add_bucket(struct rate_limits *l, const char *key)
 {
     uint64_t hash = hash_str(str_of(key));
-    struct rate_limit_bucket *b = map_get(&l->buckets, hash);
+    struct rate_limit_bucket *b = map_find_value(&l->buckets, hash);
 
     if (b)
         return b;
     b = mem_new(sizeof *b);
     snprintf(b->key, sizeof b->key, "%s", key);
-    map_put(&l->buckets, hash, b);
+    map_set_value(&l->buckets, hash, b);
     return b;
 }
 
@@ -143,16 +143,16 @@ struct rate_limit_bucket *rate_limits_wait(struct rate_limits *l, const char *me
     format_route(route, method, path, &major);
     pthread_mutex_lock(&l->lock);
     for (;;) {
-        b = map_get(&l->routes, hash_str(str_of(route)));
+        b = map_find_value(&l->routes, hash_str(str_of(route)));
         if (!b) {
             b = find_or_add_bucket(l, route);
-            map_put(&l->routes, hash_str(str_of(route)), b);
+            map_set_value(&l->routes, hash_str(str_of(route)), b);
         }
         now = clock_monotonic_ns();
         until = find_waiting_time(l, b, now);
         if (!until)
             break;
-        wait_for_change(l, until);
+        wait_for_rate_limit_change(l, until);
     }
     b->remaining--;
     b->pending++;
@@ -193,7 +193,7 @@ void rate_limits_record(struct rate_limits *l, struct rate_limit_bucket *b, cons
         /* Routes with the same bucket share its limit, separately for each channel or guild. */
         snprintf(key, sizeof key, "%s:%.*s", reply->bucket, STR_ARGS(major));
         b = find_or_add_bucket(l, key);
-        map_put(&l->routes, hash_str(str_of(route)), b);
+        map_set_value(&l->routes, hash_str(str_of(route)), b);
     }
     l->invalid_count += reply->status == 401 || reply->status == 403 || reply->status == 429;
     if (reply->status == 429)

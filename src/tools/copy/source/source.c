@@ -60,7 +60,7 @@ void copy_source_free(struct copy_source *s)
     mem_free(s);
 }
 
-struct copy_source_counts copy_source_counts(const struct copy_source *s)
+struct copy_source_counts copy_source_get_counts(const struct copy_source *s)
 {
     return s->counts;
 }
@@ -88,7 +88,7 @@ struct response {
     bool is_too_large, cannot_write;
 };
 
-static size_t receive_body(char *bytes, size_t size, size_t n, void *arg)
+static size_t on_response_body_bytes(char *bytes, size_t size, size_t n, void *arg)
 {
     struct response *r = arg;
 
@@ -112,7 +112,7 @@ static double parse_seconds(struct str value)
     return strtod(text, NULL);
 }
 
-static size_t receive_header(char *bytes, size_t size, size_t n, void *arg)
+static size_t on_response_header(char *bytes, size_t size, size_t n, void *arg)
 {
     struct response *r = arg;
     struct str value = { bytes, n * size }, name = str_cut(&value, ':');
@@ -136,22 +136,22 @@ static size_t receive_header(char *bytes, size_t size, size_t n, void *arg)
 
 #define SET(option, value) curl.easy_setopt(c->handle, (option), (value))
 
-static void set_common_options(struct copy_connection *c, const char *url, struct response *r)
+static void set_common_curl_options(struct copy_connection *c, const char *url, struct response *r)
 {
     SET(CURLOPT_URL, url);
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_USERAGENT, "DiscordBot (guildhall, " GUILDHALL_VERSION ")");
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    SET(CURLOPT_WRITEFUNCTION, receive_body);
+    SET(CURLOPT_WRITEFUNCTION, on_response_body_bytes);
     SET(CURLOPT_WRITEDATA, r);
-    SET(CURLOPT_HEADERFUNCTION, receive_header);
+    SET(CURLOPT_HEADERFUNCTION, on_response_header);
     SET(CURLOPT_HEADERDATA, r);
     if (find_ca_bundle())
         SET(CURLOPT_CAINFO, find_ca_bundle());
 }
 
-static void count_request(struct copy_source *s, const struct response *r, bool again)
+static void count_request_of_run(struct copy_source *s, const struct response *r, bool again)
 {
     pthread_mutex_lock(&s->lock);
     s->counts.requests++;
@@ -179,7 +179,7 @@ static void perform_request(struct copy_connection *c, struct response *r)
 
 static void read_retry_after(struct response *r)
 {
-    struct str body = buf_str(r->out), seconds = json_member_raw(body, "retry_after");
+    struct str body = buf_as_str(r->out), seconds = json_member_raw(body, "retry_after");
 
     if (seconds.n)
         r->limits.retry_after = parse_seconds(seconds);
@@ -207,19 +207,22 @@ static void describe_refusal(struct copy_connection *c, struct str body)
     arena_free(arena);
 }
 
-static void send_once(struct copy_connection *c, const char *method, const char *path,
-                      struct str body, struct response *r)
+static void send_request_once(struct copy_connection *c, const char *method, const char *path,
+                              struct str body, struct response *r)
 {
     struct curl_slist *headers = curl.slist_append(NULL, c->source->authorization);
     char url[2048];
 
     snprintf(url, sizeof url, "%s%s", c->source->api, path);
     buf_reset(r->out);
-    set_common_options(c, url, r);
+    set_common_curl_options(c, url, r);
     if (body.n) {
         headers = curl.slist_append(headers, "Content-Type: application/json");
         SET(CURLOPT_POSTFIELDS, body.p);
         SET(CURLOPT_POSTFIELDSIZE, (long)body.n);
+    } else if (strcmp(method, "GET") != 0 && strcmp(method, "DELETE") != 0) {
+        SET(CURLOPT_POSTFIELDS, ""); /* with a Content-Length, which some servers require */
+        SET(CURLOPT_POSTFIELDSIZE, 0L);
     } else {
         SET(CURLOPT_HTTPGET, 1L);
     }
@@ -232,8 +235,8 @@ static void send_once(struct copy_connection *c, const char *method, const char 
     curl.slist_free_all(headers);
 }
 
-enum copy_result copy_request(struct copy_connection *c, const char *method, const char *path,
-                              struct str body, struct buf *out)
+enum copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
+                                              const char *path, struct str body, struct buf *out)
 {
     out->max = MAX_RESPONSE;
     for (int attempt = 0, refused = 0; attempt < MAX_ATTEMPTS && refused < MAX_ATTEMPTS;) {
@@ -241,21 +244,23 @@ enum copy_result copy_request(struct copy_connection *c, const char *method, con
                               .limits = { .remaining = -1, .reset_after = -1, .retry_after = -1 } };
         struct rate_limit_bucket *b = rate_limits_wait(c->source->limits, method, str_of(path));
 
-        send_once(c, method, path, body, &r);
+        send_request_once(c, method, path, body, &r);
         if (r.limits.status == 429)
             read_retry_after(&r);
         rate_limits_record(c->source->limits, b, method, str_of(path), &r.limits);
-        count_request(c->source, &r, attempt || refused);
+        count_request_of_run(c->source, &r, attempt || refused);
         if (c->status >= 200 && c->status < 300)
             return COPY_OK;
         if (c->status)
-            describe_refusal(c, buf_str(out));
+            describe_refusal(c, buf_as_str(out));
         if (c->status == 401)
             return COPY_STOPPED;
         if (c->status == 429) {
             refused++;
         } else if (c->status >= 300 && c->status < 500) {
             return COPY_REFUSED; /* redirects, too: the token is only for the configured server */
+        } else if (c->no_repeat) {
+            return COPY_FAILED;
         } else {
             pause_before_attempt(attempt++);
         }
@@ -265,12 +270,12 @@ enum copy_result copy_request(struct copy_connection *c, const char *method, con
 
 /* --- files ------------------------------------------------------------------------------- */
 
-static enum copy_result download_once(struct copy_connection *c, const char *url, int fd,
-                                      int64_t max_bytes)
+static enum copy_result download_file_once(struct copy_connection *c, const char *url, int fd,
+                                           int64_t max_bytes)
 {
     struct response r = { .fd = fd, .max_bytes = max_bytes };
 
-    set_common_options(c, url, &r);
+    set_common_curl_options(c, url, &r);
     SET(CURLOPT_HTTPGET, 1L);
     SET(CURLOPT_CUSTOMREQUEST, NULL);
     SET(CURLOPT_HTTPHEADER, NULL); /* the token is only for the interface */
@@ -279,7 +284,7 @@ static enum copy_result download_once(struct copy_connection *c, const char *url
     SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
     SET(CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
     perform_request(c, &r);
-    count_request(c->source, &r, false);
+    count_request_of_run(c->source, &r, false);
     if (r.cannot_write) {
         snprintf(c->reason, sizeof c->reason, "the file cannot be written: %s", strerror(errno));
         return COPY_STOPPED;
@@ -299,8 +304,8 @@ static enum copy_result download_once(struct copy_connection *c, const char *url
     return COPY_FAILED;
 }
 
-enum copy_result copy_download_file(struct copy_connection *c, const char *url, const char *path,
-                                    int64_t max_bytes)
+enum copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
+                                               const char *path, int64_t max_bytes)
 {
     const char *host = strstr(url, "://"), *below = host ? strchr(host + 3, '/') : url;
     char address[2048], partial[1300];
@@ -321,7 +326,7 @@ enum copy_result copy_download_file(struct copy_connection *c, const char *url, 
         }
         if (attempt)
             pause_before_attempt(attempt);
-        result = download_once(c, address, fd, max_bytes);
+        result = download_file_once(c, address, fd, max_bytes);
         close(fd);
     }
     if (result == COPY_OK && rename(partial, path) == 0)

@@ -28,13 +28,14 @@ enum copy_result {
 /* Prints a problem and returns NULL if the URL is not valid or libcurl is missing. */
 struct copy_source *copy_source_new(const struct copy_source_options *options);
 void copy_source_free(struct copy_source *s);
-struct copy_source_counts copy_source_counts(const struct copy_source *s);
+struct copy_source_counts copy_source_get_counts(const struct copy_source *s);
 
 /* A connection of one thread. .reason is a sentence if the last request was not COPY_OK. */
 struct copy_connection {
     struct copy_source *source;
     void *handle; /* CURL */
     int status;
+    bool no_repeat; /* requests are repeated only after 429, because they are not idempotent */
     char reason[256];
 };
 bool copy_connection_open(struct copy_connection *c, struct copy_source *s);
@@ -42,11 +43,11 @@ void copy_connection_close(struct copy_connection *c);
 
 /* Sends a request within the rate limits, and repeats it after 429, 5xx and lost connections.
  * `path` is below the interface's URL. out gets the body of the response. */
-enum copy_result copy_request(struct copy_connection *c, const char *method, const char *path,
-                              struct str body, struct buf *out);
+enum copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
+                                              const char *path, struct str body, struct buf *out);
 /* Downloads a file to `path`, complete or not at all, from the address of the other server's files
  * with the path of `url`. Refuses files of more than max_bytes. */
-enum copy_result copy_download_file(struct copy_connection *c, const char *url, const char *path,
-                                    int64_t max_bytes);
+enum copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
+                                               const char *path, int64_t max_bytes);
 
 #endif

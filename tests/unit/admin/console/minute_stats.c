@@ -7,21 +7,21 @@ enum { GROUPS = 2, KINDS = 3 };
 
 static const int64_t bounds[KINDS - 1] = { 500, 1000 };
 
-static struct stats_sample sample_at(int64_t minute, uint64_t *counts)
+static struct minute_stats_sample sample_at(int64_t minute, uint64_t *counts)
 {
-    return (struct stats_sample){ .mono_ns = minute * 60000000000,
-                                  .at_us = minute * 60000000,
-                                  .calls = (uint64_t)minute * 100,
-                                  .sessions = (uint64_t)minute,
-                                  .counts = counts };
+    return (struct minute_stats_sample){ .mono_ns = minute * 60000000000,
+                                         .at_us = minute * 60000000,
+                                         .calls = (uint64_t)minute * 100,
+                                         .sessions = (uint64_t)minute,
+                                         .counts = counts };
 }
 
-static void figures_of_a_minute_are_differences_of_two_samples(void **state)
+static void minute_statistics_are_differences_of_two_samples(void **state)
 {
     struct minute_stats *f = minute_stats_new(GROUPS, KINDS);
-    struct stats_minute minutes[STATS_MINUTES + 1];
+    struct one_minute_stats minutes[STATS_MINUTES + 1];
     uint64_t counts[GROUPS * KINDS] = { 5, 0, 0, 1, 0, 0 };
-    struct stats_sample s = sample_at(1, counts);
+    struct minute_stats_sample s = sample_at(1, counts);
 
     (void)state;
     assert_int_equal(minute_stats_read(f, &s, minutes), 0);
@@ -53,9 +53,9 @@ static void figures_of_a_minute_are_differences_of_two_samples(void **state)
 static void minute_statistics_retain_only_the_last_hour(void **state)
 {
     struct minute_stats *f = minute_stats_new(GROUPS, KINDS);
-    struct stats_minute minutes[STATS_MINUTES + 1];
+    struct one_minute_stats minutes[STATS_MINUTES + 1];
     uint64_t counts[GROUPS * KINDS] = { 0 };
-    struct stats_sample s;
+    struct minute_stats_sample s;
 
     (void)state;
     for (int64_t minute = 0; minute <= 2 * STATS_MINUTES + 5; minute++) {
@@ -87,7 +87,7 @@ static void quantile_returns_the_upper_bound_of_its_bucket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_of_a_minute_are_differences_of_two_samples),
+        cmocka_unit_test(minute_statistics_are_differences_of_two_samples),
         cmocka_unit_test(minute_statistics_retain_only_the_last_hour),
         cmocka_unit_test(quantile_returns_the_upper_bound_of_its_bucket),
     };

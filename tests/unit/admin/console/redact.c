@@ -8,17 +8,17 @@ static struct buf out;
 static void assert_hidden_in_body(const char *text, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_body(str_of(text), location, &out);
-    if (!str_is(buf_str(&out), shown))
-        fail_msg("%s became %.*s", text, STR_ARGS(buf_str(&out)));
+    redact_secrets_in_body(str_of(text), location, &out);
+    if (!str_is(buf_as_str(&out), shown))
+        fail_msg("%s became %.*s", text, STR_ARGS(buf_as_str(&out)));
 }
 
 static void assert_hidden_in_path(const char *target, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_request_target(str_of(target), location, &out);
-    if (!str_is(buf_str(&out), shown))
-        fail_msg("%s became %.*s", target, STR_ARGS(buf_str(&out)));
+    redact_secrets_in_request_target(str_of(target), location, &out);
+    if (!str_is(buf_as_str(&out), shown))
+        fail_msg("%s became %.*s", target, STR_ARGS(buf_as_str(&out)));
 }
 
 static void secrets_in_json_are_replaced_by_asterisks(void **state)
@@ -85,9 +85,9 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
 static void assert_hidden_in_error_message(const char *problem, const char *shown)
 {
     buf_reset(&out);
-    redact_error_text(str_of(problem), NULL, &out);
-    if (!str_is(buf_str(&out), shown))
-        fail_msg("%s became %.*s", problem, STR_ARGS(buf_str(&out)));
+    redact_secrets_in_error_text(str_of(problem), NULL, &out);
+    if (!str_is(buf_as_str(&out), shown))
+        fail_msg("%s became %.*s", problem, STR_ARGS(buf_as_str(&out)));
 }
 
 static void secrets_that_are_not_json_strings_are_hidden(void **state)
@@ -153,9 +153,9 @@ static void tokens_in_request_paths_are_hidden(void **state)
 static void assert_hidden_in_headers(const char *lines, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_headers(str_of(lines), location, &out);
-    if (!str_is(buf_str(&out), shown))
-        fail_msg("%s became %.*s", lines, STR_ARGS(buf_str(&out)));
+    redact_secrets_in_headers(str_of(lines), location, &out);
+    if (!str_is(buf_as_str(&out), shown))
+        fail_msg("%s became %.*s", lines, STR_ARGS(buf_as_str(&out)));
 }
 
 static void secrets_in_http_headers_are_hidden(void **state)

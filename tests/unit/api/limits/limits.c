@@ -109,7 +109,7 @@ static void shared_rate_limit_counts_all_callers_together(void **state)
     assert_true(allowed(3, &shared, 4));
 }
 
-static void pass_counts_to_other_node(void *arg, struct str message)
+static void pass_rate_limit_counts_to_other_node(void *arg, struct str message)
 {
     assert_true(limits_receive_counts(arg, message) > 0);
 }
@@ -127,13 +127,13 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
     clock_advance_all(1000);
     assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
-    rate_limits_publish_counts(limits, pass_counts_to_other_node, there);
-    rate_limits_publish_counts(limits, pass_counts_to_other_node,
+    rate_limits_publish_counts(limits, pass_rate_limit_counts_to_other_node, there);
+    rate_limits_publish_counts(limits, pass_rate_limit_counts_to_other_node,
                                there); /* counts are published only once */
     struct rate_limit_result v = rate_limits_count_call(there, 1, false, &three_there, 7);
     assert_true(!v.allowed && v.remaining == 0);
     assert_true(rate_limits_count_call(there, 1, false, &three_there, 8).allowed);
-    rate_limits_publish_counts(there, pass_counts_to_other_node, limits);
+    rate_limits_publish_counts(there, pass_rate_limit_counts_to_other_node, limits);
     assert_false(allowed(1, &three, 7));
     /* Both nodes use the same window. */
     clock_advance_all(10 * 1000000 - 1000);
@@ -142,7 +142,7 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     rate_limit_counters_free(there);
 }
 
-static void fail_on_publish(void *arg, struct str message)
+static void fail_if_counts_are_published(void *arg, struct str message)
 {
     (void)arg, (void)message;
     fail();
@@ -155,7 +155,7 @@ static void counters_far_from_their_limit_are_not_published(void **state)
     (void)state;
     rate_limits_enable_sharing(limits);
     assert_true(allowed(1, &many, 0));
-    rate_limits_publish_counts(limits, fail_on_publish, NULL);
+    rate_limits_publish_counts(limits, fail_if_counts_are_published, NULL);
 }
 
 static unsigned servers_apart;
@@ -180,16 +180,17 @@ static void strict_rate_limit_is_published_with_every_request(void **state)
     servers_apart = 1;
     rate_limits_enable_sharing(limits);
     rate_limits_enable_sharing(there);
-    rate_limits_set_cluster(limits,
-                            &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
-                                                          pass_counts_to_other_node });
-    rate_limits_set_cluster(there,
-                            &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
-                                                          pass_counts_to_other_node });
+    rate_limits_set_cluster_callbacks(
+        limits, &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
+                                              pass_rate_limit_counts_to_other_node });
+    rate_limits_set_cluster_callbacks(
+        there, &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
+                                             pass_rate_limit_counts_to_other_node });
     for (int i = 0; i < 20; i++)
         let_through += rate_limits_count_call(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
     assert_int_equal(let_through, 8);
-    rate_limits_publish_counts(limits, fail_on_publish, NULL); /* counts are published only once */
+    rate_limits_publish_counts(limits, fail_if_counts_are_published,
+                               NULL); /* counts are published only once */
     rate_limit_counters_free(there);
 }
 
@@ -203,7 +204,7 @@ static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
 
     (void)state;
     servers_apart = 3;
-    rate_limits_set_cluster(
+    rate_limits_set_cluster_callbacks(
         limits, &(struct rate_limit_cluster){ NULL, number_of_disconnected_nodes, NULL });
     for (int i = 0; i < 20; i++)
         let_through += allowed(1, &strict, 0);
@@ -305,7 +306,7 @@ static const char *body(struct rate_limit_result v, enum err e)
     struct buf out;
 
     buf_init(&out, sizeof text - 1);
-    write_rate_limit_body(&v, e, &out);
+    write_rate_limit_response_body(&v, e, &out);
     memcpy(text, out.p, out.n);
     text[out.n] = '\0';
     buf_clear(&out);

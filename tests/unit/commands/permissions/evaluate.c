@@ -135,7 +135,7 @@ static void command_requires_a_matching_context_and_installation(void **state)
 
                     assert_int_equal(evaluate_command_permission(&q),
                                      here ? COMMAND_ALLOWED : COMMAND_NOT_HERE);
-                    assert_int_equal(command_usable_install_types(&q),
+                    assert_int_equal(command_get_usable_install_types(&q),
                                      here ? types & installed : 0);
                 }
             }
@@ -153,9 +153,9 @@ static void group_dm_members_may_use_user_installed_apps_of_others(void **state)
     assert_int_equal(evaluate_command_permission(&q), COMMAND_NOT_HERE);
     q.in_group = true;
     assert_int_equal(evaluate_command_permission(&q), COMMAND_ALLOWED);
-    assert_int_equal(command_usable_install_types(&q), ON_GUILD);
+    assert_int_equal(command_get_usable_install_types(&q), ON_GUILD);
     q.installed = ON_ACCOUNT;
-    assert_int_equal(command_usable_install_types(&q), ON_GUILD | ON_ACCOUNT);
+    assert_int_equal(command_get_usable_install_types(&q), ON_GUILD | ON_ACCOUNT);
     q.integration_types = ON_GUILD; /* guild-installed commands never apply to private channels */
     assert_int_equal(evaluate_command_permission(&q), COMMAND_NOT_HERE);
 }

@@ -77,12 +77,12 @@ static void commit_with_many_events_posts_one_message_per_loop(void **state)
     sem_init(&world.reached, 0, 0);
     sem_init(&world.go_on, 0, 0);
     world.pause.run = loop_pause;
-    loop_post(loops_get(world.loops, 1), &world.pause);
+    loop_post_message(loops_get_loop_at(world.loops, 1), &world.pause);
     sem_wait(&world.reached);
-    gateway_publish(world.gateway, world.list);
-    size_t count = count_loop_messages(loops_get(world.loops, 1));
-    gateway_publish(world.gateway, world.list);
-    size_t later = count_loop_messages(loops_get(world.loops, 1));
+    gateway_publish_announcements(world.gateway, world.list);
+    size_t count = count_loop_messages(loops_get_loop_at(world.loops, 1));
+    gateway_publish_announcements(world.gateway, world.list);
+    size_t later = count_loop_messages(loops_get_loop_at(world.loops, 1));
     sem_post(&world.go_on);
     sem_destroy(&world.reached);
     assert_int_equal(count, 1);
@@ -104,14 +104,14 @@ static void every_loop_reaches_the_last_event_number(void **state)
     uint64_t before = world.gateway->published;
 
     (void)state;
-    gateway_publish(world.gateway, world.list);
+    gateway_publish_announcements(world.gateway, world.list);
     publish_event_to_loops(world.gateway,
                            gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
     assert_int_equal(world.gateway->published, before + EVENTS + 1);
     for (unsigned i = 0; i < LOOPS; i++) {
         uint64_t at = 0;
 
-        loop_call_and_wait(loops_get(world.loops, i), read_loop_position, &at);
+        loop_call_and_wait(loops_get_loop_at(world.loops, i), read_loop_position, &at);
         assert_int_equal(at, world.gateway->published);
     }
 }
@@ -129,7 +129,7 @@ static uint64_t loop_position(unsigned loop)
 {
     uint64_t at = 0;
 
-    loop_call_and_wait(loops_get(world.loops, loop), read_loop_position, &at);
+    loop_call_and_wait(loops_get_loop_at(world.loops, loop), read_loop_position, &at);
     return at;
 }
 
@@ -184,10 +184,10 @@ static void private_channel_event_is_published_once_per_recipient(void **state)
     };
 
     (void)state;
-    gateway_publish(world.gateway, &a);
+    gateway_publish_announcements(world.gateway, &a);
     assert_int_equal(world.gateway->published, before + COUNT_OF(people));
     a.member_ids.count = 0;
-    gateway_publish(world.gateway, &a);
+    gateway_publish_announcements(world.gateway, &a);
     assert_int_equal(world.gateway->published, before + COUNT_OF(people));
 }
 
@@ -201,7 +201,7 @@ static void *commit_on_and_on(void *arg)
 
     (void)arg;
     while (!atomic_load(&commits_end)) {
-        gateway_publish(world.gateway, world.list);
+        gateway_publish_announcements(world.gateway, world.list);
         atomic_fetch_add(&commits, 1);
         nanosleep(&pause, NULL);
     }

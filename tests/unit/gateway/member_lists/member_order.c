@@ -37,8 +37,8 @@ static void member_list_sorts_by_group_then_name_then_id(void **state)
         member(4, 0, "bo"),  member(6, 5, "x"),   member(5, 0, "bob")
     };
     const snowflake expected[] = { 0, 4, 2, 5, 0, 3, 1, 0, 6 };
-    struct member_order o = { 0 };
-    struct member_group groups[8];
+    struct member_list_order o = { 0 };
+    struct member_list_group groups[8];
 
     (void)state;
     member_order_insert(&o, all, COUNT_OF(all));
@@ -47,7 +47,7 @@ static void member_list_sorts_by_group_then_name_then_id(void **state)
     assert_int_equal(groups[1].row, 4);
     assert_int_equal(groups[1].count, 2);
     for (size_t row = 0; row < COUNT_OF(expected); row++) {
-        struct list_row r = member_order_row_at(&o, groups, n, row);
+        struct member_list_row r = member_order_row_at(&o, groups, n, row);
 
         assert_non_null(r.group);
         assert_int_equal(r.member ? r.member->user_id : 0, expected[row]);
@@ -64,13 +64,13 @@ static void members_who_left_are_removed_from_the_order(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
-    struct member_order o = { 0 };
-    struct member_group groups[4];
+    struct member_list_order o = { 0 };
+    struct member_list_group groups[4];
 
     (void)state;
     member_order_insert(&o, same, 3);
     all[0]->gone = all[2]->gone = true;
-    member_order_remove_marked(&o);
+    member_order_remove_marked_members(&o);
     assert_int_equal(o.count, 1);
     assert_int_equal(o.items[0]->user_id, 2);
     assert_int_equal(member_order_list_groups(&o, groups, 4), 1);
@@ -81,7 +81,7 @@ static void members_who_left_are_removed_from_the_order(void **state)
 static void members_merged_in_parts_are_sorted(void **state)
 {
     static struct ordered_member *all[RANDOM], *some[RANDOM];
-    struct member_order o = { 0 }, whole = { 0 };
+    struct member_list_order o = { 0 }, whole = { 0 };
 
     (void)state;
     srand(7);
@@ -109,8 +109,8 @@ static void digest_changes_only_when_its_visible_rows_change(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
-    struct member_order o = { 0 };
-    struct member_group groups[4];
+    struct member_list_order o = { 0 };
+    struct member_list_group groups[4];
 
     (void)state;
     member_order_insert(&o, same, 3);
@@ -134,7 +134,7 @@ static void digest_changes_only_when_its_visible_rows_change(void **state)
 static void sorting_100000_members_takes_only_short_steps(void **state)
 {
     static struct ordered_member *all[MANY], *some[MANY];
-    struct member_order o = { 0 };
+    struct member_list_order o = { 0 };
     int64_t longest = 0;
 
     (void)state;
@@ -148,7 +148,7 @@ static void sorting_100000_members_takes_only_short_steps(void **state)
         int64_t began = clock_thread_cpu_ns();
 
         member_order_insert(&o, some + from, BATCH);
-        member_order_remove_marked(&o);
+        member_order_remove_marked_members(&o);
         int64_t took = clock_thread_cpu_ns() - began;
         longest = took > longest ? took : longest;
     }

@@ -52,26 +52,26 @@ static void node_sends_its_session_list_at_most_once_per_250_ms(void **state)
     (void)state;
     pthread_mutex_init(&d.lock, NULL);
     fake_now_ns = start;
-    directory_run_every_second(&d); /* no request yet */
+    session_directory_run_every_second(&d); /* no request yet */
     assert_sent(0, 1);
     for (int i = 0; i < 10; i++)
-        directory_send_all_sessions(&d);
+        session_directory_send_all_sessions(&d);
     assert_sent(1, 1);
 
     /* Requests of the meantime are answered together after 250 ms. */
     fake_now_ns = start + 250 * ms - 1;
-    directory_send_all_sessions(&d);
-    directory_run_every_second(&d);
+    session_directory_send_all_sessions(&d);
+    session_directory_run_every_second(&d);
     assert_sent(1, 2);
     fake_now_ns = start + 250 * ms;
-    directory_run_every_second(&d);
+    session_directory_run_every_second(&d);
     assert_sent(2, 3);
 
     /* A request after a pause is answered immediately. */
     fake_now_ns = start + 1000 * ms;
-    directory_run_every_second(&d);
+    session_directory_run_every_second(&d);
     assert_sent(2, 4);
-    directory_send_all_sessions(&d);
+    session_directory_send_all_sessions(&d);
     assert_sent(3, 4);
     pthread_mutex_destroy(&d.lock);
 }

@@ -15,58 +15,59 @@ static bool page_is_cached(struct log_page_cache *c, int64_t number, int64_t now
 {
     int visited = 0;
 
-    return log_page_cache_visit(c, number, LAST, now_ms, count_visited_event, &visited);
+    return event_log_page_cache_visit_events(c, number, LAST, now_ms, count_visited_event,
+                                             &visited);
 }
 
 static void unused_pages_are_evicted(void **state)
 {
     (void)state;
-    struct log_page_cache *c = log_page_cache_new();
+    struct log_page_cache *c = event_log_page_cache_new();
 
     assert_false(page_is_cached(c, 7, 0));
     for (int64_t i = 0; i < 4; i++)
-        log_page_cache_put(c, log_page_new(i, LAST), 0);
-    log_page_cache_put(c, log_page_new(1, LAST), 0); /* decoded by two threads */
+        event_log_page_cache_insert(c, event_log_page_new(i, LAST), 0);
+    event_log_page_cache_insert(c, event_log_page_new(1, LAST), 0); /* decoded by two threads */
     assert_true(page_is_cached(c, 1, 20 * 1000));
-    log_page_cache_evict(c, 30 * 1000);
+    event_log_page_cache_evict_unused(c, 30 * 1000);
     assert_true(page_is_cached(c, 0, 20 * 1000));
-    log_page_cache_evict(c, 30 * 1000 + 1);
+    event_log_page_cache_evict_unused(c, 30 * 1000 + 1);
     assert_true(page_is_cached(c, 0, 30 * 1000));
     assert_true(page_is_cached(c, 1, 30 * 1000));
     assert_false(page_is_cached(c, 2, 30 * 1000));
     assert_false(page_is_cached(c, 3, 30 * 1000));
-    log_page_cache_free(c);
-    log_page_cache_free(NULL);
-    log_page_cache_evict(NULL, 0);
+    event_log_page_cache_free(c);
+    event_log_page_cache_free(NULL);
+    event_log_page_cache_evict_unused(NULL, 0);
 }
 
 static void page_that_ends_before_the_range_is_not_used(void **state)
 {
     (void)state;
-    struct log_page_cache *c = log_page_cache_new();
+    struct log_page_cache *c = event_log_page_cache_new();
 
-    log_page_cache_put(c, log_page_new(0, LAST - 1), 0);
+    event_log_page_cache_insert(c, event_log_page_new(0, LAST - 1), 0);
     assert_false(page_is_cached(c, 0, 0));
-    log_page_cache_put(c, log_page_new(0, LAST), 0);
+    event_log_page_cache_insert(c, event_log_page_new(0, LAST), 0);
     assert_true(page_is_cached(c, 0, 0));
-    log_page_cache_free(c);
+    event_log_page_cache_free(c);
 }
 
 static void full_cache_evicts_the_least_recently_used_page(void **state)
 {
     (void)state;
     enum { PAGES = 160 };
-    struct log_page_cache *c = log_page_cache_new();
+    struct log_page_cache *c = event_log_page_cache_new();
 
     for (int64_t i = 0; i < PAGES; i++)
-        log_page_cache_put(c, log_page_new(i, LAST), i);
+        event_log_page_cache_insert(c, event_log_page_new(i, LAST), i);
     assert_true(page_is_cached(c, 0, PAGES));
-    log_page_cache_put(c, log_page_new(PAGES, LAST), PAGES);
+    event_log_page_cache_insert(c, event_log_page_new(PAGES, LAST), PAGES);
     assert_true(page_is_cached(c, 0, PAGES));
     assert_false(page_is_cached(c, 1, PAGES));
     assert_true(page_is_cached(c, 2, PAGES));
     assert_true(page_is_cached(c, PAGES, PAGES));
-    log_page_cache_free(c);
+    event_log_page_cache_free(c);
 }
 
 int main(void)

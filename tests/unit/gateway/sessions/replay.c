@@ -29,7 +29,7 @@ static void expect_retained_events(const struct replay_buffer *r, uint64_t first
 {
     assert_int_equal(r->count, count);
     for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(replay_entry_at(r, i)->event->number, first + i);
+        assert_int_equal(replay_buffer_entry_at(r, i)->event->number, first + i);
 }
 
 static void replay_buffer_retains_the_last_events_in_order(void **state)
@@ -55,12 +55,12 @@ static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
     (void)state;
     for (uint64_t i = 0; i < 300; i++)
         add(&r, i, now + (int64_t)i);
-    replay_evict_expired(&r, now + 250 + REPLAY_AGE_S);
+    replay_buffer_evict_expired(&r, now + 250 + REPLAY_AGE_S);
     expect_retained_events(&r, 250, 50);
     for (uint64_t i = 300; i < 1300; i++)
         add(&r, i, now + 300);
     expect_retained_events(&r, 300 - 50, 1050);
-    replay_evict_expired(&r, now + 5000);
+    replay_buffer_evict_expired(&r, now + 5000);
     assert_int_equal(r.count, 0);
     assert_null(r.oldest);
     add(&r, 7, now + 5000);

@@ -13,7 +13,7 @@
 
 static void sessions_share_equal_client_property_strings(void **state)
 {
-    struct client_names all;
+    struct client_name_table all;
     char said[] = "linux|some|thing";
 
     (void)state;
@@ -63,7 +63,7 @@ static void idle_session_structs_stay_within_their_size_limits(void **state)
     assert_in_range(sizeof(struct gateway_socket), 1, 136);
     assert_in_range(sizeof(struct topic_subscription), 1, 88);
     assert_in_range(SUBSCRIPTION_BYTES_OUTSIDE_GUILDS, 1, 40);
-    assert_in_range(sizeof(struct account), 1, 104);
+    assert_in_range(sizeof(struct gateway_account), 1, 104);
 }
 
 static void session_state_changes_follow_the_state_diagram(void **state)

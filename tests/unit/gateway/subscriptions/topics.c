@@ -19,7 +19,7 @@ struct gallery {
     bool is_right; /* assertions in loop threads cannot fail a test */
 };
 
-static void init_topics_scene(struct loop *l, void *arg)
+static void init_topics_fixture(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
@@ -27,7 +27,7 @@ static void init_topics_scene(struct loop *l, void *arg)
     g->seats = (struct session_subscriptions){ .user_id = 1, .topics = &g->topics };
 }
 
-static void clear_topics_scene(struct loop *l, void *arg)
+static void clear_topics_fixture(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
@@ -44,9 +44,10 @@ static void subscribe_to_many_topics(struct loop *l, void *arg)
 
     (void)l;
     for (snowflake id = 1; id <= SEATS; id++)
-        subscription_add(&g->seats, AUDIENCE_CHANNEL, id);
+        session_subscription_add(&g->seats, AUDIENCE_CHANNEL, id);
     for (snowflake id = 1; id <= SEATS; id += 2)
-        subscription_remove(&g->seats, session_subscription_find(&g->seats, AUDIENCE_CHANNEL, id));
+        session_subscription_remove(&g->seats,
+                                    session_subscription_find(&g->seats, AUDIENCE_CHANNEL, id));
     g->is_right = g->seats.count == SEATS / 2 &&
                   !session_subscription_find(&g->seats, AUDIENCE_CHANNEL, 1) &&
                   session_subscription_find(&g->seats, AUDIENCE_CHANNEL, 2) &&
@@ -62,9 +63,9 @@ static void subscribing_to_100000_topics_is_fast(void **state)
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call_and_wait(loops_get(ls, 0), init_topics_scene, &g);
-    loop_call_and_wait(loops_get(ls, 0), subscribe_to_many_topics, &g);
-    loop_call_and_wait(loops_get(ls, 0), clear_topics_scene, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), subscribe_to_many_topics, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
     assert_true(g.is_right);
     assert_true(g.took < 5 * SECOND);
@@ -108,9 +109,9 @@ static void subscribe_and_unsubscribe_randomly(struct loop *l, void *arg)
         struct topic_subscription *seat = session_subscription_find(&g->seats, kind, id);
 
         if (takes)
-            subscription_add(&g->seats, kind, id);
+            session_subscription_add(&g->seats, kind, id);
         else if (seat)
-            subscription_remove(&g->seats, seat);
+            session_subscription_remove(&g->seats, seat);
         taken[id] = takes;
         g->is_right = subscriptions_are_consistent(&g->seats, taken, MOST);
     }
@@ -124,15 +125,15 @@ static void random_subscriptions_stay_consistent(void **state)
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call_and_wait(loops_get(ls, 0), init_topics_scene, &g);
-    loop_call_and_wait(loops_get(ls, 0), subscribe_and_unsubscribe_randomly, &g);
-    loop_call_and_wait(loops_get(ls, 0), clear_topics_scene, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), subscribe_and_unsubscribe_randomly, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
     assert_true(g.is_right);
 }
 
 /* Three sessions subscribe; all or some have received an event; one unsubscribes. */
-static void unsubscribe_one_during_delivery(struct loop *l, void *arg)
+static void unsubscribe_session_during_delivery(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
@@ -144,7 +145,7 @@ static void unsubscribe_one_during_delivery(struct loop *l, void *arg)
 
             for (int i = 0; i < 3; i++) {
                 own[i] = (struct session_subscriptions){ .user_id = 1, .topics = &g->topics };
-                subscription_add(&own[i], AUDIENCE_GUILD, 7);
+                session_subscription_add(&own[i], AUDIENCE_GUILD, 7);
             }
             struct topic *t = topic_find(&g->topics, AUDIENCE_GUILD, 7);
             t->delivered_count = delivered_to;
@@ -164,9 +165,9 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call_and_wait(loops_get(ls, 0), init_topics_scene, &g);
-    loop_call_and_wait(loops_get(ls, 0), unsubscribe_one_during_delivery, &g);
-    loop_call_and_wait(loops_get(ls, 0), clear_topics_scene, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), unsubscribe_session_during_delivery, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
     assert_true(g.is_right);
 }
@@ -183,7 +184,7 @@ static void count_iteration(struct loop_iteration_callback *t)
         g->is_empty = true;
 }
 
-static void add_views_of_many_guilds(struct loop *l, void *arg)
+static void add_guild_views_of_many_guilds(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
     const struct list none = { 0 };
@@ -195,7 +196,7 @@ static void add_views_of_many_guilds(struct loop *l, void *arg)
 
         for (snowflake c = 1; c <= CHANNELS; c++)
             guild_view_set_channel(v, c, 0, NULL, 0);
-        subscription_add(&g->seats, AUDIENCE_GUILD, id)->topic->view = v;
+        session_subscription_add(&g->seats, AUDIENCE_GUILD, id)->topic->view = v;
     }
 }
 
@@ -221,14 +222,14 @@ static void views_of_a_disconnected_bot_are_freed_over_several_iterations(void *
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
 
     (void)state;
-    loop_call_and_wait(loops_get(ls, 0), init_topics_scene, &g);
-    loop_call_and_wait(loops_get(ls, 0), add_views_of_many_guilds, &g);
-    loop_call_and_wait(loops_get(ls, 0), leave_all_guilds, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), add_guild_views_of_many_guilds, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), leave_all_guilds, &g);
     while (!g.is_empty)
         assert_true(clock_monotonic_ns() < until);
-    loop_call_and_wait(loops_get(ls, 0), stop_counting_loop_iterations, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), stop_counting_loop_iterations, &g);
     assert_true(g.turns >= 2);
-    loop_call_and_wait(loops_get(ls, 0), clear_topics_scene, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
 }
 

@@ -11,7 +11,7 @@ static struct str to_terms(struct arena *a, const char *json)
     buf_init(&out, 65536);
     buf_add_char(&out, (char)ETF_VERSION);
     assert_true(etf_from_json(str_of(json), a, &out));
-    struct str s = str_dup(a, buf_str(&out));
+    struct str s = str_dup(a, buf_as_str(&out));
     buf_clear(&out);
     return s;
 }
@@ -22,7 +22,7 @@ static struct str to_json(struct arena *a, struct str terms)
 
     buf_init(&out, 65536);
     assert_true(etf_to_json(terms, &out));
-    struct str s = str_dup(a, buf_str(&out));
+    struct str s = str_dup(a, buf_as_str(&out));
     buf_clear(&out);
     return s;
 }

@@ -8,7 +8,7 @@
 #include "net/websocket/websocket.h"
 
 static struct {
-    struct event_frame frames[PAYLOAD_FORMS];
+    struct shared_event_frame frames[PAYLOAD_FORMS];
     struct compressor *packer;
     struct arena *arena;
 } location;
@@ -32,7 +32,7 @@ static int clean_up(void **state)
 
 static struct str frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    return shared_frame_for_seq(location.frames, seq, n, form, location.packer, location.arena);
+    return get_shared_frame_for_seq(location.frames, seq, n, form, location.packer, location.arena);
 }
 
 /* The parts together are the message without its frame. */
@@ -46,15 +46,16 @@ static void check_parts(uint64_t seq, struct gateway_event *n, unsigned form, st
     build_dispatch_frame_parts(seq, n, form, location.packer, location.arena, room, parts);
     for (size_t i = 0; i < FRAME_PARTS; i++)
         buf_add_str(&all, parts[i]);
-    assert_true(str_eq(buf_str(&all), message));
+    assert_true(str_eq(buf_as_str(&all), message));
     buf_clear(&all);
 }
 
 /* Encodes and frames the message for this socket alone and compares. */
 static void check_frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    struct dialect d = { .etf = form & PAYLOAD_ETF,
-                         .compression = form & PAYLOAD_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
+    struct wire_format d = { .etf = form & PAYLOAD_ETF,
+                             .compression =
+                                 form & PAYLOAD_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
     struct message_encoder c = { .dialect = &d,
                                  .packer = location.packer,
                                  .arena = location.arena };
@@ -63,11 +64,11 @@ static void check_frame(uint64_t seq, struct gateway_event *n, unsigned form)
     buf_init(&message, 1 << 20);
     buf_init(&want, 1 << 20);
     bool text = encode_dispatch(&c, seq, n, form & PAYLOAD_WITHOUT_CONTENT, &message);
-    ws_append_frame(&want, text ? WS_TEXT : WS_BINARY, buf_str(&message));
+    ws_append_frame(&want, text ? WS_TEXT : WS_BINARY, buf_as_str(&message));
     struct str got = frame(seq, n, form);
     assert_int_equal(got.n, want.n);
     assert_memory_equal(got.p, want.p, want.n);
-    check_parts(seq, n, form, buf_str(&message));
+    check_parts(seq, n, form, buf_as_str(&message));
     buf_clear(&message);
     buf_clear(&want);
 }
@@ -82,7 +83,7 @@ static struct gateway_event *message_of(size_t n)
         buf_add_char(&b, (char)('a' + i * 7 % 23));
     buf_add_lit(&b, "\"}");
     struct gateway_event *made =
-        gateway_event_new(EVENT_MESSAGE_CREATE, audience_of_guild(1), buf_str(&b));
+        gateway_event_new(EVENT_MESSAGE_CREATE, audience_of_guild(1), buf_as_str(&b));
     buf_clear(&b);
     return made;
 }

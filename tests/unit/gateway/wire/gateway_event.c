@@ -21,14 +21,16 @@ static void each_event_encoding_is_made_once(void **state)
     struct gateway_event *n =
         gateway_event_new(EVENT_MESSAGE_CREATE, audience_of_guild(1), payload);
 
-    assert_true(str_eq(gateway_event_payload_in_form(n, 0, p, a), payload));
-    struct str empty = gateway_event_payload_in_form(n, PAYLOAD_WITHOUT_CONTENT, p, a);
+    assert_true(str_eq(gateway_event_get_payload_in_form(n, 0, p, a), payload));
+    struct str empty = gateway_event_get_payload_in_form(n, PAYLOAD_WITHOUT_CONTENT, p, a);
     assert_true(str_is(empty, "{\"content\":\"\",\"embeds\":[],\"id\":\"1\",\"attachments\":[],"
                               "\"components\":[]}"));
-    assert_ptr_equal(empty.p, gateway_event_payload_in_form(n, PAYLOAD_WITHOUT_CONTENT, p, a).p);
-    assert_ptr_equal(gateway_event_payload_in_form(n, PAYLOAD_DEFLATED, p, a).p,
-                     gateway_event_payload_in_form(n, PAYLOAD_DEFLATED, p, a).p);
-    assert_int_equal((unsigned char)gateway_event_payload_in_form(n, PAYLOAD_ETF, p, a).p[0], 116);
+    assert_ptr_equal(empty.p,
+                     gateway_event_get_payload_in_form(n, PAYLOAD_WITHOUT_CONTENT, p, a).p);
+    assert_ptr_equal(gateway_event_get_payload_in_form(n, PAYLOAD_DEFLATED, p, a).p,
+                     gateway_event_get_payload_in_form(n, PAYLOAD_DEFLATED, p, a).p);
+    assert_int_equal((unsigned char)gateway_event_get_payload_in_form(n, PAYLOAD_ETF, p, a).p[0],
+                     116);
     gateway_event_unref(n);
     compressor_free(p);
     arena_free(a);
@@ -46,11 +48,12 @@ static void long_event_payload_is_not_copied(void **state)
     const char *text = out.p;
     struct gateway_event *n = gateway_event_from_buf(EVENT_READY, audience_of_session(1), &out);
     assert_null(out.p);
-    assert_ptr_equal(gateway_event_payload(n).p, text + sizeof(struct sized_bytes));
-    assert_str(gateway_event_payload(n), "{\"a\":1}");
-    assert_int_equal((unsigned char)gateway_event_payload_in_form(n, PAYLOAD_ETF, p, a).p[0], 116);
+    assert_ptr_equal(gateway_event_get_payload(n).p, text + sizeof(struct sized_bytes));
+    assert_str(gateway_event_get_payload(n), "{\"a\":1}");
+    assert_int_equal((unsigned char)gateway_event_get_payload_in_form(n, PAYLOAD_ETF, p, a).p[0],
+                     116);
     gateway_event_unref(gateway_event_ref(n));
-    assert_str(gateway_event_payload(n), "{\"a\":1}");
+    assert_str(gateway_event_get_payload(n), "{\"a\":1}");
     gateway_event_unref(n);
     /* The buffer's limit applies to the payload. */
     event_payload_begin(&out, 3);
@@ -132,10 +135,10 @@ static void replay_buffer_retains_the_last_events(void **state)
     }
     assert_int_equal(r.count, REPLAY_COUNT);
     for (uint32_t i = 0; i < REPLAY_COUNT; i++)
-        assert_ptr_equal(replay_entry_at(&r, i)->event, list[i + 10]);
-    replay_evict_expired(&r, 1000 + REPLAY_AGE_S);
+        assert_ptr_equal(replay_buffer_entry_at(&r, i)->event, list[i + 10]);
+    replay_buffer_evict_expired(&r, 1000 + REPLAY_AGE_S);
     assert_int_equal(r.count, REPLAY_COUNT);
-    replay_evict_expired(&r, 1001 + REPLAY_AGE_S);
+    replay_buffer_evict_expired(&r, 1001 + REPLAY_AGE_S);
     assert_int_equal(r.count, 0);
     assert_null(r.oldest); /* an idle session has no memory for events */
 }
@@ -162,7 +165,7 @@ static void full_replay_buffer_takes_at_most_69_kib(void **state)
     }
     assert_int_equal(r.count, REPLAY_COUNT);
     assert_int_equal(r.bytes, REPLAY_COUNT * 10);
-    assert_int_equal(replay_entry_at(&r, REPLAY_COUNT - 1)->form, PAYLOAD_WITHOUT_CONTENT);
+    assert_int_equal(replay_buffer_entry_at(&r, REPLAY_COUNT - 1)->form, PAYLOAD_WITHOUT_CONTENT);
     replay_buffer_clear(&r);
     replay_buffer_add(&r, n, 0, 1000);
     assert_true(bytes_of_pages(&r) <= 160); /* a quiet session takes almost nothing */
@@ -178,7 +181,7 @@ static void replay_buffer_handles_times_beyond_2038(void **state)
 
     for (int64_t i = 0; i < 3; i++)
         replay_buffer_add(&r, n, 0, 4000000000 + i);
-    replay_evict_expired(&r, 4000000001 + REPLAY_AGE_S);
+    replay_buffer_evict_expired(&r, 4000000001 + REPLAY_AGE_S);
     assert_int_equal(r.count, 2);
     assert_int_equal(r.oldest_s, 4000000001);
     replay_buffer_clear(&r);
@@ -197,11 +200,11 @@ static void replay_buffer_expires_events_one_by_one(void **state)
         gateway_event_unref(n);
     }
     for (uint32_t left = 3; left; left--) {
-        replay_evict_expired(&r, 1003 - left + REPLAY_AGE_S);
+        replay_buffer_evict_expired(&r, 1003 - left + REPLAY_AGE_S);
         assert_int_equal(r.count, left);
         assert_int_equal(r.oldest_s, 1003 - left);
     }
-    replay_evict_expired(&r, 1003 + REPLAY_AGE_S);
+    replay_buffer_evict_expired(&r, 1003 + REPLAY_AGE_S);
     assert_int_equal(r.count, 0);
 }
 

@@ -8,9 +8,9 @@ static void respelled(const char *json, const char *expected)
     struct buf out;
 
     buf_init(&out, 4096);
-    encode_for_old_api(str_of(json), &out);
+    encode_json_for_old_api(str_of(json), &out);
     assert_int_equal(out.n, strlen(expected));
-    assert_memory_equal(buf_str(&out).p, expected, out.n);
+    assert_memory_equal(buf_as_str(&out).p, expected, out.n);
     buf_clear(&out);
 }
 

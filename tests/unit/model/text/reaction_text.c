@@ -35,8 +35,8 @@ static const struct reaction_emoji wave = { { GIVEN, 71 },
                                             STR_INIT("wa\"\n\tve"),
                                             { GIVEN, true } };
 
-static void append_stored_reaction(snowflake id, const struct reaction_emoji *emoji,
-                                   const char *key, int64_t normal, int64_t burst)
+static void append_reaction_as_stored(snowflake id, const struct reaction_emoji *emoji,
+                                      const char *key, int64_t normal, int64_t burst)
 {
     struct reaction_line line = { .id = id,
                                   .normal = normal,
@@ -53,7 +53,7 @@ static struct str as_described(const struct reaction *reactions, size_t count)
     struct json_writer j = json_writer_to_buf(&described);
 
     schema_encode(&j, type_reactions.of, &(struct list){ (void *)(uintptr_t)reactions, count, 0 });
-    return buf_str(&described);
+    return buf_as_str(&described);
 }
 
 static struct str as_shown(void)
@@ -61,7 +61,7 @@ static struct str as_shown(void)
     struct json_writer j = json_writer_to_buf(&shown);
 
     schema_encode(&j, &type_reactions, &(struct str){ text.p, text.n });
-    return buf_str(&shown);
+    return buf_as_str(&shown);
 }
 
 static void stored_reactions_are_written_as_their_schema_describes(void **state)
@@ -75,15 +75,15 @@ static void stored_reactions_are_written_as_their_schema_describes(void **state)
         { .emoji = &wave, .count = 1, .count_details = &of[3] },
     };
 
-    append_stored_reaction(1, &fire, "x", 3, 0);
-    append_stored_reaction(UINT64_MAX, &wave, ":71", 0, 1);
-    append_stored_reaction(0x123456789abcdef0, &fire, "y", 123456, 654321);
-    append_stored_reaction(9, &wave, ":72", 1, 0);
-    reaction_text_mark_reader(buf_str(&text), 1, READER_REACTED_NORMAL);
-    reaction_text_mark_reader(buf_str(&text), UINT64_MAX, READER_REACTED_BURST);
-    reaction_text_mark_reader(buf_str(&text), 0x123456789abcdef0, READER_REACTED_NORMAL);
-    reaction_text_mark_reader(buf_str(&text), 0x123456789abcdef0, READER_REACTED_BURST);
-    reaction_text_mark_reader(buf_str(&text), 5, READER_REACTED_BURST);
+    append_reaction_as_stored(1, &fire, "x", 3, 0);
+    append_reaction_as_stored(UINT64_MAX, &wave, ":71", 0, 1);
+    append_reaction_as_stored(0x123456789abcdef0, &fire, "y", 123456, 654321);
+    append_reaction_as_stored(9, &wave, ":72", 1, 0);
+    reaction_text_mark_reader(buf_as_str(&text), 1, READER_REACTED_NORMAL);
+    reaction_text_mark_reader(buf_as_str(&text), UINT64_MAX, READER_REACTED_BURST);
+    reaction_text_mark_reader(buf_as_str(&text), 0x123456789abcdef0, READER_REACTED_NORMAL);
+    reaction_text_mark_reader(buf_as_str(&text), 0x123456789abcdef0, READER_REACTED_BURST);
+    reaction_text_mark_reader(buf_as_str(&text), 5, READER_REACTED_BURST);
     assert_str(as_shown(), str_dup_cstring(arena, as_described(reactions, 4)));
 }
 
@@ -98,10 +98,10 @@ static void stored_reaction_lines_are_parsed(void **state)
     (void)state;
     struct reaction_line line;
 
-    append_stored_reaction(UINT64_MAX, &wave, ":71", -2, 5);
-    append_stored_reaction(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
-    reaction_text_mark_reader(buf_str(&text), 7, READER_REACTED_NORMAL);
-    struct str rest = reaction_text_skip_first_line(buf_str(&text));
+    append_reaction_as_stored(UINT64_MAX, &wave, ":71", -2, 5);
+    append_reaction_as_stored(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
+    reaction_text_mark_reader(buf_as_str(&text), 7, READER_REACTED_NORMAL);
+    struct str rest = reaction_text_skip_first_line(buf_as_str(&text));
     assert_true(reaction_line_parse_next(&rest, &line));
     assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.reader_bits);
     assert_true(str_is(line.key, ":71"));
@@ -118,9 +118,9 @@ static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
     (void)state;
     struct reaction_line line;
 
-    append_stored_reaction(7, &fire, "x", 1, 0);
+    append_reaction_as_stored(7, &fire, "x", 1, 0);
     size_t whole = text.n;
-    append_stored_reaction(8, &fire, "y", 1, 0);
+    append_reaction_as_stored(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
         struct str rest = reaction_text_skip_first_line(str_dup(arena, str_slice(text.p, n)));
 
@@ -148,11 +148,11 @@ static void reaction_line_names_the_first_four_users(void **state)
         assert_true(reaction_line_contains_user(&line, id));
     }
     reaction_line_append(&text, &line);
-    assert_int_equal(reaction_text_get_state(buf_str(&text)), HAS_REACTIONS_WITH_ALL_USERS);
+    assert_int_equal(reaction_text_get_state(buf_as_str(&text)), HAS_REACTIONS_WITH_ALL_USERS);
     reaction_line_add_user(arena, &line, 5);
     assert_true(line.normal == 5 && !reaction_line_contains_user(&line, 5));
     reaction_line_append(&text, &line);
-    assert_int_equal(reaction_text_get_state(buf_str(&text)), MAY_HAVE_REACTIONS);
+    assert_int_equal(reaction_text_get_state(buf_as_str(&text)), MAY_HAVE_REACTIONS);
     /* Another user is named only if all other users are named. */
     reaction_line_remove_user(arena, &line, 2);
     assert_true(line.normal == 4 && !reaction_line_contains_user(&line, 2));
@@ -173,10 +173,10 @@ static void reaction_of_the_reading_user_is_marked_as_me(void **state)
     reaction_line_add_user(arena, &line, 70);
     reaction_line_add_user(arena, &line, 71);
     reaction_line_append(&text, &line);
-    reaction_text_set_reader(buf_str(&text), 72);
+    reaction_text_set_reader(buf_as_str(&text), 72);
     assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":false"));
     buf_reset(&shown);
-    reaction_text_set_reader(buf_str(&text), 71);
+    reaction_text_set_reader(buf_as_str(&text), 71);
     assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
 }
 

@@ -35,7 +35,7 @@ static void assert_authorization(const struct aws_credentials *c, const struct a
     buf_clear(&out);
 }
 
-static void get_of_a_range_is_signed(void **state)
+static void aws_get_request_of_a_range_is_signed(void **state)
 {
     const struct aws_parameter headers[] = { EXAMPLE_HEADERS, { STR("range"), STR("bytes=0-9") } };
 
@@ -53,13 +53,13 @@ static void get_of_a_range_is_signed(void **state)
         "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
 }
 
-static void put_with_an_encoded_name_is_signed(void **state)
+static void aws_put_request_with_an_encoded_name_is_signed(void **state)
 {
     char digest[AWS_DIGEST_SIZE];
     struct buf path;
 
     (void)state;
-    aws_digest(STR("Welcome to Amazon S3."), digest);
+    aws_compute_sha256(STR("Welcome to Amazon S3."), digest);
     const struct aws_parameter headers[] = {
         { STR("date"), STR("Fri, 24 May 2013 00:00:00 GMT") },
         { STR("host"), STR("examplebucket.s3.amazonaws.com") },
@@ -72,7 +72,7 @@ static void put_with_an_encoded_name_is_signed(void **state)
     assert_authorization(
         &example,
         &(struct aws_request){ .method = "PUT",
-                               .path = buf_str(&path),
+                               .path = buf_as_str(&path),
                                .headers = headers,
                                .header_count = 5,
                                .payload_digest = str_of(digest) },
@@ -83,7 +83,7 @@ static void put_with_an_encoded_name_is_signed(void **state)
     buf_clear(&path);
 }
 
-static void parameters_without_value_and_in_any_order_are_signed(void **state)
+static void aws_query_parameters_are_sorted_before_signing(void **state)
 {
     const struct aws_parameter headers[] = { EXAMPLE_HEADERS };
     const struct aws_parameter lifecycle[] = { { STR("lifecycle"), STR("") } };
@@ -112,7 +112,7 @@ static void parameters_without_value_and_in_any_order_are_signed(void **state)
         "Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
 
-static void url_is_presigned(void **state)
+static void aws_url_is_presigned(void **state)
 {
     const struct aws_parameter headers[] = { { STR("host"),
                                                STR("examplebucket.s3.amazonaws.com") } };
@@ -135,7 +135,7 @@ static void url_is_presigned(void **state)
 }
 
 /* The cases get-vanilla, post-vanilla and get-vanilla-query-order-key-case of the test suite. */
-static void cases_of_the_test_suite_are_signed(void **state)
+static void aws_test_suite_requests_are_signed(void **state)
 {
     static const struct aws_credentials suite = {
         "AKIDEXAMPLE",
@@ -172,7 +172,7 @@ static void cases_of_the_test_suite_are_signed(void **state)
                          "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 }
 
-static void time_is_formatted_in_utc(void **state)
+static void aws_timestamp_is_formatted_in_utc(void **state)
 {
     char text[AWS_TIMESTAMP_SIZE];
 
@@ -184,12 +184,12 @@ static void time_is_formatted_in_utc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(get_of_a_range_is_signed),
-        cmocka_unit_test(put_with_an_encoded_name_is_signed),
-        cmocka_unit_test(parameters_without_value_and_in_any_order_are_signed),
-        cmocka_unit_test(url_is_presigned),
-        cmocka_unit_test(cases_of_the_test_suite_are_signed),
-        cmocka_unit_test(time_is_formatted_in_utc),
+        cmocka_unit_test(aws_get_request_of_a_range_is_signed),
+        cmocka_unit_test(aws_put_request_with_an_encoded_name_is_signed),
+        cmocka_unit_test(aws_query_parameters_are_sorted_before_signing),
+        cmocka_unit_test(aws_url_is_presigned),
+        cmocka_unit_test(aws_test_suite_requests_are_signed),
+        cmocka_unit_test(aws_timestamp_is_formatted_in_utc),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,13 +104,13 @@ static void check_chunks_in_pieces(const struct reading *c, size_t first, size_t
     if (used < 0) {
         buf_printf(&out, "%ld", used);
     } else {
-        buf_add_str(&out, buf_str(&body));
+        buf_add_str(&out, buf_as_str(&body));
         buf_printf(&out, done ? " done" : " more");
         assert_int_equal(c->bytes.n - at, c->rest);
     }
-    if (!str_is(buf_str(&out), c->expect))
+    if (!str_is(buf_as_str(&out), c->expect))
         fail_msg("%s: '%.*s' instead of '%s' (%zu, then %zu a piece)", c->name,
-                 STR_ARGS(buf_str(&out)), c->expect, first, step);
+                 STR_ARGS(buf_as_str(&out)), c->expect, first, step);
     buf_clear(&body);
     buf_clear(&out);
 }
@@ -138,7 +138,7 @@ static long read_all(const struct buf *bytes)
     bool done;
 
     buf_init(&body, MAX_BODY);
-    long used = http_decode_chunks(&chunks, buf_str(bytes), &body, &done);
+    long used = http_decode_chunks(&chunks, buf_as_str(bytes), &body, &done);
     buf_clear(&body);
     return used;
 }

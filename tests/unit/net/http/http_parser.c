@@ -281,8 +281,8 @@ static void request_heads_are_parsed_equally_wherever_they_are_split(void **stat
         long result = read_first(c->head, n, &out);
 
         decided |= result != 0;
-        if (!str_is(buf_str(&out), decided ? c->expect : "more"))
-            fail_msg("%s, cut at %zu: %.*s instead of %s", c->name, n, STR_ARGS(buf_str(&out)),
+        if (!str_is(buf_as_str(&out), decided ? c->expect : "more"))
+            fail_msg("%s, cut at %zu: %.*s instead of %s", c->name, n, STR_ARGS(buf_as_str(&out)),
                      c->expect);
         if (result > 0)
             assert_int_equal(result, c->head.n);
@@ -352,10 +352,10 @@ static void request_line_length_is_limited(void **state)
     struct http_request r;
     struct buf b = long_line(HTTP_MAX_LINE);
 
-    assert_int_equal(http_parse_head(buf_str(&b), &r), b.n);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), b.n);
     buf_clear(&b);
     b = long_line(HTTP_MAX_LINE + 1);
-    assert_int_equal(http_parse_head(buf_str(&b), &r), -414);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), -414);
     /* The limit also applies before the end of the line has arrived. */
     assert_int_equal(http_parse_head(str_slice(b.p, HTTP_MAX_LINE + 1), &r), 0);
     assert_int_equal(http_parse_head(str_slice(b.p, HTTP_MAX_LINE + 2), &r), -414);
@@ -363,7 +363,7 @@ static void request_line_length_is_limited(void **state)
 
     buf_init(&b, 1 << 20);
     add_times(&b, 'A', HTTP_MAX_LINE + 2);
-    assert_int_equal(http_parse_head(buf_str(&b), &r), -414);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), -414);
     buf_clear(&b);
 }
 
@@ -386,11 +386,11 @@ static void total_header_size_is_limited(void **state)
     size_t line = strlen("GET / HTTP/1.1\r\n");
     struct buf b = long_head(HTTP_MAX_HEAD);
 
-    assert_int_equal(http_parse_head(buf_str(&b), &r), b.n);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), b.n);
     assert_int_equal(http_parse_head(str_slice(b.p, b.n - 1), &r), 0);
     buf_clear(&b);
     b = long_head(HTTP_MAX_HEAD + 1);
-    assert_int_equal(http_parse_head(buf_str(&b), &r), -431);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), -431);
     assert_int_equal(http_parse_head(str_slice(b.p, line + HTTP_MAX_HEAD - 1), &r), 0);
     assert_int_equal(http_parse_head(str_slice(b.p, line + HTTP_MAX_HEAD), &r), -431);
     buf_clear(&b);
@@ -408,11 +408,11 @@ static void number_of_header_lines_is_limited(void **state)
         buf_add_lit(&b, "A: b\r\n");
     size_t n = b.n;
     buf_add_lit(&b, "\r\n");
-    assert_int_equal(http_parse_head(buf_str(&b), &r), b.n);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), b.n);
     assert_int_equal(r.header_count, HTTP_MAX_HEADERS);
     b.n = n;
     buf_add_lit(&b, "A");
-    assert_int_equal(http_parse_head(buf_str(&b), &r), -431);
+    assert_int_equal(http_parse_head(buf_as_str(&b), &r), -431);
     buf_clear(&b);
 }
 

@@ -163,7 +163,7 @@ static void describe(struct buf *out, const struct multipart *m)
         if (p->filename)
             buf_printf(out, "(%s,%s)", p->filename, p->content_type ? p->content_type : "");
         buf_add_char(out, '=');
-        buf_add_str(out, buf_str(&p->data));
+        buf_add_str(out, buf_as_str(&p->data));
         buf_add_char(out, ' ');
     }
 }
@@ -200,9 +200,9 @@ static void check_multipart_in_pieces(const struct reading *c, size_t first, siz
     else
         buf_printf(&out, end == ERR_BAD_REQUEST ? "bad" : "large");
     assert_true(end == OK || end == ERR_BAD_REQUEST || end == ERR_ENTITY_TOO_LARGE);
-    if (!str_is(buf_str(&out), c->expect))
+    if (!str_is(buf_as_str(&out), c->expect))
         fail_msg("%s: '%.*s' instead of '%s' (%zu, then %zu a piece)", c->name,
-                 STR_ARGS(buf_str(&out)), c->expect, first, step);
+                 STR_ARGS(buf_as_str(&out)), c->expect, first, step);
     buf_clear(&out);
     multipart_free(m);
 }
@@ -250,7 +250,7 @@ static void multipart_parts_are_found_by_name(void **state)
                      OK);
     assert_int_equal(multipart_finish(m), OK);
     assert_int_equal(multipart_part_count(m), 3);
-    assert_str(buf_str(&multipart_find_part(m, STR("b"))->data), "2");
+    assert_str(buf_as_str(&multipart_find_part(m, STR("b"))->data), "2");
     assert_null(multipart_find_part(m, STR("c")));
     assert_null(multipart_part_at(m, 3));
     multipart_free(m);

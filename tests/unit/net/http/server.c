@@ -159,7 +159,7 @@ static bool every_loop_stops(void)
     bool all = true;
 
     for (unsigned i = 0; i < APP_LOOPS; i++)
-        loop_call_and_wait(loops_get(app.loops, i), check_loop_is_stopping, &all);
+        loop_call_and_wait(loops_get_loop_at(app.loops, i), check_loop_is_stopping, &all);
     return all;
 }
 

@@ -301,7 +301,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *out)
     while (at < piece.n || found) {
         struct ws_message m;
 
-        used = ws_decode(r, copy + at, piece.n - at, &m, &found);
+        used = ws_reader_decode_bytes(r, copy + at, piece.n - at, &m, &found);
         if (used < 0)
             break;
         at += (size_t)used;
@@ -339,9 +339,9 @@ static void check_reading_in_pieces(const struct reading *c, struct str bytes, s
     for (size_t at = first; going && at < bytes.n; at += step)
         going = feed_to_replaceable_reader(
             &r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
-    if (!str_is(buf_str(&out), c->expect))
-        fail_msg("%s: %.*s instead of %s (%zu, then %zu a piece)", c->name, STR_ARGS(buf_str(&out)),
-                 c->expect, first, step);
+    if (!str_is(buf_as_str(&out), c->expect))
+        fail_msg("%s: %.*s instead of %s (%zu, then %zu a piece)", c->name,
+                 STR_ARGS(buf_as_str(&out)), c->expect, first, step);
     ws_reader_free(&r);
     buf_clear(&out);
 }
@@ -350,7 +350,7 @@ static void websocket_frames_are_parsed_equally_in_all_pieces(void **state)
 {
     const struct reading *c = *state;
     struct buf b = case_bytes(c);
-    struct str bytes = buf_str(&b);
+    struct str bytes = buf_as_str(&b);
 
     check_reading_in_pieces(c, bytes, bytes.n, 1);
     check_reading_in_pieces(c, bytes, 0, 1);
@@ -372,7 +372,7 @@ static void whole_message_is_neither_copied_nor_allocated(void **state)
     bool found;
 
     ws_reader_init(&r, 1000);
-    assert_int_equal(ws_decode(&r, b.p, b.n, &m, &found), b.n);
+    assert_int_equal(ws_reader_decode_bytes(&r, b.p, b.n, &m, &found), b.n);
     assert_true(found);
     assert_ptr_equal(m.payload.p, b.p + 6);
     assert_null(r.pieces);
@@ -390,12 +390,12 @@ static void reader_frees_a_message_received_in_pieces(void **state)
     bool found;
 
     ws_reader_init(&r, 1000);
-    assert_int_equal(ws_decode(&r, b.p, 8, &m, &found), 8);
+    assert_int_equal(ws_reader_decode_bytes(&r, b.p, 8, &m, &found), 8);
     assert_false(found);
-    assert_int_equal(ws_decode(&r, b.p + 8, b.n - 8, &m, &found), b.n - 8);
+    assert_int_equal(ws_reader_decode_bytes(&r, b.p + 8, b.n - 8, &m, &found), b.n - 8);
     assert_true(found);
     assert_str(m.payload, "Hello");
-    assert_int_equal(ws_decode(&r, NULL, 0, &m, &found), 0);
+    assert_int_equal(ws_reader_decode_bytes(&r, NULL, 0, &m, &found), 0);
     assert_false(found);
     assert_null(r.pieces);
     ws_reader_free(&r);
@@ -415,7 +415,7 @@ static void reader_is_idle_only_between_messages(void **state)
     ws_reader_init(&r, 1000);
     assert_true(ws_reader_release_message(&r));
     for (size_t at = 0; at < b.n; at++) {
-        assert_int_equal(ws_decode(&r, b.p + at, 1, &m, &found), 1);
+        assert_int_equal(ws_reader_decode_bytes(&r, b.p + at, 1, &m, &found), 1);
         assert_int_equal(ws_reader_release_message(&r), at + 1 == b.n);
     }
     assert_null(r.pieces);
@@ -452,8 +452,8 @@ static void frame_that_does_not_fit_the_buffer_is_omitted(void **state)
     assert_true(buf_is_full(&out));
     buf_clear(&out);
     ws_append_frame(&out, WS_TEXT, STR("abcd"));
-    assert_str(buf_str(&out), "\x81\x04"
-                              "abcd");
+    assert_str(buf_as_str(&out), "\x81\x04"
+                                 "abcd");
     buf_clear(&out);
 }
 
@@ -465,8 +465,8 @@ static void close_reason_is_truncated_at_a_character_boundary(void **state)
 
     buf_init(&out, 1000);
     ws_append_close_frame(&out, 1001, STR("bye"));
-    assert_str(buf_str(&out), "\x88\x05\x03\xe9"
-                              "bye");
+    assert_str(buf_as_str(&out), "\x88\x05\x03\xe9"
+                                 "bye");
     buf_reset(&out);
     ws_append_close_frame(&out, 1001, str_slice("bye\xa9", 3));
     assert_int_equal(out.n, 2 + 2 + 3);

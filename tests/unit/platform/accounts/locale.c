@@ -6,7 +6,7 @@
 static void assert_locale_from_headers(const char *named, const char *accepted,
                                        const char *expected)
 {
-    struct str found = locale_from_header_values(str_of(named), str_of(accepted));
+    struct str found = determine_locale_from_header_values(str_of(named), str_of(accepted));
 
     if (!expected) {
         assert_null(found.p);

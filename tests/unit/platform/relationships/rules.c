@@ -166,8 +166,8 @@ static struct relationship_pair swap_bond_sides(const struct relationship_pair *
 
 /* A removal event is for a row that existed, an addition event for one that exists. Only blocks
  * on the other side change without an event. */
-static void check_emitted_events(const struct relationship_side *before,
-                                 const struct relationship_side_change *after)
+static void check_emitted_events(const struct relationship_row *before,
+                                 const struct relationship_row_change *after)
 {
     bool there_before = before->type || before->ignored;
     bool there_after = after->type || after->ignored;
@@ -230,8 +230,8 @@ static void random_relationship_operations_keep_legal_pairs(void **state)
 
 static void settings_decide_who_may_send_friend_requests(void **state)
 {
-    const struct acquaintance nobody = { 0 }, friend = { .mutual_friend = true },
-                              guild = { .mutual_guild = true };
+    const struct user_acquaintance nobody = { 0 }, friend = { .mutual_friend = true },
+                                   guild = { .mutual_guild = true };
     /* bits, unknown user, mutual friend, mutual guild, suggested */
     static const int rows[][5] = {
         { 14, 1, 1, 1, 1 }, { 8, 1, 1, 1, 1 }, { 2, 0, 1, 0, 1 },
@@ -250,11 +250,11 @@ static void settings_decide_who_may_send_friend_requests(void **state)
 static void users_without_common_friend_or_small_guild_are_unknown(void **state)
 {
     (void)state;
-    assert_true(users_have_no_acquaintance(&(struct acquaintance){ 0 }));
-    assert_true(users_have_no_acquaintance(&(struct acquaintance){ .mutual_guild = true }));
-    assert_false(users_have_no_acquaintance(&(struct acquaintance){ .small_guild = true }));
-    assert_false(users_have_no_acquaintance(&(struct acquaintance){ .mutual_friend = true }));
-    assert_false(users_have_no_acquaintance(&(struct acquaintance){ .suggested = true }));
+    assert_true(users_have_no_acquaintance(&(struct user_acquaintance){ 0 }));
+    assert_true(users_have_no_acquaintance(&(struct user_acquaintance){ .mutual_guild = true }));
+    assert_false(users_have_no_acquaintance(&(struct user_acquaintance){ .small_guild = true }));
+    assert_false(users_have_no_acquaintance(&(struct user_acquaintance){ .mutual_friend = true }));
+    assert_false(users_have_no_acquaintance(&(struct user_acquaintance){ .suggested = true }));
 }
 
 static void friend_request_spam_is_detected_by_account_history(void **state)

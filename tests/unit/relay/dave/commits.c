@@ -36,7 +36,7 @@ static void group_is_reset_if_all_report_an_invalid_commit(void **state)
     assert_true(dave_hall.counters.resets >= 1);
 }
 
-static void member_whose_commit_most_report_no_longer_commits(void **state)
+static void member_with_reported_invalid_commits_may_not_commit(void **state)
 {
     (void)state;
     dave_client_range_join(1, 4);
@@ -82,12 +82,12 @@ static enum dave_message_result commit_try(struct dave_client *c, struct dave_co
     dave_write_commit(&b, &commit, f);
     buf_add_str(&b, more);
     enum dave_message_result v =
-        dave_room_handle_commit(dave_hall.room, c->id.user, buf_str(&b), dave_hall.now);
+        dave_room_handle_commit(dave_hall.room, c->id.user, buf_as_str(&b), dave_hall.now);
     buf_clear(&b);
     return v;
 }
 
-static void commits_of_a_removal_are_checked(void **state)
+static void commit_that_removes_a_member_is_checked(void **state)
 {
     struct dave_client *c = round_open(), *other = &dave_hall.clients[2];
     unsigned char refs[2][MLS_HASH];
@@ -142,7 +142,7 @@ static void commits_of_a_removal_are_checked(void **state)
     mem_free(big);
 }
 
-static void commits_of_adds_need_a_welcome_for_each(void **state)
+static void commit_with_adds_needs_a_welcome_for_each_member(void **state)
 {
     unsigned char refs[2][MLS_HASH], packages[3][MLS_HASH] = { { 0 } };
     struct buf welcome;
@@ -169,24 +169,24 @@ static void commits_of_adds_need_a_welcome_for_each(void **state)
     buf_init(&welcome, 1 << 16);
     assert_int_equal(commit_try(c, commit, FAULT_NONE, STR("")), DAVE_REFUSED);
     dave_write_welcome(&welcome, packages, 1);
-    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_str(&welcome)), DAVE_REFUSED);
+    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_as_str(&welcome)), DAVE_REFUSED);
     buf_reset(&welcome);
     dave_write_welcome(&welcome, packages, 3);
-    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_str(&welcome)), DAVE_REFUSED);
+    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_as_str(&welcome)), DAVE_REFUSED);
     buf_reset(&welcome);
     dave_write_welcome(&welcome, packages + 1, 2);
-    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_str(&welcome)), DAVE_REFUSED);
+    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_as_str(&welcome)), DAVE_REFUSED);
     buf_reset(&welcome);
     dave_write_welcome(&welcome, packages, 2);
     commit.reference_count = 1; /* not all outstanding proposals */
-    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_str(&welcome)), DAVE_OUTDATED);
+    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_as_str(&welcome)), DAVE_OUTDATED);
     commit.reference_count = 2;
     assert_int_equal(dave_hall.counters.refused_commits, 4);
-    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_str(&welcome)), DAVE_ACCEPTED);
+    assert_int_equal(commit_try(c, commit, FAULT_NONE, buf_as_str(&welcome)), DAVE_ACCEPTED);
     buf_clear(&welcome);
 }
 
-static void first_commit_comes_from_leaf_0_of_a_proposed_member(void **state)
+static void first_dave_commit_must_come_from_leaf_0(void **state)
 {
     (void)state;
     dave_client_join(1, 1)->silent = true;
@@ -210,10 +210,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DAVE_TEST(member_with_an_invalid_commit_is_added_again),
         DAVE_TEST(group_is_reset_if_all_report_an_invalid_commit),
-        DAVE_TEST(member_whose_commit_most_report_no_longer_commits),
-        DAVE_TEST(commits_of_a_removal_are_checked),
-        DAVE_TEST(commits_of_adds_need_a_welcome_for_each),
-        DAVE_TEST(first_commit_comes_from_leaf_0_of_a_proposed_member),
+        DAVE_TEST(member_with_reported_invalid_commits_may_not_commit),
+        DAVE_TEST(commit_that_removes_a_member_is_checked),
+        DAVE_TEST(commit_with_adds_needs_a_welcome_for_each_member),
+        DAVE_TEST(first_dave_commit_must_come_from_leaf_0),
     };
 
     return cmocka_run_group_tests_name("relay/dave/commits", tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void two_members_form_a_group_without_a_transition(void **state)
     assert_int_equal(dave_hall.counters.refused_commits, 0);
 }
 
-static void third_member_joins_with_a_transition(void **state)
+static void third_dave_member_joins_with_a_transition(void **state)
 {
     (void)state;
     dave_client_range_join(1, 2);
@@ -49,7 +49,7 @@ static void third_member_joins_with_a_transition(void **state)
     assert_int_equal(dave_hall.counters.transitions, 1);
 }
 
-static void joins_during_a_round_are_batched_into_the_next(void **state)
+static void joins_during_a_commit_round_wait_for_the_next(void **state)
 {
     (void)state;
     dave_client_range_join(1, 2);
@@ -63,7 +63,7 @@ static void joins_during_a_round_are_batched_into_the_next(void **state)
     assert_int_equal(dave_hall.counters.epochs, 3);
 }
 
-static void leaves_are_reused_from_the_left(void **state)
+static void lowest_free_dave_leaf_is_reused_first(void **state)
 {
     (void)state;
     dave_client_range_join(1, 6);
@@ -154,7 +154,7 @@ static void member_that_returns_before_the_first_commit_causes_a_new_group(void 
     expect_dave_received(1, DAVE_PREPARE_EPOCH, 1);
 }
 
-static void replaced_key_package_revokes_its_add(void **state)
+static void new_key_package_revokes_the_add_proposal(void **state)
 {
     (void)state;
     for (snowflake i = 1; i <= 3; i++)
@@ -187,7 +187,7 @@ static void key_package_replaced_during_a_round_is_used_in_the_next(void **state
     expect_dave_received(3, DAVE_WELCOME, 1);
 }
 
-static void joining_twice_replaces_the_participant(void **state)
+static void joining_dave_twice_replaces_the_participant(void **state)
 {
     (void)state;
     dave_client_range_join(1, 3);
@@ -199,7 +199,7 @@ static void joining_twice_replaces_the_participant(void **state)
 
 /* --- sole members and resets ------------------------------------------------------------ */
 
-static void sole_member_starts_a_new_group(void **state)
+static void single_remaining_member_starts_a_new_dave_group(void **state)
 {
     (void)state;
     dave_client_range_join(1, 3);
@@ -230,7 +230,7 @@ static void sole_member_starts_a_new_group(void **state)
     expect_dave_group();
 }
 
-static void member_left_alone_before_the_first_commit_starts_again(void **state)
+static void dave_group_restarts_for_a_single_remaining_member(void **state)
 {
     (void)state;
     dave_client_join(1, 1)->silent = true;
@@ -245,7 +245,7 @@ static void member_left_alone_before_the_first_commit_starts_again(void **state)
     expect_dave_group();
 }
 
-static void group_is_reset_if_nobody_commits(void **state)
+static void dave_group_is_reset_if_nobody_commits(void **state)
 {
     (void)state;
     dave_client_range_join(1, 2);
@@ -469,7 +469,7 @@ static void json_messages_have_the_documented_members(void **state)
         buf_reset(&b);
         assert_true(dave_message_is_json(&cases[i].message));
         dave_message_write_json(&cases[i].message, &b);
-        assert_str(buf_str(&b), cases[i].json);
+        assert_str(buf_as_str(&b), cases[i].json);
     }
     assert_false(dave_message_is_json(&(struct dave_message){ .op = DAVE_WELCOME }));
     buf_clear(&b);
@@ -479,19 +479,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DAVE_TEST(two_members_form_a_group_without_a_transition),
-        DAVE_TEST(third_member_joins_with_a_transition),
-        DAVE_TEST(joins_during_a_round_are_batched_into_the_next),
-        DAVE_TEST(leaves_are_reused_from_the_left),
+        DAVE_TEST(third_dave_member_joins_with_a_transition),
+        DAVE_TEST(joins_during_a_commit_round_wait_for_the_next),
+        DAVE_TEST(lowest_free_dave_leaf_is_reused_first),
         DAVE_TEST(member_that_leaves_and_returns_at_once_is_replaced),
         DAVE_TEST(member_that_leaves_between_add_and_commit_is_removed),
         DAVE_TEST(member_that_leaves_before_the_first_commit_is_removed),
         DAVE_TEST(member_that_returns_before_the_first_commit_causes_a_new_group),
-        DAVE_TEST(replaced_key_package_revokes_its_add),
+        DAVE_TEST(new_key_package_revokes_the_add_proposal),
         DAVE_TEST(key_package_replaced_during_a_round_is_used_in_the_next),
-        DAVE_TEST(joining_twice_replaces_the_participant),
-        DAVE_TEST(sole_member_starts_a_new_group),
-        DAVE_TEST(member_left_alone_before_the_first_commit_starts_again),
-        DAVE_TEST(group_is_reset_if_nobody_commits),
+        DAVE_TEST(joining_dave_twice_replaces_the_participant),
+        DAVE_TEST(single_remaining_member_starts_a_new_dave_group),
+        DAVE_TEST(dave_group_restarts_for_a_single_remaining_member),
+        DAVE_TEST(dave_group_is_reset_if_nobody_commits),
         DAVE_TEST(time_to_wait_for_a_commit_is_limited),
         DAVE_TEST(key_packages_are_checked_and_limited),
         DAVE_TEST(key_package_before_the_session_description_is_ignored),

@@ -40,7 +40,7 @@ static void copy_free(struct str s)
 
 /* --- reading and writing ---------------------------------------------------------------- */
 
-static void lengths_are_written_in_the_shortest_form(void **state)
+static void mls_lengths_are_written_in_the_shortest_form(void **state)
 {
     static const struct {
         size_t n, bytes;
@@ -55,7 +55,7 @@ static void lengths_are_written_in_the_shortest_form(void **state)
         buf_reset(&b);
         mls_write_vector(&b, str_slice(content, cases[i].n));
         assert_int_equal(b.n, cases[i].n + cases[i].bytes);
-        struct mls_reader r = { .rest = buf_str(&b) };
+        struct mls_reader r = { .rest = buf_as_str(&b) };
         assert_int_equal(mls_read_vector(&r).n, cases[i].n);
         assert_false(r.failed);
         assert_int_equal(r.rest.n, 0);
@@ -64,7 +64,7 @@ static void lengths_are_written_in_the_shortest_form(void **state)
     buf_clear(&b);
 }
 
-static void longer_forms_of_lengths_are_refused(void **state)
+static void mls_lengths_not_in_shortest_form_are_refused(void **state)
 {
     static const unsigned char longer[][4] = { { 0x40, 63 },
                                                { 0x80, 0, 0, 63 },
@@ -82,7 +82,7 @@ static void longer_forms_of_lengths_are_refused(void **state)
     }
 }
 
-static void reading_beyond_the_end_fails_and_stays_failed(void **state)
+static void mls_reader_stays_failed_after_reading_beyond_the_end(void **state)
 {
     struct mls_reader r = { .rest = STR("\1\2\3") };
 
@@ -136,7 +136,7 @@ static void key_package_is_refused_if_truncated_or_changed_anywhere(void **state
     assert_true(mls_key_package_read(whole, USER + 1, &k));
 }
 
-static void each_fault_of_a_key_package_is_refused(void **state)
+static void key_package_with_any_single_fault_is_refused(void **state)
 {
     struct dave_identity id;
     struct mls_key_package k;
@@ -148,7 +148,7 @@ static void each_fault_of_a_key_package_is_refused(void **state)
     for (enum dave_fault f = FAULT_NONE; f < FAULTS_OF_PACKAGES; f++) {
         buf_reset(&b);
         dave_write_package(&b, &id, f);
-        if (mls_key_package_read(buf_str(&b), USER, &k) != (f == FAULT_NONE))
+        if (mls_key_package_read(buf_as_str(&b), USER, &k) != (f == FAULT_NONE))
             fail_msg("fault %d is not refused", f);
     }
     buf_clear(&b);
@@ -182,7 +182,7 @@ static void key_package_may_have_2_kib(void **state)
             free(extension);
             padding += n - b.n;
         } while (b.n != n);
-        assert_int_equal(mls_key_package_read(buf_str(&b), USER, &k), n == MLS_KEY_PACKAGE);
+        assert_int_equal(mls_key_package_read(buf_as_str(&b), USER, &k), n == MLS_KEY_PACKAGE);
     }
     buf_clear(&b);
     identity_clear(&id);
@@ -218,13 +218,13 @@ static void commit_and_welcome_of_the_davey_library_are_read(void **state)
 
     buf_init(&b, 1 << 16);
     assert_true(mls_welcome_write(&w, NULL, &b));
-    assert_true(str_eq(buf_str(&b), w.bytes));
+    assert_true(str_eq(buf_as_str(&b), w.bytes));
     for (size_t i = 0; i < 2; i++) {
         assert_true(mls_key_package_read(hex(packages[i], package), USER + 1 + i, &k));
         assert_true(mls_welcome_has_secrets_for(&w, k.ref));
         buf_reset(&b);
         assert_true(mls_welcome_write(&w, k.ref, &b));
-        r = (struct mls_reader){ .rest = buf_str(&b) };
+        r = (struct mls_reader){ .rest = buf_as_str(&b) };
         assert_true(mls_welcome_read(&r, &one));
         assert_int_equal(one.secret_count, 1);
         assert_true(mls_welcome_has_secrets_for(&one, k.ref));
@@ -287,7 +287,7 @@ static void commit_and_welcome_are_refused_if_truncated_anywhere(void **state)
     }
 }
 
-static void each_fault_of_a_commit_is_refused(void **state)
+static void commit_with_any_single_fault_is_refused(void **state)
 {
     unsigned char references[2][MLS_HASH] = { { 1 }, { 2 } };
     struct dave_identity id;
@@ -303,7 +303,7 @@ static void each_fault_of_a_commit_is_refused(void **state)
 
         buf_reset(&b);
         dave_write_commit(&b, &commit, right ? FAULT_NONE : f);
-        struct mls_reader r = { .rest = buf_str(&b) };
+        struct mls_reader r = { .rest = buf_as_str(&b) };
         if (mls_commit_read(&r, &c) != right)
             fail_msg("fault %d is not refused", f);
         if (right)
@@ -319,7 +319,7 @@ static void each_fault_of_a_commit_is_refused(void **state)
 
         buf_reset(&b);
         dave_write_commit(&b, &commit, of_leaves[i]);
-        struct mls_reader r = { .rest = buf_str(&b) };
+        struct mls_reader r = { .rest = buf_as_str(&b) };
         if (mls_commit_read(&r, &c) && mls_commit_verify_path(&c))
             fail_msg("fault %d is not refused", of_leaves[i]);
     }
@@ -327,7 +327,7 @@ static void each_fault_of_a_commit_is_refused(void **state)
     identity_clear(&id);
 }
 
-static void each_fault_of_a_welcome_is_refused(void **state)
+static void welcome_with_any_single_fault_is_refused(void **state)
 {
     unsigned char refs[2][MLS_HASH] = { { 1 }, { 2 } };
     struct mls_welcome w;
@@ -336,20 +336,20 @@ static void each_fault_of_a_welcome_is_refused(void **state)
     (void)state;
     buf_init(&b, 1 << 16);
     dave_write_welcome(&b, refs, 2);
-    struct mls_reader r = { .rest = buf_str(&b) };
+    struct mls_reader r = { .rest = buf_as_str(&b) };
     assert_true(mls_welcome_read(&r, &w));
     b.p[1] = 1; /* suite */
-    r = (struct mls_reader){ .rest = buf_str(&b) };
+    r = (struct mls_reader){ .rest = buf_as_str(&b) };
     assert_false(mls_welcome_read(&r, &w));
     b.p[1] = 2;
     size_t length_of_ref = 4;
     assert_int_equal(b.p[length_of_ref], MLS_HASH);
     b.p[length_of_ref]--;
-    r = (struct mls_reader){ .rest = buf_str(&b) };
+    r = (struct mls_reader){ .rest = buf_as_str(&b) };
     assert_false(mls_welcome_read(&r, &w));
     buf_reset(&b);
     dave_write_welcome(&b, refs, 0);
-    r = (struct mls_reader){ .rest = buf_str(&b) };
+    r = (struct mls_reader){ .rest = buf_as_str(&b) };
     assert_false(mls_welcome_read(&r, &w));
     buf_clear(&b);
 }
@@ -364,7 +364,7 @@ static void external_sender_package_has_the_documented_layout(void **state)
     (void)state;
     buf_init(&b, 256);
     mls_write_external_sender(key, &b);
-    struct mls_reader r = { .rest = buf_str(&b) };
+    struct mls_reader r = { .rest = buf_as_str(&b) };
     assert_true(str_eq(mls_read_vector(&r), mls_key_get_public_key(key)));
     assert_int_equal(mls_read_number(&r, 2), 1);
     assert_str(mls_read_vector(&r), "guildhall");
@@ -391,19 +391,19 @@ static void proposals_are_signed_and_have_the_documented_layout(void **state)
     assert_memory_equal(b.p, head, sizeof head);
     assert_memory_equal(b.p + sizeof head, "\0\1", 2);
     assert_memory_equal(b.p + sizeof head + 2, k.bytes.p, k.bytes.n);
-    struct mls_reader r = { .rest = buf_str(&b) };
+    struct mls_reader r = { .rest = buf_as_str(&b) };
     assert_true(dave_read_proposal(&r, mls_key_get_public_key(key), &received));
     assert_int_equal(r.rest.n, 0);
     assert_memory_equal(received.ref, ref, MLS_HASH);
     assert_memory_equal(received.package_ref, k.ref, MLS_HASH);
-    r = (struct mls_reader){ .rest = buf_str(&b) };
+    r = (struct mls_reader){ .rest = buf_as_str(&b) };
     assert_false(dave_read_proposal(&r, mls_key_get_public_key(other), &received));
 
     size_t start = b.n; /* a second proposal in the same buffer */
     mls_write_remove_proposal(key, GROUP, 5, 9, &b, ref);
     assert_memory_equal(b.p + start, head, sizeof head);
     assert_memory_equal(b.p + start + sizeof head, "\0\3\0\0\0\x09", 6);
-    r = (struct mls_reader){ .rest = str_skip_bytes(buf_str(&b), start) };
+    r = (struct mls_reader){ .rest = str_skip_bytes(buf_as_str(&b), start) };
     assert_true(dave_read_proposal(&r, mls_key_get_public_key(key), &received));
     assert_memory_equal(received.ref, ref, MLS_HASH);
     buf_clear(&b);
@@ -419,7 +419,7 @@ static void signatures_are_bound_to_label_and_key(void **state)
     (void)state;
     buf_init(&b, 256);
     mls_sign_with_label(key, "LeafNodeTBS", STR("con"), STR("tent"), &b);
-    struct mls_reader r = { .rest = buf_str(&b) };
+    struct mls_reader r = { .rest = buf_as_str(&b) };
     struct str signature = mls_read_vector(&r), public_key = mls_key_get_public_key(key);
     assert_true(
         mls_verify_with_label(public_key, "LeafNodeTBS", STR("content"), STR(""), signature));
@@ -438,18 +438,18 @@ static void signatures_are_bound_to_label_and_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_written_in_the_shortest_form),
-        cmocka_unit_test(longer_forms_of_lengths_are_refused),
-        cmocka_unit_test(reading_beyond_the_end_fails_and_stays_failed),
+        cmocka_unit_test(mls_lengths_are_written_in_the_shortest_form),
+        cmocka_unit_test(mls_lengths_not_in_shortest_form_are_refused),
+        cmocka_unit_test(mls_reader_stays_failed_after_reading_beyond_the_end),
         cmocka_unit_test(key_package_of_the_davey_library_is_accepted),
         cmocka_unit_test(key_package_is_refused_if_truncated_or_changed_anywhere),
-        cmocka_unit_test(each_fault_of_a_key_package_is_refused),
+        cmocka_unit_test(key_package_with_any_single_fault_is_refused),
         cmocka_unit_test(key_package_may_have_2_kib),
         cmocka_unit_test(commit_and_welcome_of_the_davey_library_are_read),
         cmocka_unit_test(commit_with_path_of_the_davey_library_is_verified),
         cmocka_unit_test(commit_and_welcome_are_refused_if_truncated_anywhere),
-        cmocka_unit_test(each_fault_of_a_commit_is_refused),
-        cmocka_unit_test(each_fault_of_a_welcome_is_refused),
+        cmocka_unit_test(commit_with_any_single_fault_is_refused),
+        cmocka_unit_test(welcome_with_any_single_fault_is_refused),
         cmocka_unit_test(external_sender_package_has_the_documented_layout),
         cmocka_unit_test(proposals_are_signed_and_have_the_documented_layout),
         cmocka_unit_test(signatures_are_bound_to_label_and_key),

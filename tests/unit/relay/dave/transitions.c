@@ -59,7 +59,7 @@ static void changes_during_a_transition_wait_for_its_end(void **state)
     expect_dave_group();
 }
 
-static void transition_ids_wrap_around_to_1(void **state)
+static void dave_transition_ids_wrap_around_to_1(void **state)
 {
     (void)state;
     dave_client_range_join(1, 2);
@@ -112,7 +112,7 @@ static void client_without_dave_downgrades_the_room(void **state)
     assert_int_equal(dave_hall.counters.downgrades, 1);
 }
 
-static void room_is_upgraded_when_the_last_client_without_dave_leaves(void **state)
+static void encryption_begins_when_the_last_plain_client_leaves(void **state)
 {
     (void)state;
     dave_client_join(8, 0);
@@ -135,7 +135,7 @@ static void room_is_upgraded_when_the_last_client_without_dave_leaves(void **sta
     assert_int_equal(dave_hall.counters.downgrades, 0);
 }
 
-static void upgrade_during_a_downgrade_finishes_the_downgrade(void **state)
+static void dave_upgrade_ends_a_running_downgrade(void **state)
 {
     (void)state;
     dave_client_range_join(1, 3);
@@ -154,7 +154,7 @@ static void upgrade_during_a_downgrade_finishes_the_downgrade(void **state)
     expect_dave_group();
 }
 
-static void key_package_that_crosses_a_downgrade_answers_its_request(void **state)
+static void key_package_sent_during_a_downgrade_is_used(void **state)
 {
     (void)state;
     dave_client_enter(9, 0);
@@ -167,7 +167,7 @@ static void key_package_that_crosses_a_downgrade_answers_its_request(void **stat
     expect_dave_group();
 }
 
-static void late_participant_is_brought_to_the_version_of_the_room(void **state)
+static void late_participant_gets_the_dave_version_of_the_room(void **state)
 {
     (void)state;
     dave_client_range_join(1, 2);
@@ -198,7 +198,7 @@ static void late_participant_is_brought_to_the_version_of_the_room(void **state)
     assert_int_equal(c->transition, 0);
 }
 
-static void stage_stays_at_version_0(void **state)
+static void stage_channel_has_no_dave_encryption(void **state)
 {
     (void)state;
     dave_hall_close(NULL);
@@ -217,13 +217,13 @@ int main(void)
         DAVE_TEST(transition_ends_after_2_seconds_without_an_answer),
         DAVE_TEST(transition_does_not_wait_for_a_member_that_left),
         DAVE_TEST(changes_during_a_transition_wait_for_its_end),
-        DAVE_TEST(transition_ids_wrap_around_to_1),
+        DAVE_TEST(dave_transition_ids_wrap_around_to_1),
         DAVE_TEST(client_without_dave_downgrades_the_room),
-        DAVE_TEST(room_is_upgraded_when_the_last_client_without_dave_leaves),
-        DAVE_TEST(upgrade_during_a_downgrade_finishes_the_downgrade),
-        DAVE_TEST(key_package_that_crosses_a_downgrade_answers_its_request),
-        DAVE_TEST(late_participant_is_brought_to_the_version_of_the_room),
-        DAVE_TEST(stage_stays_at_version_0),
+        DAVE_TEST(encryption_begins_when_the_last_plain_client_leaves),
+        DAVE_TEST(dave_upgrade_ends_a_running_downgrade),
+        DAVE_TEST(key_package_sent_during_a_downgrade_is_used),
+        DAVE_TEST(late_participant_gets_the_dave_version_of_the_room),
+        DAVE_TEST(stage_channel_has_no_dave_encryption),
     };
 
     return cmocka_run_group_tests_name("relay/dave/transitions", tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 enum { KEY = 7 };
 
-static void latest_route_of_a_client_is_found(void **state)
+static void newest_address_route_of_a_client_is_found(void **state)
 {
     struct address_routes *routes = address_routes_new();
 
@@ -42,7 +42,7 @@ static void address_of_a_browser_is_reserved_for_its_worker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latest_route_of_a_client_is_found),
+        cmocka_unit_test(newest_address_route_of_a_client_is_found),
         cmocka_unit_test(address_of_a_browser_is_reserved_for_its_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void audio_of_a_room_comes_before_its_video(void **state)
     mem_free(f);
 }
 
-static void senders_of_a_room_take_turns(void **state)
+static void senders_of_a_room_are_forwarded_in_turn(void **state)
 {
     struct fixture *f = fixture_new();
 
@@ -120,7 +120,7 @@ static void senders_of_a_room_take_turns(void **state)
 }
 
 /* Rooms that always have datagrams get the same time, whatever one datagram costs. */
-static void busy_rooms_get_equal_shares(void **state)
+static void busy_rooms_get_equal_shares_of_time(void **state)
 {
     static const unsigned costs[ROOMS] = { 502, 52, 6, 102 };
     struct fixture *f = fixture_new();
@@ -145,7 +145,7 @@ static void busy_rooms_get_equal_shares(void **state)
 }
 
 /* A room that is idle between its datagrams comes first only until its credit is used up. */
-static void idle_room_comes_first_only_while_it_has_credit(void **state)
+static void idle_room_has_priority_only_within_its_share(void **state)
 {
     struct fixture *f = fixture_new();
     int taken = 0;
@@ -177,7 +177,7 @@ static void full_queue_of_a_sender_drops_its_oldest_datagram(void **state)
 }
 
 /* If the whole queue is full, a room with few datagrams loses none. */
-static void full_queue_takes_from_rooms_above_their_share(void **state)
+static void full_queue_drops_media_of_rooms_above_their_share(void **state)
 {
     struct fixture *f = fixture_new();
     struct media_queue_sender *many = mem_new(100 * sizeof *many), *sender;
@@ -224,7 +224,7 @@ static void room_may_end_while_its_datagram_is_handled(void **state)
 
 /* While a datagram is forwarded to a large room, only datagrams of rooms that were idle are handled
  * in between, and none of the same room. */
-static void rooms_that_were_idle_interrupt_a_large_one(void **state)
+static void idle_room_interrupts_forwarding_of_a_large_room(void **state)
 {
     struct fixture *f = fixture_new();
     struct media_queue_sender *sender;
@@ -256,12 +256,12 @@ int main(void)
         cmocka_unit_test(datagrams_of_a_sender_stay_in_order),
         cmocka_unit_test(small_room_never_waits_for_the_video_of_a_large_room),
         cmocka_unit_test(audio_of_a_room_comes_before_its_video),
-        cmocka_unit_test(senders_of_a_room_take_turns),
-        cmocka_unit_test(busy_rooms_get_equal_shares),
-        cmocka_unit_test(idle_room_comes_first_only_while_it_has_credit),
+        cmocka_unit_test(senders_of_a_room_are_forwarded_in_turn),
+        cmocka_unit_test(busy_rooms_get_equal_shares_of_time),
+        cmocka_unit_test(idle_room_has_priority_only_within_its_share),
         cmocka_unit_test(full_queue_of_a_sender_drops_its_oldest_datagram),
-        cmocka_unit_test(full_queue_takes_from_rooms_above_their_share),
-        cmocka_unit_test(rooms_that_were_idle_interrupt_a_large_one),
+        cmocka_unit_test(full_queue_drops_media_of_rooms_above_their_share),
+        cmocka_unit_test(idle_room_interrupts_forwarding_of_a_large_room),
         cmocka_unit_test(room_may_end_while_its_datagram_is_handled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

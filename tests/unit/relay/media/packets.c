@@ -17,30 +17,30 @@ static void voice_datagram_kinds_are_recognized(void **state)
     unsigned char b[1500] = { 0, 1, 0, 70, 1, 2, 3, 4 };
 
     (void)state;
-    assert_int_equal(packet_classify(packet(b, 74)), PACKET_IS_DISCOVERY);
+    assert_int_equal(classify_media_datagram(packet(b, 74)), PACKET_IS_DISCOVERY);
     assert_int_equal(packet_read_ssrc(PACKET_IS_DISCOVERY, packet(b, 74)), 0x01020304);
-    assert_int_equal(packet_classify(packet(b, 73)), PACKET_IGNORED);
-    assert_int_equal(packet_classify(packet(b, 75)), PACKET_IGNORED);
+    assert_int_equal(classify_media_datagram(packet(b, 73)), PACKET_IGNORED);
+    assert_int_equal(classify_media_datagram(packet(b, 75)), PACKET_IGNORED);
     b[1] = 2;
-    assert_int_equal(packet_classify(packet(b, 74)), PACKET_IGNORED);
+    assert_int_equal(classify_media_datagram(packet(b, 74)), PACKET_IGNORED);
     memcpy(b, "\x13\x37\xca\xfe", 4);
-    assert_int_equal(packet_classify(packet(b, 8)), PACKET_IS_PING);
+    assert_int_equal(classify_media_datagram(packet(b, 8)), PACKET_IS_PING);
     memcpy(b, "\x80\x78", 2);
     memcpy(b + 8, "\x0a\x0b\x0c\x0d", 4);
     for (size_t n = 0; n < 12; n++)
-        assert_int_equal(packet_classify(packet(b, n)), PACKET_IGNORED);
-    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTP);
+        assert_int_equal(classify_media_datagram(packet(b, n)), PACKET_IGNORED);
+    assert_int_equal(classify_media_datagram(packet(b, 12)), PACKET_RTP);
     assert_int_equal(packet_read_ssrc(PACKET_RTP, packet(b, 12)), 0x0a0b0c0d);
-    assert_int_equal(packet_classify(packet(b, PACKET_MAX)), PACKET_RTP);
-    assert_int_equal(packet_classify(packet(b, PACKET_MAX + 1)), PACKET_IGNORED);
+    assert_int_equal(classify_media_datagram(packet(b, PACKET_MAX)), PACKET_RTP);
+    assert_int_equal(classify_media_datagram(packet(b, PACKET_MAX + 1)), PACKET_IGNORED);
     b[1] = 0xf8; /* with a marker */
-    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTP);
+    assert_int_equal(classify_media_datagram(packet(b, 12)), PACKET_RTP);
     b[1] = 200;
-    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTCP);
+    assert_int_equal(classify_media_datagram(packet(b, 12)), PACKET_RTCP);
     b[1] = 206;
-    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTCP);
+    assert_int_equal(classify_media_datagram(packet(b, 12)), PACKET_RTCP);
     b[0] = 0x40;
-    assert_int_equal(packet_classify(packet(b, 12)), PACKET_IGNORED);
+    assert_int_equal(classify_media_datagram(packet(b, 12)), PACKET_IGNORED);
 }
 
 static void ssrcs_with_the_cookie_of_stun_are_not_allowed(void **state)
@@ -261,7 +261,7 @@ static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
     unsigned tracks = 0;
 
     (void)state;
-    while (!rtp_stream_start_hashes_are_full(&s)) {
+    while (!rtp_stream_has_no_space_for_start_hashes(&s)) {
         for (unsigned i = 0; i < 300; i++)
             stream_admits_packet(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
         tracks++;

@@ -215,7 +215,7 @@ static void client_without_srtp_is_refused(void **state)
     browser_close(&b);
 }
 
-static void lost_flight_is_sent_again_after_the_timeout(void **state)
+static void lost_dtls_messages_are_sent_again_after_timeout(void **state)
 {
     struct browser b;
     unsigned char lost[DTLS_MAX_DATAGRAM];
@@ -271,7 +271,7 @@ int main(void)
         cmocka_unit_test(one_of_several_offered_fingerprints_is_enough),
         cmocka_unit_test(client_without_certificate_is_refused),
         cmocka_unit_test(client_without_srtp_is_refused),
-        cmocka_unit_test(lost_flight_is_sent_again_after_the_timeout),
+        cmocka_unit_test(lost_dtls_messages_are_sent_again_after_timeout),
         cmocka_unit_test(malformed_records_are_ignored),
         cmocka_unit_test(records_are_distinguished_from_other_datagrams),
     };

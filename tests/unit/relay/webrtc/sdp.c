@@ -103,7 +103,7 @@ static void answer_has_all_lines_that_clients_need(void **state)
     (void)state;
     buf_init(&out, 4096);
     sdp_write_answer(&out, "sha-256 4A:79", STR("Xk3p"), STR("pw"), candidates, 2);
-    assert_true(str_is(buf_str(&out),
+    assert_true(str_is(buf_as_str(&out),
                        "m=audio 50000 ICE/SDP\na=fingerprint:sha-256 4A:79\nc=IN IP4 203.0.113.5\n"
                        "a=rtcp:50000\na=ice-ufrag:Xk3p\na=ice-pwd:pw\na=fingerprint:sha-256 4A:79\n"
                        "a=candidate:1 1 UDP 2130706431 203.0.113.5 50000 typ host\n"

@@ -86,7 +86,7 @@ static void requests_without_user_name_or_integrity_are_refused(void **state)
     assert_false(stun_parse_request(str_slice(whole.p, 20 + 0x38), &request));
 }
 
-static void other_datagrams_are_not_stun(void **state)
+static void other_datagrams_are_not_recognized_as_stun(void **state)
 {
     static const unsigned char discovery[74] = { 0, 1, 0, 70, 0, 0, 0, 16 };
     unsigned char bytes[200];
@@ -97,7 +97,7 @@ static void other_datagrams_are_not_stun(void **state)
     assert_true(stun_is_message(message(bytes)));
 }
 
-static void indications_and_responses_are_not_requests(void **state)
+static void stun_indications_and_responses_are_not_requests(void **state)
 {
     unsigned char bytes[200];
     struct str whole = message(bytes);
@@ -118,8 +118,8 @@ int main(void)
         cmocka_unit_test(response_has_the_address_and_can_be_verified),
         cmocka_unit_test(changed_and_truncated_requests_are_refused),
         cmocka_unit_test(requests_without_user_name_or_integrity_are_refused),
-        cmocka_unit_test(other_datagrams_are_not_stun),
-        cmocka_unit_test(indications_and_responses_are_not_requests),
+        cmocka_unit_test(other_datagrams_are_not_recognized_as_stun),
+        cmocka_unit_test(stun_indications_and_responses_are_not_requests),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

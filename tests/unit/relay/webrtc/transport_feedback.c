@@ -7,7 +7,7 @@
 
 enum { MS = 1000 };
 
-static void number_is_read_from_its_extension(void **state)
+static void packet_number_is_read_from_the_header_extension(void **state)
 {
     struct decrypted_rtp_packet p = {
         .extended = true,
@@ -61,7 +61,7 @@ static void feedback_has_the_arrival_time_of_each_packet(void **state)
     assert_int_equal(out[19], 1);
 }
 
-static void feedback_fits_a_datagram_and_large_gaps_are_skipped(void **state)
+static void transport_feedback_fits_a_datagram_despite_gaps(void **state)
 {
     struct transport_feedback f = { 0 };
     unsigned char out[PACKET_MAX];
@@ -83,9 +83,9 @@ static void feedback_fits_a_datagram_and_large_gaps_are_skipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(number_is_read_from_its_extension),
+        cmocka_unit_test(packet_number_is_read_from_the_header_extension),
         cmocka_unit_test(feedback_has_the_arrival_time_of_each_packet),
-        cmocka_unit_test(feedback_fits_a_datagram_and_large_gaps_are_skipped),
+        cmocka_unit_test(transport_feedback_fits_a_datagram_despite_gaps),
     };
 
     return cmocka_run_group_tests_name("relay/webrtc/transport_feedback", tests, NULL, NULL);

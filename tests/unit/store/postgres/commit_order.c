@@ -43,7 +43,7 @@ static PGresult *get_and_hold(PGconn *c)
 /* Must run before threads call libpq. */
 static void replace_libpq_functions(void)
 {
-    if (!libpq_load())
+    if (!load_libpq())
         return;
     held.real = pq;
     pq.sendQuery = send_and_detect_commit;
@@ -62,7 +62,7 @@ static struct {
     atomic_uint count;
 } announced;
 
-static void record_committed_work(struct work_item *w)
+static void record_committed_work_item(struct work_item *w)
 {
     announced.works[announced.count] = w;
     atomic_fetch_add(&announced.count, 1);
@@ -77,15 +77,15 @@ static void commit_is_announced_after_commits_it_depends_on(void **state)
     reopen_with(f, 2);
     struct test_work *ones = test_works_new(3, &finished);
     for (int i = 0; i < 3; i++)
-        ones[i].work.committed = record_committed_work;
+        ones[i].work.committed = record_committed_work_item;
     announced.count = 0;
     delay_first_commit();
-    store_submit(f->store, &ones[0].work);
+    store_submit_work_item(f->store, &ones[0].work);
     wait_for(&held.answered);
 
     /* The other worker has passed the announcement when it answers the read. */
-    store_submit(f->store, &ones[1].work);
-    store_submit(f->store, &ones[2].work);
+    store_submit_work_item(f->store, &ones[1].work);
+    store_submit_work_item(f->store, &ones[2].work);
     int64_t n = store_number(f->store, "select n from counter");
     unsigned early = announced.count;
     sem_post(&held.go);
@@ -116,12 +116,12 @@ static void failed_commit_does_not_delay_later_announcements(void **state)
     struct test_work *ones = test_works_new(2, &finished);
     ones[1].add = 2;
     for (int i = 0; i < 2; i++)
-        ones[i].work.committed = record_committed_work;
+        ones[i].work.committed = record_committed_work_item;
     announced.count = 0;
     delay_first_commit();
-    store_submit(f->store, &ones[0].work);
+    store_submit_work_item(f->store, &ones[0].work);
     wait_for(&held.answered);
-    store_submit(f->store, &ones[1].work);
+    store_submit_work_item(f->store, &ones[1].work);
     int64_t n = store_number(f->store, "select n from counter");
     unsigned early = announced.count;
     sem_post(&held.go);
@@ -177,11 +177,12 @@ static void position_of_a_failed_transaction_is_reported_as_aborted(void **state
     no_error(store_open(&f->options, &f->store));
     voided.count = 0;
     store_on_log_position_aborted(f->store, record_aborted_position, NULL);
-    no_error(store_run(f->store, STORE_WRITE, NULL, log_something, NULL));
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, log_something, NULL));
     for (unsigned i = 0; i < 2; i++) {
         test_postgres_do(f->postgres, refusals[i]);
-        assert_int_equal(store_run(f->store, STORE_WRITE, NULL, log_something, NULL),
-                         ERR_STORAGE_FULL);
+        assert_int_equal(
+            store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, log_something, NULL),
+            ERR_STORAGE_FULL);
         assert_int_equal(voided.count, i + 1);
         assert_int_equal(voided.positions[i],
                          store_number(f->store, "select last_value from log_position"));
@@ -189,7 +190,9 @@ static void position_of_a_failed_transaction_is_reported_as_aborted(void **state
     /* A transaction that fails before it has a position leaves no gap. */
     test_postgres_do(f->postgres, "drop trigger refuse on counter; create trigger refuse before "
                                   "update on counter for each row execute function refuse_row()");
-    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, log_something, NULL), ERR_STORAGE_FULL);
+    assert_int_equal(
+        store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, log_something, NULL),
+        ERR_STORAGE_FULL);
     assert_int_equal(voided.count, 2);
     assert_int_equal(store_number(f->store, "select count(*) from log where body is null"), 2);
     assert_int_equal(store_number(f->store, "select count(*) from log"), 3);

@@ -24,7 +24,7 @@ static struct {
     const struct work_item *works[2 * COUNT];
 } said;
 
-static void record_committed_work(struct work_item *w)
+static void record_committed_work_item(struct work_item *w)
 {
     said.works[said.count++] = w;
 }
@@ -69,7 +69,7 @@ static struct test_work *adders_new(size_t count, sem_t *finished)
         ones[i].work.owner = count - i; /* the group is sorted by owner */
         ones[i].work.may_share = true;
         ones[i].work.run = insert_counter_value;
-        ones[i].work.committed = record_committed_work;
+        ones[i].work.committed = record_committed_work_item;
     }
     said.count = 0;
     return ones;
@@ -219,7 +219,7 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
     ones[2].work.run = leave_group_and_wait_for_other;
     ones[5].work.run = leave_group_and_wait_for_other;
     busy->work.run = occupy_connection;
-    store_submit(f->store, &busy->work);
+    store_submit_work_item(f->store, &busy->work);
     wait_for(&parting.began);
     run_as_batch(f, ones, COUNT, &finished);
     wait_for(&finished);

@@ -1,4 +1,5 @@
-/* id_order.c - tests that ids of one stream are committed in increasing order (tx_order_id). */
+/* id_order.c - tests that ids of one stream are committed in increasing order
+ * (tx_make_ids_visible_in_order). */
 #include "unit/unit.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static enum err insert_new_id(struct work_item *w, struct tx *tx)
     snowflake id = snowflake_new();
 
     o->add++;
-    tx_order_id(tx, STREAM, id);
+    tx_make_ids_visible_in_order(tx, STREAM, id);
     return tx_exec_deferred(tx, "insert into ids (owner, id) values ($1, $2)",
                             BIND(v_id(w->owner), v_id(id)));
 }
@@ -90,9 +91,9 @@ static void id_is_created_again_if_a_greater_one_was_committed(void **state)
     sem_init(&other_committed, 0, 0);
     ones[0].work.run = insert_new_id_late;
     ones[0].work.may_share = false;
-    store_submit(f->store, &ones[0].work);
+    store_submit_work_item(f->store, &ones[0].work);
     wait_for(&id_created);
-    store_submit(f->store, &ones[1].work);
+    store_submit_work_item(f->store, &ones[1].work);
     wait_for(&finished);
     assert_int_equal(ones[1].result, OK);
     sem_post(&other_committed);

@@ -49,7 +49,7 @@ static enum err query_while_another_writes(struct work_item *w, struct tx *tx)
     bool found;
     enum err e = tx_one(tx, counter_questions[0], NO_BIND, &r, &found);
 
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     if (e)
         return e;
     a->seen[0] = row_int(&r, 0);
@@ -108,7 +108,7 @@ static enum err query_twice_by_id(struct work_item *w, struct tx *tx)
     enum err e = tx_one(tx, "select n + cast($1 as bigint) from counter", &id, 1, &r, &found);
 
     a->runs++;
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     if (!e)
         a->seen[0] = row_int(&r, 0);
     if (!e && a->questions > 1)
@@ -183,7 +183,7 @@ static enum err query_invalid_sql(struct work_item *w, struct tx *tx)
 
     if (a != &a->batch->reads[1])
         return ask_some(w, tx);
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     return tx_one(tx, "select cast($1 as bigint)", BIND(v_text(STR("no number"))), &r, &found);
 }
 
@@ -227,7 +227,7 @@ static enum err query_slowly(struct work_item *w, struct tx *tx)
     struct rows r;
     bool found;
 
-    if (a != &a->batch->reads[1] || !loop_current())
+    if (a != &a->batch->reads[1] || !loop_get_current())
         return ask_some(w, tx);
     return tx_one(tx, "select 1 from (select pg_sleep(6)) x", NO_BIND, &r, &found);
 }
@@ -251,10 +251,10 @@ static void slow_loop_read_does_not_block_others(void **state)
 static enum err expect_long(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
-    enum err e = tx_require_background(tx);
+    enum err e = tx_require_background_thread(tx);
 
     a->runs++;
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     return e ? e : ask_some(w, tx);
 }
 
@@ -317,7 +317,7 @@ static enum err work_between_rows(struct work_item *w, struct tx *tx)
         tx_query(tx, "select generate_series(1, cast($1 as int))", BIND(v_int(a->questions)), &r);
 
     a->runs++;
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     if (e)
         return e;
     a->seen[0] = 0;
@@ -360,7 +360,7 @@ static enum err query_one_of_many(struct work_item *w, struct tx *tx)
     bool found;
     enum err e = tx_one(tx, test_sql(many_sql[a->batch->id]), NO_BIND, &r, &found);
 
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     if (!e)
         a->seen[0] = row_int(&r, 0);
     return e;
@@ -373,7 +373,7 @@ static enum err count_prepared(struct work_item *w, struct tx *tx)
     bool found;
     enum err e = tx_one(tx, "select count(*) from pg_prepared_statements", NO_BIND, &r, &found);
 
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     if (!e)
         a->seen[0] = row_int(&r, 0);
     return e;
@@ -424,7 +424,7 @@ static void store_close_completes_loop_reads(void **state)
     }
     for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         b.reads[i].one.work.arena = arena_new();
-    loop_call_and_wait(loops_get(loops, 0), batch_submit, &b);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), batch_submit, &b);
     store_close(f->store);
     f->store = NULL;
     for (int i = 0; i < READS_PER_ROUND_TRIP; i++)

@@ -46,7 +46,7 @@ static void guest_do(struct guest *g, const char *fmt)
     test_postgres_do(g->f->postgres, sql);
 }
 
-static void reopen_store_as_new_role(struct guest *g, struct fixture *f)
+static void reopen_store_as_new_postgres_role(struct guest *g, struct fixture *f)
 {
     g->f = f;
     snprintf(g->role, sizeof g->role, "guest_%ld", (long)getpid());
@@ -78,7 +78,7 @@ static void transactions_time_out_while_the_database_is_unavailable(void **state
     struct fixture *f = *state;
     struct guest g;
 
-    reopen_store_as_new_role(&g, f);
+    reopen_store_as_new_postgres_role(&g, f);
     assert_true(store_is_reachable(f->store));
     guest_do(&g, "alter role %s nologin");
     terminate_store_connections(f);
@@ -119,7 +119,7 @@ static void full_disk_of_the_database_is_reported(void **state)
     test_postgres_do(f->postgres, "create function leave_full() returns bigint language plpgsql as "
                                   "$$ begin raise 'no room' using errcode = '53100'; end $$");
     one->work.run = fail_with_full_disk;
-    store_submit(f->store, &one->work);
+    store_submit_work_item(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, ERR_STORAGE_FULL);
     test_works_free(one, 1);
@@ -145,7 +145,7 @@ static void statement_above_the_time_limit_is_cancelled(void **state)
     counter_make(f);
     store_read_stats(f->store, &before);
     one->work.run = sleep_too_long;
-    store_submit(f->store, &one->work);
+    store_submit_work_item(f->store, &one->work);
     wait_for(&finished);
     store_read_stats(f->store, &after);
     assert_int_equal(one->result, ERR_UNAVAILABLE);

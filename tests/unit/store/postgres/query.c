@@ -46,7 +46,7 @@ static enum err query_and_write(struct work_item *w, struct tx *tx)
     return OK;
 }
 
-static void run_named_work(struct fixture *f, struct work_item work)
+static void run_work_item_with_name(struct fixture *f, struct work_item work)
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
@@ -57,7 +57,7 @@ static void run_named_work(struct fixture *f, struct work_item work)
     one->work.run = work.run;
     memcpy(one->work.ids, work.ids, sizeof work.ids);
     one->work.id_count = work.id_count;
-    store_submit(f->store, &one->work);
+    store_submit_work_item(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -77,7 +77,7 @@ static void learned_queries_of_a_write_share_a_round_trip(void **state)
     do {
         assert_in_range(++tries, 1, TRIES);
         before = count_round_trips(f);
-        run_named_work(
+        run_work_item_with_name(
             f, (struct work_item){ .mode = STORE_WRITE, .name = "writes", .run = query_and_write });
     } while (count_round_trips(f) - before != 2);
     assert_int_equal(store_number(f->store, "select n from counter"), tries * 3);
@@ -118,12 +118,12 @@ static uint64_t count_trips_of_child(struct fixture *f, snowflake id)
     uint64_t before = count_round_trips(f);
 
     newest += 10;
-    run_named_work(f, (struct work_item){ .mode = STORE_READ,
-                                          .name = "related",
-                                          .is_idempotent = true,
-                                          .run = query_related_id,
-                                          .ids = { id, newest },
-                                          .id_count = 2 });
+    run_work_item_with_name(f, (struct work_item){ .mode = STORE_READ,
+                                                   .name = "related",
+                                                   .is_idempotent = true,
+                                                   .run = query_related_id,
+                                                   .ids = { id, newest },
+                                                   .id_count = 2 });
     return count_round_trips(f) - before;
 }
 
@@ -179,19 +179,19 @@ static enum err run_variable_queries(struct work_item *w, struct tx *tx)
     return e;
 }
 
-static void run_named_read(struct fixture *f, const char *name, bool again, int asks)
+static void run_read_with_name(struct fixture *f, const char *name, bool again, int asks)
 {
     sometimes.runs = 0;
     sometimes.asks = asks;
-    run_named_work(f, (struct work_item){ .mode = STORE_READ,
-                                          .name = name,
-                                          .is_idempotent = again,
-                                          .run = run_variable_queries });
+    run_work_item_with_name(f, (struct work_item){ .mode = STORE_READ,
+                                                   .name = name,
+                                                   .is_idempotent = again,
+                                                   .run = run_variable_queries });
 }
 
 static void run_repeatable_read(struct fixture *f, int asks)
 {
-    run_named_read(f, "sometimes", true, asks);
+    run_read_with_name(f, "sometimes", true, asks);
 }
 
 /* A read that had one query before ends its transaction with it; a second query restarts the
@@ -223,8 +223,8 @@ static void read_with_side_effects_is_never_restarted(void **state)
 
     reopen_with_one_connection(f);
     for (int i = 0; i < 3; i++)
-        run_named_read(f, name, false, 1);
-    run_named_read(f, name, false, 3);
+        run_read_with_name(f, name, false, 1);
+    run_read_with_name(f, name, false, 3);
     assert_int_equal(sometimes.runs, 1);
     assert_int_equal(sometimes.last, 2);
 }

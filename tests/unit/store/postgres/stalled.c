@@ -17,7 +17,7 @@ enum { LONG = 8 * 1024 * 1024, LONGEST_S = 60 };
 
 static bool stalls; /* the database stops after the begin of the transaction */
 
-static enum err measure_text(struct tx *tx, void *arg)
+static enum err count_characters_of_text(struct tx *tx, void *arg)
 {
     struct str *text = arg;
     struct rows row;
@@ -42,14 +42,18 @@ static void sending_to_a_stalled_database_times_out(void **state)
     snprintf(where, sizeof where, "%s host=%s", f->postgres, stalling_start());
     f->options.postgres = where;
     no_error(store_open(&f->options, &f->store));
-    no_error(store_run(f->store, STORE_WRITE, NULL, measure_text, &text));
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, count_characters_of_text,
+                                            &text));
     stalls = true;
     int64_t began = clock_monotonic_ns();
-    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, measure_text, &text), ERR_UNAVAILABLE);
+    assert_int_equal(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL,
+                                                    count_characters_of_text, &text),
+                     ERR_UNAVAILABLE);
     assert_in_range((clock_monotonic_ns() - began) / 1000000000, 0, LONGEST_S);
     stalls = false;
     stalling_set(false);
-    no_error(store_run(f->store, STORE_WRITE, NULL, measure_text, &text));
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, count_characters_of_text,
+                                            &text));
     store_close(f->store);
     f->store = NULL;
     stalling_end();

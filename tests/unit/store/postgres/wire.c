@@ -59,7 +59,7 @@ static void worker_reads_all_of_a_long_tls_record(void **state)
     for (int i = 0; i < 5; i++) {
         int64_t bytes = 0;
 
-        no_error(store_run(f->store, STORE_READ, NULL, read_long, &bytes));
+        no_error(store_run_transaction_and_wait(f->store, STORE_READ, NULL, read_long, &bytes));
         assert_int_equal(bytes, LONG_ROWS * LONG_ROW);
     }
     store_read_stats(f->store, &stats);
@@ -71,7 +71,7 @@ static enum err query_long_rows(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
 
-    a->on_loop = loop_current();
+    a->on_loop = loop_get_current();
     return count_long(tx, &a->seen[0]);
 }
 

@@ -32,7 +32,7 @@ static void transaction_that_lost_its_connection_is_retried(void **state)
 
     counter_make(f);
     one->work.run = add_and_be_killed;
-    store_submit(f->store, &one->work);
+    store_submit_work_item(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), 2);
@@ -55,7 +55,7 @@ static void commit_with_unknown_result_is_not_retried(void **state)
                      "perform pg_terminate_backend(pg_backend_pid()); return null; end $$;"
                      "create constraint trigger leave after update on counter "
                      "deferrable initially deferred for each row execute function leave()");
-    store_submit(f->store, &one->work);
+    store_submit_work_item(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, ERR_UNAVAILABLE);
 
@@ -107,7 +107,7 @@ static void transaction_is_retried_if_the_connection_ends_before_its_commit(void
     ones[0].work.run = add_soon_and_be_ended;
     ones[1].work.run = announce_and_be_ended;
     for (int i = 0; i < 2; i++) {
-        store_submit(f->store, &ones[i].work);
+        store_submit_work_item(f->store, &ones[i].work);
         wait_for(&finished);
         assert_int_equal(ones[i].result, OK);
         assert_int_equal(ones[i].add, 3);
@@ -138,7 +138,7 @@ static void conflicting_transactions_are_retried_until_all_succeed(void **state)
     for (int i = 0; i < COUNT; i++)
         ones[i].work.run = add_slowly;
     for (int i = 0; i < COUNT; i++)
-        store_submit(f->store, &ones[i].work);
+        store_submit_work_item(f->store, &ones[i].work);
     for (int i = 0; i < COUNT; i++)
         wait_for(&finished);
     for (int i = 0; i < COUNT; i++)
@@ -164,7 +164,7 @@ static void internal_transactions_do_not_wait_for_exclusive_writers(void **state
     counter_make(f);
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         pthread_rwlock_wrlock(&p->write_locks[i]);
-    enum err e = store_connection_run(side, STORE_APPEND, arena, add_during, NULL);
+    enum err e = store_connection_run_transaction(side, STORE_APPEND, arena, add_during, NULL);
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         pthread_rwlock_unlock(&p->write_locks[i]);
     assert_int_equal(e, OK);
@@ -190,7 +190,7 @@ static void writers_of_other_rows_do_not_wait_for_exclusive_writers(void **state
     assert_ptr_not_equal(lock, &p->write_locks[postgres_write_lock_index(&ones[1].work)]);
     pthread_rwlock_wrlock(lock);
     for (unsigned i = 0; i < 2; i++)
-        store_submit(f->store, &ones[i].work);
+        store_submit_work_item(f->store, &ones[i].work);
     wait_for(&finished);
     assert_int_equal(store_number(f->store, "select n from counter"), 1);
     pthread_rwlock_unlock(lock);

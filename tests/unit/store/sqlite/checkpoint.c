@@ -44,7 +44,7 @@ static void make_filler(struct fixture *f)
 
 /* Writes without a pause until the log was restarted three times. Another thread copies the log,
  * so its length is unknown. */
-static void write_until_log_restarts_three_times(struct fixture *f)
+static void write_until_wal_restarts_three_times(struct fixture *f)
 {
     int afresh = 0;
 
@@ -58,7 +58,7 @@ static void write_until_log_restarts_three_times(struct fixture *f)
     assert_int_equal(afresh, 3);
 }
 
-static void assert_log_is_short(struct fixture *f)
+static void assert_wal_file_is_short(struct fixture *f)
 {
     enum { PAGE = 4096 + 24, HUGE_PAGES = 40000 };
 
@@ -69,8 +69,8 @@ static void write_ahead_log_size_is_bounded(void **state)
 {
     struct fixture *f = *state;
 
-    write_until_log_restarts_three_times(f);
-    assert_log_is_short(f);
+    write_until_wal_restarts_three_times(f);
+    assert_wal_file_is_short(f);
 }
 
 /* Opens a read transaction, as a backup does. */
@@ -86,7 +86,7 @@ static sqlite3 *hold_snapshot(struct fixture *f)
     return db;
 }
 
-static void long_log_after_a_backup_is_restarted(void **state)
+static void long_wal_after_a_backup_is_restarted(void **state)
 {
     struct fixture *f = *state;
 
@@ -102,7 +102,7 @@ static void long_log_after_a_backup_is_restarted(void **state)
     assert_int_not_equal(number_of_log(f), number);
 }
 
-static void writer_does_not_wait_for_a_backup_that_holds_the_log(void **state)
+static void writer_does_not_wait_for_a_backup_that_reads_the_wal(void **state)
 {
     struct fixture *f = *state;
     struct sqlite *q = (struct sqlite *)f->store;
@@ -141,10 +141,10 @@ static void submit_read_on_loop(struct loop *l, void *arg)
     one->work.mode = STORE_READ;
     one->work.loop = l;
     one->work.run = read_something;
-    store_submit(turning, &one->work);
+    store_submit_work_item(turning, &one->work);
 }
 
-static void idle_loop_does_not_prevent_a_log_restart(void **state)
+static void idle_event_loop_does_not_prevent_a_wal_restart(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -152,17 +152,17 @@ static void idle_loop_does_not_prevent_a_log_restart(void **state)
 
     turning = f->store;
     struct loops *loops = loops_start(1, on_loop_iteration_end, NULL);
-    loop_call_and_wait(loops_get(loops, 0), submit_read_on_loop, one);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_read_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
-    write_until_log_restarts_three_times(f);
-    assert_log_is_short(f);
+    write_until_wal_restarts_three_times(f);
+    assert_wal_file_is_short(f);
     loops_stop(loops);
     test_works_free(one, 1);
     sem_destroy(&finished);
 }
 
-static void idle_writer_checkpoints_the_log(void **state)
+static void idle_writer_checkpoints_the_wal(void **state)
 {
     struct fixture *f = *state;
 
@@ -189,10 +189,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(write_ahead_log_size_is_bounded),
-        store_test(long_log_after_a_backup_is_restarted),
-        store_test(writer_does_not_wait_for_a_backup_that_holds_the_log),
-        store_test(idle_loop_does_not_prevent_a_log_restart),
-        store_test(idle_writer_checkpoints_the_log),
+        store_test(long_wal_after_a_backup_is_restarted),
+        store_test(writer_does_not_wait_for_a_backup_that_reads_the_wal),
+        store_test(idle_event_loop_does_not_prevent_a_wal_restart),
+        store_test(idle_writer_checkpoints_the_wal),
         store_test(store_close_leaves_only_the_database_file),
     };
 

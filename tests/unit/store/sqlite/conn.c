@@ -36,8 +36,9 @@ static void more_queries_than_the_statement_cache_holds_work(void **state)
     for (int i = 0; i < MANY; i++)
         snprintf(many_sql[i], sizeof many_sql[i], "select %d", i);
     for (int round = 0; round < 2; round++)
-        no_error(store_run(f->store, STORE_READ, NULL, run_many_queries, NULL));
-    no_error(store_run(f->store, STORE_WRITE, NULL, run_many_queries, NULL));
+        no_error(
+            store_run_transaction_and_wait(f->store, STORE_READ, NULL, run_many_queries, NULL));
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, run_many_queries, NULL));
 }
 
 int main(void)

@@ -18,7 +18,7 @@ static void database_do(sqlite3 *db, const char *sql)
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 }
 
-static void fill_database(const char *path, sqlite3 **ret)
+static void fill_database_with_test_rows(const char *path, sqlite3 **ret)
 {
     assert_int_equal(sqlite3_open(path, ret), SQLITE_OK);
     database_do(*ret,
@@ -71,7 +71,7 @@ static void database_is_copied_into_the_middle_of_a_file(void **state)
     snprintf(rows, sizeof rows, "%s/rows", folder);
     snprintf(file, sizeof file, "%s/file", folder);
     snprintf(back, sizeof back, "%s/back", folder);
-    fill_database(rows, &from);
+    fill_database_with_test_rows(rows, &from);
     int fd = open(file, O_RDWR | O_CREAT, 0600);
     memset(head, 'h', sizeof head);
     assert_int_equal(pwrite(fd, head, BASE, 0), BASE);

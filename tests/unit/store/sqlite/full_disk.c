@@ -57,14 +57,15 @@ static void writes_on_a_full_disk_are_refused_until_space_is_free(void **state)
     if (!move_to_small_disk(f))
         return;
     no_error(blob_put(f->store, "test/ballast", (struct str){ ballast, sizeof ballast }));
-    while ((e = store_run(f->store, STORE_WRITE, NULL, add_filler, NULL)) == OK)
+    while ((e = store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, add_filler, NULL)) ==
+           OK)
         assert_true(++stored < 100);
     assert_int_equal(e, ERR_STORAGE_FULL);
     assert_true(stored > 0);
     assert_int_equal(store_number(f->store, "select count(*) from filler"), stored);
 
     no_error(blob_delete(f->store, "test/ballast"));
-    no_error(store_run(f->store, STORE_WRITE, NULL, add_filler, NULL));
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, add_filler, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from filler"), stored + 1);
     no_error(store_check_integrity(f->store));
 }

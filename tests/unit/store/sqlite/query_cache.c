@@ -36,7 +36,7 @@ struct question {
 };
 static struct question *now;
 
-static void append_row_text(struct question *q, const struct rows *r)
+static void append_text_of_all_rows(struct question *q, const struct rows *r)
 {
     size_t n = strlen(q->answer);
 
@@ -56,12 +56,12 @@ static enum err run_question(struct work_item *w, struct tx *tx)
     if (!now->all) {
         no_error(tx_one(tx, test_sql(now->sql), now->values, now->count, &r, &found));
         if (found)
-            append_row_text(now, &r);
+            append_text_of_all_rows(now, &r);
         return OK;
     }
     no_error(tx_query(tx, test_sql(now->sql), now->values, now->count, &r));
     while (rows_next(&r))
-        append_row_text(now, &r);
+        append_text_of_all_rows(now, &r);
     return rows_end(&r);
 }
 
@@ -72,7 +72,7 @@ static void submit_query_on_loop(struct loop *l, void *arg)
     one->work.mode = STORE_READ;
     one->work.loop = l;
     one->work.run = run_question;
-    store_submit(asked, &one->work);
+    store_submit_work_item(asked, &one->work);
 }
 
 static uint64_t given(void)
@@ -88,7 +88,7 @@ static bool run_cached_query(struct question *q)
     uint64_t before = ((struct sqlite *)asked)->readers[0] ? given() : 0;
 
     now = q;
-    loop_call_and_wait(loops_get(loops, 0), submit_query_on_loop, one);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_query_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -97,7 +97,7 @@ static bool run_cached_query(struct question *q)
 }
 
 /* The third query at the latest is answered from the cache. */
-static void query_until_cached(struct question *q)
+static void repeat_query_until_it_is_cached(struct question *q)
 {
     for (int i = 0; i < 2; i++)
         run_cached_query(q);
@@ -162,13 +162,13 @@ static void repeated_query_is_answered_from_the_cache(void **state)
     (void)state;
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "one;");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     assert_string_equal(q.answer, "one;");
     assert_false(run_cached_query(&other));
     assert_string_equal(other.answer, "two;");
-    query_until_cached(&parts);
+    repeat_query_until_it_is_cached(&parts);
     assert_string_equal(parts.answer, "10;11;");
-    query_until_cached(&none);
+    repeat_query_until_it_is_cached(&none);
     assert_string_equal(none.answer, "");
 }
 
@@ -177,14 +177,14 @@ static void change_of_a_read_column_invalidates_the_cached_query(void **state)
     struct question q = name_of(1);
 
     (void)state;
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change("update guild_like set name = 'another' where id = 1");
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "another;");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change("insert into guild_like (id, name) values (4, 'four')");
     assert_false(run_cached_query(&q));
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change("delete from guild_like where id = 1");
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "");
@@ -195,7 +195,7 @@ static void change_of_other_columns_keeps_the_cached_query(void **state)
     struct question q = name_of(1);
 
     (void)state;
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change("update guild_like set seen = 5 where id = 1");
     assert_true(run_cached_query(&q));
     change("insert into part_like values (1, 12)");
@@ -209,8 +209,8 @@ static void cascades_and_triggers_invalidate_cached_queries(void **state)
     struct question notes = { .sql = "select count(*) from note_like" };
 
     (void)state;
-    query_until_cached(&parts);
-    query_until_cached(&notes);
+    repeat_query_until_it_is_cached(&parts);
+    repeat_query_until_it_is_cached(&notes);
     assert_string_equal(notes.answer, "0;");
     change("update guild_like set seen = 6 where id = 2");
     assert_true(run_cached_query(&parts));
@@ -231,12 +231,12 @@ static void schema_changes_invalidate_cached_queries(void **state)
     change(rename);
     change("create trigger renaming after update of seen on guild_like begin "
            "update guild_like set name = 'renamed ' || new.seen where id = new.id; end");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     assert_string_equal(q.answer, "two;");
     change(rename);
     run_cached_query(&q);
     assert_string_equal(q.answer, "renamed 2;");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change(rename);
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "renamed 3;");
@@ -254,8 +254,8 @@ static void rolled_back_changes_are_not_cached(void **state)
     struct question q = name_of(1);
 
     (void)state;
-    query_until_cached(&q);
-    store_run(asked, STORE_WRITE, NULL, rename_and_roll_back, NULL);
+    repeat_query_until_it_is_cached(&q);
+    store_run_transaction_and_wait(asked, STORE_WRITE, NULL, rename_and_roll_back, NULL);
     run_cached_query(&q);
     assert_string_equal(q.answer, "one;");
     run_cached_query(&q);
@@ -273,12 +273,12 @@ static void changes_of_tables_behind_a_view_invalidate_the_query(void **state)
 
     (void)state;
     change("create view seen_like as select id, name from guild_like where seen = 0");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     assert_string_equal(q.answer, "one;");
     change("update guild_like set name = 'other' where id = 1");
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "other;");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change("update guild_like set seen = 1 where id = 1");
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "");
@@ -289,14 +289,14 @@ static void replaced_rows_invalidate_cached_queries(void **state)
     struct question name = name_of(1), parts = parts_of(1);
 
     (void)state;
-    query_until_cached(&name);
-    query_until_cached(&parts);
+    repeat_query_until_it_is_cached(&name);
+    repeat_query_until_it_is_cached(&parts);
     change("insert or replace into guild_like (id, name) values (1, 'replaced')");
     assert_false(run_cached_query(&name));
     assert_string_equal(name.answer, "replaced;");
     assert_false(run_cached_query(&parts));
     assert_string_equal(parts.answer, "");
-    query_until_cached(&name);
+    repeat_query_until_it_is_cached(&name);
     change("insert into guild_like (id, name) values (1, 'changed') on conflict (id) do update set "
            "name = excluded.name");
     assert_false(run_cached_query(&name));
@@ -312,13 +312,13 @@ static void on_delete_set_null_invalidates_cached_queries(void **state)
         "create table owned_like (id integer primary key, guild_id integer references guild_like "
         "(id) on delete set null on update cascade)");
     change("insert into owned_like values (1, 1)");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     assert_string_equal(q.answer, "1;");
     change("delete from part_like where guild_id = 1");
     change("update guild_like set id = 5 where id = 1");
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "5;");
-    query_until_cached(&q);
+    repeat_query_until_it_is_cached(&q);
     change("delete from guild_like where id = 5");
     assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "0;");
@@ -341,16 +341,16 @@ static void changes_of_a_full_text_index_invalidate_cached_queries(void **state)
         change("insert into word_like (rowid, words) values (1, 'a word'), (2, 'two')");
         change("update word_like set words = 'a word again' where rowid = 1");
         change("delete from word_like where rowid = 2");
-        query_until_cached(&q);
+        repeat_query_until_it_is_cached(&q);
         assert_string_equal(q.answer, "1;");
         change("update word_like set words = 'another' where rowid = 1");
         assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "");
-        query_until_cached(&q);
+        repeat_query_until_it_is_cached(&q);
         change("insert into word_like (rowid, words) values (3, 'the word')");
         assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "3;");
-        query_until_cached(&q);
+        repeat_query_until_it_is_cached(&q);
         change("delete from word_like where rowid in (1, 3)");
         assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "");
@@ -411,10 +411,11 @@ static void write_transaction_reads_its_own_changes(void **state)
     char one[] = "one", back[] = "back";
 
     (void)state;
-    assert_int_equal(store_run(asked, STORE_WRITE, NULL, rename_within, &vain), vain);
-    no_error(store_run(asked, STORE_WRITE, NULL, see_name, one));
-    no_error(store_run(asked, STORE_WRITE, NULL, rename_within, &good));
-    no_error(store_run(asked, STORE_WRITE, NULL, see_name, back));
+    assert_int_equal(store_run_transaction_and_wait(asked, STORE_WRITE, NULL, rename_within, &vain),
+                     vain);
+    no_error(store_run_transaction_and_wait(asked, STORE_WRITE, NULL, see_name, one));
+    no_error(store_run_transaction_and_wait(asked, STORE_WRITE, NULL, rename_within, &good));
+    no_error(store_run_transaction_and_wait(asked, STORE_WRITE, NULL, see_name, back));
 }
 
 static enum err see_one(struct work_item *w, struct tx *tx)
@@ -535,15 +536,15 @@ static const char *user_name(struct tx *tx, int64_t id, bool fresh)
 
     if (found)
         return found;
-    struct result_cache_entry *retained = fresh ? NULL : result_cache_begin(tx, &key, 1);
+    struct result_cache_entry *retained = fresh ? NULL : result_cache_begin_entry(tx, &key, 1);
     no_error(
         tx_one(tx, "select username from users where id = $1", BIND(v_int(id)), &r, &is_there));
     struct str name = is_there ? row_text(&r, 0) : STR("none");
     if (!retained)
         return str_dup_cstring(tx_arena(tx), name);
     result_cache_add_dependency(retained, VERSIONED_USERS, (snowflake)id);
-    found = str_dup_cstring(result_cache_arena(retained), name);
-    result_cache_end(retained, found);
+    found = str_dup_cstring(result_cache_get_entry_arena(retained), name);
+    result_cache_end_entry(retained, found);
     return found;
 }
 
@@ -569,14 +570,14 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     const char *found = fresh ? NULL : result_cache_find(tx, &key);
     struct result_cache_entry *retained =
         found || fresh ? NULL : result_cache_begin_tracked_entry(tx, &key);
-    struct arena *arena = retained ? result_cache_arena(retained) : tx_arena(tx);
+    struct arena *arena = retained ? result_cache_get_entry_arena(retained) : tx_arena(tx);
     struct buf out;
 
     if (found)
         return found;
     buf_init(&out, sizeof viewed->text);
     read_parts(tx, arena, id, &out);
-    found = str_dup_cstring(arena, buf_str(&out));
+    found = str_dup_cstring(arena, buf_as_str(&out));
     buf_clear(&out);
     if (retained)
         result_cache_end_tracked_entry(retained, found, false);
@@ -593,7 +594,7 @@ static long long count_parts(struct tx *tx, int64_t id)
     return row_int(&r, 0);
 }
 
-static void read_all_test_rows(struct tx *tx, struct view *v)
+static void read_all_rows_with_and_without_cache(struct tx *tx, struct view *v)
 {
     size_t n = 0;
 
@@ -606,13 +607,13 @@ static void read_all_test_rows(struct tx *tx, struct view *v)
 static enum err run_view(struct work_item *w, struct tx *tx)
 {
     (void)w;
-    read_all_test_rows(tx, viewed);
+    read_all_rows_with_and_without_cache(tx, viewed);
     return OK;
 }
 
 static enum err run_fresh(struct tx *tx, void *arg)
 {
-    read_all_test_rows(tx, arg);
+    read_all_rows_with_and_without_cache(tx, arg);
     return OK;
 }
 
@@ -622,17 +623,18 @@ static void submit_view(struct loop *l, void *arg)
 
     one->work.mode = STORE_READ;
     one->work.loop = l;
-    store_submit(asked, &one->work);
+    store_submit_work_item(asked, &one->work);
 }
 
-static void run_view_on_loop(struct view *v, enum err (*run)(struct work_item *w, struct tx *tx))
+static void read_view_on_loop_thread(struct view *v,
+                                     enum err (*run)(struct work_item *w, struct tx *tx))
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
 
     viewed = v;
     one->work.run = run;
-    loop_call_and_wait(loops_get(loops, 0), submit_view, one);
+    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_view, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -640,7 +642,7 @@ static void run_view_on_loop(struct view *v, enum err (*run)(struct work_item *w
 }
 
 /* Statements are cached by the address of their text, so the text stays in the arena. */
-static void apply_random_change(struct arena *arena, unsigned *seed)
+static void change_random_row_of_cached_tables(struct arena *arena, unsigned *seed)
 {
     static const char *const changes[] = {
         "insert into users (id, username) values (%1$d, 'u%1$d x%2$d') on conflict (id) do update "
@@ -671,9 +673,9 @@ static void cached_and_fresh_reads_agree(void **state)
     (void)state;
     for (int i = 0; i < STEPS; i++) {
         for (unsigned n = rand_r(&seed) % 3; n; n--)
-            apply_random_change(arena, &seed);
-        run_view_on_loop(&cached, run_view);
-        no_error(store_run(asked, STORE_READ, arena, run_fresh, &fresh));
+            change_random_row_of_cached_tables(arena, &seed);
+        read_view_on_loop_thread(&cached, run_view);
+        no_error(store_run_transaction_and_wait(asked, STORE_READ, arena, run_fresh, &fresh));
         assert_string_equal(cached.text, fresh.text);
         before = before ? before : given() + 1;
     }
@@ -713,11 +715,11 @@ static void read_restarts_if_a_commit_follows_its_cached_rows(void **state)
 
     (void)state;
     change("insert into users (id, username) values (1, 'early')");
-    run_view_on_loop(&first, run_view);
-    run_view_on_loop(&v, read_around_commit);
+    read_view_on_loop_thread(&first, run_view);
+    read_view_on_loop_thread(&v, read_around_commit);
     assert_int_equal(v.runs, 2);
     assert_string_equal(v.text, "later/later");
-    run_view_on_loop(&v, read_around_commit);
+    read_view_on_loop_thread(&v, read_around_commit);
     assert_int_equal(v.runs, 3);
 }
 

@@ -16,7 +16,7 @@ static bool has_changed(struct tx *tx, const struct snapshot_version *since, sno
 {
     uint16_t slot = row_version_slot(VERSIONED_USERS, user);
 
-    return !tx_version_slots_unchanged(tx, since, &slot, 1);
+    return !tx_row_version_slots_are_unchanged(tx, since, &slot, 1);
 }
 
 static enum err read_changed_rows(struct tx *tx, void *arg)
@@ -24,7 +24,7 @@ static enum err read_changed_rows(struct tx *tx, void *arg)
     struct stored_read *read_step = arg;
 
     if (!read_step->again)
-        return tx_snapshot_version(tx, &read_step->seen) ? OK : ERR_INTERNAL;
+        return tx_get_snapshot_version(tx, &read_step->seen) ? OK : ERR_INTERNAL;
     read_step->user = has_changed(tx, &read_step->seen, 7);
     read_step->other = has_changed(tx, &read_step->seen, 8);
     return OK;
@@ -49,7 +49,7 @@ static enum err expect_no_snapshot_version(struct tx *tx, void *arg)
     struct snapshot_version seen;
 
     (void)arg;
-    assert_false(tx_snapshot_version(tx, &seen));
+    assert_false(tx_get_snapshot_version(tx, &seen));
     return OK;
 }
 
@@ -57,11 +57,13 @@ static struct stored_read read_changes_since(struct fixture *f, const char *sql)
 {
     struct stored_read read_step = { .again = false };
 
-    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
+    no_error(
+        store_run_transaction_and_wait(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     if (sql)
         no_error(store_do(f->store, sql));
     read_step.again = true;
-    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
+    no_error(
+        store_run_transaction_and_wait(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     return read_step;
 }
 
@@ -89,13 +91,16 @@ static void row_versions_change_by_explicit_call_and_by_bulk_update(void **state
     struct fixture *f = *state;
     struct stored_read read_step = { .again = false };
 
-    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
-    store_run(f->store, STORE_WRITE, NULL, fail_after_change, NULL);
-    no_error(store_run(f->store, STORE_WRITE, NULL, mark_row_7_changed, NULL));
+    no_error(
+        store_run_transaction_and_wait(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
+    store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, fail_after_change, NULL);
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, mark_row_7_changed, NULL));
     read_step.again = true;
-    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
+    no_error(
+        store_run_transaction_and_wait(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     assert_true(read_step.user && !read_step.other);
-    no_error(store_run(f->store, STORE_WRITE, NULL, expect_no_snapshot_version, NULL));
+    no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, expect_no_snapshot_version,
+                                            NULL));
     read_step = read_changes_since(
         f, "insert into users (id, username) with recursive n(i) as (select 1000 "
            "union all select i + 1 from n where i < 4000) select i, i from n");
@@ -117,8 +122,8 @@ static void *add_user_without_server(void *arg)
     return NULL;
 }
 
-/* Cached pages are compared with tx_snapshot_version, so rows that are read after it must not be
- * newer. */
+/* Cached pages are compared with tx_get_snapshot_version, so rows that are read after it must not
+ * be newer. */
 static enum err read_after_seen(struct tx *tx, void *arg)
 {
     struct snapshot_read *read_step = arg;
@@ -127,7 +132,7 @@ static enum err read_after_seen(struct tx *tx, void *arg)
     pthread_t thread;
     bool found;
 
-    assert_true(tx_snapshot_version(tx, &seen));
+    assert_true(tx_get_snapshot_version(tx, &seen));
     pthread_create(&thread, NULL, add_user_without_server, read_step->f);
     pthread_join(thread, NULL);
     enum err e = tx_one(tx, "select count(*) from users", NO_BIND, &row, &found);
@@ -139,7 +144,8 @@ static void snapshot_version_and_later_reads_share_one_snapshot(void **state)
 {
     struct snapshot_read read_step = { .f = *state };
 
-    no_error(store_run(read_step.f->store, STORE_READ, NULL, read_after_seen, &read_step));
+    no_error(store_run_transaction_and_wait(read_step.f->store, STORE_READ, NULL, read_after_seen,
+                                            &read_step));
     assert_int_equal(read_step.users, 0);
 }
 

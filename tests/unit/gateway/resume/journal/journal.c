@@ -54,7 +54,7 @@ static void check_resume_from_every_sequence(const struct memory *m,
     uint64_t least = m->seq < JOURNAL_SENT_MAX ? 0 : m->seq - JOURNAL_SENT_MAX, seen;
 
     for (uint64_t seq = least; seq <= m->seq; seq++) {
-        bool known = journal_slot_last_event_before_seq(slot, m->position, seq, &seen);
+        bool known = journal_slot_find_last_event_before_seq(slot, m->position, seq, &seen);
 
         assert_int_equal(known, m->seq - seq < JOURNAL_SENT_MAX && !has_answer_after(m, seq));
         if (!known)
@@ -64,7 +64,7 @@ static void check_resume_from_every_sequence(const struct memory *m,
         if (seq == m->seq)
             assert_true(seen >= m->position);
     }
-    assert_false(journal_slot_last_event_before_seq(slot, m->position, m->seq + 1, &seen));
+    assert_false(journal_slot_find_last_event_before_seq(slot, m->position, m->seq + 1, &seen));
 }
 
 static void journal_finds_the_resume_point_for_every_sequence_number(void **state)
@@ -112,24 +112,24 @@ static void incomplete_journal_slot_is_not_used_for_resume(void **state)
     uint64_t seen = 0;
 
     journal_record_dispatch(&good, 4, 80);
-    assert_true(journal_slot_last_event_before_seq(&good, 75, 3, &seen));
+    assert_true(journal_slot_find_last_event_before_seq(&good, 75, 3, &seen));
     assert_int_equal(seen, 79);
-    assert_true(journal_slot_last_event_before_seq(&good, 75, 4, &seen));
+    assert_true(journal_slot_find_last_event_before_seq(&good, 75, 4, &seen));
     assert_int_equal(seen, 80);
-    assert_true(journal_slot_last_event_before_seq(&good, 95, 4, &seen));
+    assert_true(journal_slot_find_last_event_before_seq(&good, 95, 4, &seen));
     assert_int_equal(seen, 95);
-    assert_false(
-        journal_slot_last_event_before_seq(&good, 95, 2, &seen)); /* before the journal began */
+    assert_false(journal_slot_find_last_event_before_seq(&good, 95, 2,
+                                                         &seen)); /* before the journal began */
     bad = good;
     bad.is_incomplete = 1;
-    assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
+    assert_false(journal_slot_find_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
     bad.tasks = 1;
-    assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
+    assert_false(journal_slot_find_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
     bad.loop_index =
         JOURNAL_IN_TRANSIT; /* moving between two loops: no loop is responsible for it */
-    assert_true(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
+    assert_true(journal_slot_find_last_event_before_seq(&bad, 95, 4, &seen));
     assert_int_equal(seen, 80);
 }
 
@@ -178,11 +178,11 @@ static void journal_of_another_boot_is_ignored(void **state)
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
     snprintf(path, sizeof path, "%s/ledger-6", folder);
     int fd = open(path, O_RDWR);
-    assert_int_equal(pwrite(fd, "another", 7, offsetof(struct journal_head, boot)), 7);
+    assert_int_equal(pwrite(fd, "another", 7, offsetof(struct journal_file_header, boot)), 7);
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     char boot[JOURNAL_BOOT_ID];
     read_kernel_boot_id(boot);
-    assert_int_equal(pwrite(fd, boot, 7, offsetof(struct journal_head, boot)), 7);
+    assert_int_equal(pwrite(fd, boot, 7, offsetof(struct journal_file_header, boot)), 7);
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
     assert_int_equal(pwrite(fd, "another", 7, 0), 7); /* of another version */
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
@@ -201,7 +201,7 @@ enum { SENDER = 7, NUMBER = 42 };
 struct stored_scene {
     struct memory m;
     struct journal_slot slot;
-    struct replicas *keeper;
+    struct journal_replicas *keeper;
     struct buf out; /* records of the next message */
     uint64_t messages, copied;
     uint64_t pending; /* an event that the session receives after its loop has passed it; or 0 */
@@ -216,10 +216,10 @@ static void deliver_message_to_replica(struct stored_scene *s, bool is_lost)
     buf_init(&reply.bytes, 64);
     buf_init(&message, 1 << 20);
     append_replica_message_head(&message, SENDER, 0, ++s->messages, s->m.position);
-    buf_add_str(&message, buf_str(&s->out));
+    buf_add_str(&message, buf_as_str(&s->out));
     buf_reset(&s->out);
     if (!is_lost)
-        replica_handle_message(s->keeper, buf_str(&message), &reply);
+        replica_handle_message(s->keeper, buf_as_str(&message), &reply);
     if (!is_lost) /* a replica that missed an update reports it with the next one */
         assert_int_equal(reply.to, s->was_lost ? SENDER : 0);
     s->was_lost = is_lost;
@@ -301,7 +301,7 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
         uint64_t number = 1000;
 
         srand(seed);
-        s->keeper = replica_new(SENDER + 100);
+        s->keeper = journal_replicas_new(SENDER + 100);
         s->whole = true;
         buf_init(&s->out, 1 << 20);
         while (s->m.seq < LONGEST - 2) {
@@ -316,7 +316,7 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
         deliver_message_to_replica(s, false);
         assert_int_equal(replica_session_count(s->keeper), 0);
         buf_clear(&s->out);
-        replica_free(s->keeper);
+        journal_replicas_free(s->keeper);
         arena_free(arena);
         free(s);
     }
@@ -326,13 +326,13 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
 {
     (void)state;
     struct stored_scene s = { .whole = true };
-    struct replicas *other = replica_new(SENDER + 100);
+    struct journal_replicas *other = journal_replicas_new(SENDER + 100);
     struct arena *arena = arena_new();
     struct replica_reply reply = { 0 }, none = { 0 };
     struct found_journal_session entry;
     struct buf question;
 
-    s.keeper = replica_new(SENDER + 100);
+    s.keeper = journal_replicas_new(SENDER + 100);
     buf_init(&s.out, 1 << 20);
     buf_init(&reply.bytes, 1 << 20);
     buf_init(&question, 1 << 20);
@@ -344,9 +344,9 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
     }
     assert_int_equal(replica_session_count(s.keeper), 1);
     append_replica_request(&question, SENDER, NUMBER, 30, 9);
-    replica_handle_message(s.keeper, buf_str(&question), &reply);
+    replica_handle_message(s.keeper, buf_as_str(&question), &reply);
     assert_int_equal(reply.to, 9);
-    replica_handle_message(other, buf_str(&reply.bytes), &none);
+    replica_handle_message(other, buf_as_str(&reply.bytes), &none);
     assert_int_equal(none.number, NUMBER);
     assert_int_equal(replica_find_session(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1029);
@@ -356,13 +356,13 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
                      JOURNAL_SEQ_MISSING);
     for (size_t n = 0; n < reply.bytes.n; n += 7) /* a truncated reply is refused */
         replica_handle_message(other, str_slice(reply.bytes.p, n), &none);
-    replica_evict_expired(other, INT64_C(1) << 50);
+    journal_replicas_evict_expired(other, INT64_C(1) << 50);
     assert_int_equal(replica_session_count(other), 0);
     buf_clear(&question);
     buf_clear(&reply.bytes);
     buf_clear(&s.out);
-    replica_free(s.keeper);
-    replica_free(other);
+    journal_replicas_free(s.keeper);
+    journal_replicas_free(other);
     arena_free(arena);
 }
 
@@ -377,12 +377,13 @@ static struct buf begin_message(unsigned hub, uint64_t message)
     return b;
 }
 
-static void replica_receive_message(struct replicas *k, struct buf *b, struct replica_reply *ret)
+static void replica_receive_message(struct journal_replicas *k, struct buf *b,
+                                    struct replica_reply *ret)
 {
     struct replica_reply reply = { 0 };
 
     buf_init(&reply.bytes, 1 << 20);
-    replica_handle_message(k, buf_str(b), &reply);
+    replica_handle_message(k, buf_as_str(b), &reply);
     buf_clear(b);
     if (ret)
         *ret = reply;
@@ -390,7 +391,7 @@ static void replica_receive_message(struct replicas *k, struct buf *b, struct re
         buf_clear(&reply.bytes);
 }
 
-static void replica_receive_slot(struct replicas *k, unsigned hub, uint64_t message,
+static void replica_receive_slot(struct journal_replicas *k, unsigned hub, uint64_t message,
                                  uint64_t number, const struct journal_slot *slot)
 {
     struct buf b = begin_message(hub, message);
@@ -399,7 +400,8 @@ static void replica_receive_slot(struct replicas *k, unsigned hub, uint64_t mess
     replica_receive_message(k, &b, NULL);
 }
 
-static struct replica_reply request_copy_of(struct replicas *k, uint32_t owner, uint64_t seq)
+static struct replica_reply request_copy_of(struct journal_replicas *k, uint32_t owner,
+                                            uint64_t seq)
 {
     struct replica_reply reply;
     struct buf b;
@@ -410,7 +412,7 @@ static struct replica_reply request_copy_of(struct replicas *k, uint32_t owner, 
     return reply;
 }
 
-static struct replica_reply request_from_replica(struct replicas *k, uint64_t seq)
+static struct replica_reply request_from_replica(struct journal_replicas *k, uint64_t seq)
 {
     return request_copy_of(k, SENDER, seq);
 }
@@ -419,7 +421,8 @@ static struct replica_reply request_from_replica(struct replicas *k, uint64_t se
 static void copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one(void **state)
 {
     (void)state;
-    struct replicas *asker = replica_new(SENDER + 100), *k = replica_new(SENDER + 101);
+    struct journal_replicas *asker = journal_replicas_new(SENDER + 100),
+                            *k = journal_replicas_new(SENDER + 101);
     struct arena *arena = arena_new();
     struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0 };
     struct found_journal_session entry;
@@ -443,14 +446,14 @@ static void copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one(void
     reply = request_copy_of(asker, SENDER + 1, 20); /* only the owner's own copies are sent */
     assert_true(reply.bytes.n < 64);
     buf_clear(&reply.bytes);
-    replica_evict_expired(asker, INT64_C(1) << 50);
+    journal_replicas_evict_expired(asker, INT64_C(1) << 50);
     assert_int_equal(replica_session_count(asker), 0);
-    replica_free(asker);
-    replica_free(k);
+    journal_replicas_free(asker);
+    journal_replicas_free(k);
     arena_free(arena);
 }
 
-static void announce_replica_node(struct replicas *k, uint32_t identity)
+static void announce_replica_node(struct journal_replicas *k, uint32_t identity)
 {
     struct buf b;
 
@@ -463,7 +466,8 @@ static void node_without_a_replica_replies_that_it_has_none(void **state)
 {
     (void)state;
     enum { ASKER = 9, OTHER = 10, OWNER = SENDER };
-    struct replicas *asker = replica_new(ASKER), *other = replica_new(OTHER);
+    struct journal_replicas *asker = journal_replicas_new(ASKER),
+                            *other = journal_replicas_new(OTHER);
     struct map without_copy;
     struct replica_reply reply = request_from_replica(other, 10), arrival;
 
@@ -479,18 +483,19 @@ static void node_without_a_replica_replies_that_it_has_none(void **state)
     assert_int_equal(arrival.number, NUMBER);
     assert_int_equal(arrival.unknown_at, OTHER);
     buf_clear(&arrival.bytes);
-    map_put(&without_copy, OTHER, asker);
+    map_set_value(&without_copy, OTHER, asker);
     assert_true(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
     map_clear(&without_copy);
-    replica_free(asker);
-    replica_free(other);
+    journal_replicas_free(asker);
+    journal_replicas_free(other);
 }
 
 static void replica_reports_unusable_slots_with_a_short_reply(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new(SENDER + 100), *asker = replica_new(SENDER + 100),
-                    *another = replica_new(SENDER + 100);
+    struct journal_replicas *k = journal_replicas_new(SENDER + 100),
+                            *asker = journal_replicas_new(SENDER + 100),
+                            *another = journal_replicas_new(SENDER + 100);
     struct arena *arena = arena_new();
     struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
     struct found_journal_session entry;
@@ -523,17 +528,17 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     assert_int_equal(arrivals.number, 0);
     buf_clear(&arrivals.bytes);
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
-    replica_free(k);
-    replica_free(asker);
-    replica_free(another);
+    journal_replicas_free(k);
+    journal_replicas_free(asker);
+    journal_replicas_free(another);
     arena_free(arena);
 }
 
 /* A session moves to another loop, whose update arrives before the last update of the old loop. */
-static void overtaken_replica_update_is_ignored(void **state)
+static void outdated_replica_update_is_ignored(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new(SENDER + 100);
+    struct journal_replicas *k = journal_replicas_new(SENDER + 100);
     struct arena *arena = arena_new();
     struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
     struct found_journal_session entry;
@@ -546,32 +551,32 @@ static void overtaken_replica_update_is_ignored(void **state)
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry),
                      JOURNAL_SEQ_MISSING);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
-    replica_free(k);
+    journal_replicas_free(k);
     arena_free(arena);
 }
 
 static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new(SENDER + 100);
+    struct journal_replicas *k = journal_replicas_new(SENDER + 100);
     struct journal_slot slot = { .seq = 1 };
 
     for (uint64_t number = 1; number <= 3000; number++)
         replica_receive_slot(k, 0, number, number, &slot);
-    replica_evict_expired(k, 0);
+    journal_replicas_evict_expired(k, 0);
     assert_int_equal(replica_session_count(k), 3000);
-    replica_evict_expired(k, INT64_C(1) << 50);
+    journal_replicas_evict_expired(k, INT64_C(1) << 50);
     assert_int_equal(replica_session_count(k), 3000 - 1024);
-    replica_evict_expired(k, INT64_C(1) << 50);
-    replica_evict_expired(k, INT64_C(1) << 50);
+    journal_replicas_evict_expired(k, INT64_C(1) << 50);
+    journal_replicas_evict_expired(k, INT64_C(1) << 50);
     assert_int_equal(replica_session_count(k), 0);
-    replica_free(k);
+    journal_replicas_free(k);
 }
 
 static void replica_ignores_nodes_with_another_slot_format(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new(SENDER + 100);
+    struct journal_replicas *k = journal_replicas_new(SENDER + 100);
     struct journal_slot slot = { .seq = 1 };
     struct replica_reply reply;
     struct buf b = begin_message(0, 1);
@@ -590,10 +595,10 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
     assert_true(missed.restart);
     assert_int_equal(missed.loop_index, 3);
     buf_clear(&missed.bytes);
-    replica_free(k);
+    journal_replicas_free(k);
 }
 
-static void replica_announce_node(struct replicas *k, uint32_t identity, bool is_ours)
+static void replica_announce_node(struct journal_replicas *k, uint32_t identity, bool is_ours)
 {
     struct buf b;
 
@@ -607,7 +612,7 @@ static void replica_announce_node(struct replicas *k, uint32_t identity, bool is
 static void only_announced_nodes_are_chosen_as_replicas(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new(SENDER + 100);
+    struct journal_replicas *k = journal_replicas_new(SENDER + 100);
     const uint32_t all[] = { 2, 5, 7, 9 };
 
     assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
@@ -621,7 +626,7 @@ static void only_announced_nodes_are_chosen_as_replicas(void **state)
     assert_int_equal(choose_replica_node(k, 5, all, 3), 2);
     assert_int_equal(choose_replica_node(k, 5, all, 4),
                      2); /* the node was gone and must announce itself again */
-    replica_free(k);
+    journal_replicas_free(k);
 }
 
 /* --- rounds --------------------------------------------------------------------------- */
@@ -759,7 +764,7 @@ int main(void)
         cmocka_unit_test(replica_reports_unusable_slots_with_a_short_reply),
         cmocka_unit_test(copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one),
         cmocka_unit_test(node_without_a_replica_replies_that_it_has_none),
-        cmocka_unit_test(overtaken_replica_update_is_ignored),
+        cmocka_unit_test(outdated_replica_update_is_ignored),
         cmocka_unit_test(replica_prune_removes_at_most_1024_sessions_at_once),
         cmocka_unit_test(replica_ignores_nodes_with_another_slot_format),
         cmocka_unit_test(only_announced_nodes_are_chosen_as_replicas),

@@ -22,7 +22,7 @@ static enum err tidy_rows(struct tx *tx, void *arg)
 
     if (t->retained)
         id_list_add(tx_arena(tx), &retained, t->retained);
-    return owner_rows_prune(tx, t->identity, &retained, PATIENCE_MS, t->now_ms);
+    return session_owner_rows_prune(tx, t->identity, &retained, PATIENCE_MS, t->now_ms);
 }
 
 static int64_t count_of(struct fixture *f, uint32_t identity)
@@ -41,7 +41,8 @@ static void tidy_at(struct fixture *f, uint32_t identity, int64_t now_ms, snowfl
 {
     struct tidying t = { identity, BEGIN_MS + now_ms, retained };
 
-    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, tidy_rows, &t), OK);
+    assert_int_equal(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, tidy_rows, &t),
+                     OK);
 }
 
 /* PostgreSQL nodes have more columns. */

@@ -1,6 +1,6 @@
 /* pictures.h - detects type, size and animation of image files by their bytes. */
-#ifndef BASE_PICTURES_H
-#define BASE_PICTURES_H
+#ifndef BASE_PICTURES_PICTURES_H
+#define BASE_PICTURES_PICTURES_H
 
 #include <stdbool.h>
 #include <stdint.h>

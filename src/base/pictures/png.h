@@ -1,6 +1,6 @@
 /* png.h - encodes PNG images with two colours. */
-#ifndef BASE_PNG_H
-#define BASE_PNG_H
+#ifndef BASE_PICTURES_PNG_H
+#define BASE_PICTURES_PNG_H
 
 #include "base/buf.h"
 

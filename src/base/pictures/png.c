@@ -1,5 +1,5 @@
 /* png.c - encodes PNG images with two colours. */
-#include "base/png.h"
+#include "base/pictures/png.h"
 
 #include <zlib.h>
 

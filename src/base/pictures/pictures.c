@@ -1,5 +1,5 @@
 /* pictures.c - detects type, size and animation of image files by their bytes. */
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 #include <string.h>
 

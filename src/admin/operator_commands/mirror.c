@@ -1,0 +1,190 @@
+/* mirror.c - commands of copy-guild --follow, which keeps the copy of a guild up to date.
+ *
+ * copy-guild imports new and changed objects as world files, which send no events; these commands
+ * send the events then. They also delete what was deleted on the other server, and change
+ * reactions. Each command may be repeated: what is already gone or already there is no error. */
+#include "admin/operator_commands/internal.h"
+
+#include "model/fields/ids.h"
+#include "model/guild.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
+#include "platform/messages/messages.h"
+#include "platform/reactions/reactions.h"
+#include "platform/threads/threads.h"
+
+/* Writes the row of the reply. An object that is not here, or no longer, is no error. */
+static enum err end_mirror_command(struct running_operator_command *o, enum err e)
+{
+    bool absent = e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_ROLE ||
+                  e == ERR_UNKNOWN_MEMBER || e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_USER ||
+                  e == ERR_UNKNOWN_BAN;
+
+    if (e && !absent)
+        return e;
+    OPERATOR_ROW(o, v_cstr(e ? "absent" : "done"));
+    return OK;
+}
+
+static bool parse_ids(const struct running_operator_command *o, int count, snowflake *ret)
+{
+    for (int i = 0; i < count; i++)
+        if (!snowflake_parse(o->words[i], &ret[i]))
+            return false;
+    return true;
+}
+
+static enum err refuse_words(struct running_operator_command *o)
+{
+    return operator_command_refuse(o, ERR_BAD_REQUEST, "an argument is no id");
+}
+
+static enum err find_guild_channel(struct call *call, snowflake id, struct channel *ret)
+{
+    enum err e = channel_find(call->tx, id, ret);
+
+    return e || !channel_is_private(ret->type) ? e : ERR_UNKNOWN_CHANNEL;
+}
+
+enum err operator_mirror_message(struct call *call, struct running_operator_command *o)
+{
+    bool created = str_is(o->words[2], "created");
+    struct channel c;
+    struct message m;
+    snowflake ids[2];
+
+    if (!parse_ids(o, 2, ids))
+        return refuse_words(o);
+    enum err e = find_guild_channel(call, ids[0], &c);
+    if (!e && str_is(o->words[2], "unpinned")) {
+        e = message_find(call, c.id, ids[1], &m);
+        if (!e && m.pinned)
+            e = message_unpin(call, &c, &m);
+    } else if (!e) {
+        e = message_emit_imported(call, &c, ids[1], created);
+    }
+    return end_mirror_command(o, e);
+}
+
+/* The ids are separated by commas. */
+enum err operator_mirror_deletion(struct call *call, struct running_operator_command *o)
+{
+    struct str rest = o->words[1];
+    struct list ids = { 0 };
+    struct channel c;
+    struct message m;
+    snowflake id;
+
+    if (!parse_ids(o, 1, &id))
+        return refuse_words(o);
+    enum err e = find_guild_channel(call, id, &c);
+    while (rest.n) {
+        if (!snowflake_parse(str_cut(&rest, ','), &id))
+            return refuse_words(o);
+        id_list_add(call->arena, &ids, id);
+    }
+    if (!e && ids.count == 1) {
+        e = message_find(call, c.id, id, &m);
+        if (!e)
+            e = message_delete(call, &c, &m);
+    } else if (!e) {
+        e = messages_delete_bulk(call, &c, &ids);
+    }
+    return end_mirror_command(o, e);
+}
+
+/* USER 0 stands for all users, EMOJI "-" for all emoji; both only if the change is "removed". */
+enum err operator_mirror_reaction(struct call *call, struct running_operator_command *o)
+{
+    struct str emoji = str_is(o->words[3], "-") ? STR("") : o->words[3];
+    uint64_t user;
+    struct channel c;
+    struct message m;
+    snowflake ids[2];
+
+    if (!parse_ids(o, 2, ids) || !str_to_u64(o->words[2], &user))
+        return refuse_words(o);
+    enum err e = find_guild_channel(call, ids[0], &c);
+    if (!e)
+        e = message_find(call, c.id, ids[1], &m);
+    if (!e)
+        e = str_is(o->words[4], "added") ? reaction_mirror(call, &c, &m, user, emoji)
+                                         : reaction_unmirror(call, &c, &m, user, emoji);
+    return end_mirror_command(o, e);
+}
+
+enum err operator_mirror_channel(struct call *call, struct running_operator_command *o)
+{
+    struct channel c;
+    snowflake id;
+
+    if (!parse_ids(o, 1, &id))
+        return refuse_words(o);
+    enum err e = find_guild_channel(call, id, &c);
+    if (e)
+        return end_mirror_command(o, e);
+    if (!str_is(o->words[1], "deleted"))
+        e = channel_emit_imported(call, id, str_is(o->words[1], "created"));
+    else
+        e = channel_is_thread(c.type) ? thread_delete(call, &c) : guild_channel_delete(call, &c);
+    return end_mirror_command(o, e);
+}
+
+enum err operator_mirror_role(struct call *call, struct running_operator_command *o)
+{
+    struct role *role = arena_alloc(call->arena, sizeof *role);
+    snowflake ids[2];
+
+    if (!parse_ids(o, 2, ids))
+        return refuse_words(o);
+    if (!str_is(o->words[2], "deleted"))
+        return end_mirror_command(
+            o, role_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created")));
+    enum err e = role_find(call->tx, ids[0], ids[1], role);
+    return end_mirror_command(o, e ? e : role_delete_and_emit(call, role));
+}
+
+static const char IS_PLACEHOLDER[] = "select 1 from placeholder_accounts where user_id = $1";
+
+/* A person who has claimed the account stays a member when they leave the other server. */
+static enum err remove_placeholder_member(struct call *call, snowflake guild_id, snowflake user_id)
+{
+    struct member m;
+    bool is_placeholder;
+    enum err e = tx_exists(call->tx, IS_PLACEHOLDER, BIND(v_id(user_id)), &is_placeholder);
+
+    if (e || !is_placeholder)
+        return e;
+    e = member_find(call->tx, guild_id, user_id, &m);
+    return e ? e : member_remove_from_guild(call, guild_id, user_id);
+}
+
+enum err operator_mirror_member(struct call *call, struct running_operator_command *o)
+{
+    struct user user;
+    snowflake ids[2];
+    enum err e;
+
+    if (!parse_ids(o, 2, ids))
+        return refuse_words(o);
+    if (str_is(o->words[2], "deleted")) {
+        e = remove_placeholder_member(call, ids[0], ids[1]);
+    } else if (str_is(o->words[2], "unbanned")) {
+        e = user_find(call->tx, ids[1], &user);
+        if (!e)
+            e = ban_remove(call, ids[0], &user);
+    } else {
+        e = member_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created"));
+    }
+    return end_mirror_command(o, e);
+}
+
+enum err operator_mirror_guild(struct call *call, struct running_operator_command *o)
+{
+    snowflake id;
+
+    if (!parse_ids(o, 1, &id))
+        return refuse_words(o);
+    return end_mirror_command(o, guild_emit_update(call, id));
+}

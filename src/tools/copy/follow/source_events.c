@@ -1,0 +1,341 @@
+/* source_events.c - applies events of the other side to the copy. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "json/read.h"
+#include "tools/copy/follow/follow.h"
+
+enum { READ_LISTS_AFTER_S = 2, IDS_PER_COMMAND = 100 };
+
+/* --- messages ------------------------------------------------------------------------ */
+
+/* Appends a new message to the archive, so that the next copy continues after it. Messages with
+ * smaller ids than the last one are left to that copy, which reads the last day again. */
+static bool append_to_archive(struct copy_follow *f, snowflake channel, snowflake id,
+                              struct str message)
+{
+    struct guild_archive_list list;
+    char name[100];
+    struct buf line;
+    bool ok = true;
+
+    snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel);
+    if (!guild_archive_list_open(f->archive, name, "id", &list))
+        return false;
+    if (id > list.last) {
+        buf_init(&line, SIZE_MAX);
+        buf_add_str(&line, message);
+        for (size_t i = 0; i < line.n; i++)
+            if (line.p[i] == '\n' || line.p[i] == '\r')
+                line.p[i] = ' ';
+        buf_add_char(&line, '\n');
+        ok = guild_archive_list_append(&list, buf_as_str(&line));
+        buf_clear(&line);
+    }
+    guild_archive_list_close(&list);
+    return ok;
+}
+
+/* Imports the lists again, because the message is in a channel that was not seen yet. */
+static bool fetch_unknown_channel(struct copy_follow *f, snowflake channel)
+{
+    char path[100];
+    struct buf out;
+
+    snprintf(path, sizeof path, "/channels/%" PRIu64, channel);
+    buf_init(&out, SIZE_MAX);
+    enum copy_result result =
+        copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
+    bool ok = result != COPY_OK || live_import_channel(f->import, buf_as_str(&out));
+    if (ok && result == COPY_OK)
+        ok = follow_command(f, "mirror-channel\t%" PRIu64 "\tcreated", channel);
+    buf_clear(&out);
+    return ok;
+}
+
+static bool import_message(struct copy_follow *f, snowflake channel, snowflake id,
+                           struct str message)
+{
+    enum live_change change;
+
+    if (copy_download_message_files(&f->connection, f->archive, &f->download_options, message) ==
+            COPY_STOPPED ||
+        !live_import_message(f->import, message, &change))
+        return false;
+    if (change == LIVE_UNKNOWN_CHANNEL &&
+        (!fetch_unknown_channel(f, channel) || !live_import_message(f->import, message, &change)))
+        return false;
+    if (change == LIVE_UNCHANGED || change == LIVE_UNKNOWN_CHANNEL)
+        return true;
+    return follow_command(f, "mirror-message\t%" PRIu64 "\t%" PRIu64 "\t%s", channel, id,
+                          change == LIVE_CREATED  ? "created"
+                          : change == LIVE_EDITED ? "edited"
+                                                  : "unpinned");
+}
+
+static bool apply_message(struct copy_follow *f, struct str message, bool created)
+{
+    snowflake channel = json_member_id(message, "channel_id"), id = json_member_id(message, "id");
+
+    if (copy_skipped_contains(&f->skipped, message) || json_member_int(message, "flags") & 64)
+        return true; /* posted from here, deleted, or ephemeral */
+    if (created && f->back)
+        post_back_expect_message(f->back, id);
+    if (created && !append_to_archive(f, channel, id, message))
+        return false;
+    return import_message(f, channel, id, message);
+}
+
+/* An update may have only the members that changed. */
+static bool apply_message_update(struct copy_follow *f, struct str update)
+{
+    char path[200];
+    struct buf out;
+
+    if (json_member_raw(update, "author").n && json_member_raw(update, "content").n)
+        return apply_message(f, update, false);
+    snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64,
+             json_member_id(update, "channel_id"), json_member_id(update, "id"));
+    buf_init(&out, SIZE_MAX);
+    enum copy_result result =
+        copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
+    bool ok =
+        result == COPY_REFUSED || (result == COPY_OK && apply_message(f, buf_as_str(&out), false));
+    buf_clear(&out);
+    return ok;
+}
+
+/* Deletes a message here. The message may have been posted from here: then its original goes. */
+static bool delete_message(struct copy_follow *f, snowflake channel, snowflake id)
+{
+    snowflake original = f->back ? post_back_find_original(f->back, id) : 0;
+
+    return copy_skip_message(&f->skipped, f->archive, id) &&
+           follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64, channel,
+                          original ? original : id);
+}
+
+static bool apply_message_delete(struct copy_follow *f, struct str d)
+{
+    return delete_message(f, json_member_id(d, "channel_id"), json_member_id(d, "id"));
+}
+
+static bool apply_message_delete_bulk(struct copy_follow *f, struct str d)
+{
+    struct arena *arena = arena_new_small();
+    struct list ids = json_array_items(arena, json_member_raw(d, "ids"));
+    snowflake channel = json_member_id(d, "channel_id");
+    struct buf words;
+    bool ok = true;
+
+    buf_init(&words, 4096);
+    for (size_t i = 0; i < ids.count && ok; i++) {
+        int64_t number = 0;
+
+        json_parse_int_text(((struct str *)ids.items)[i], &number);
+        if (f->back && post_back_find_original(f->back, (snowflake)number)) {
+            ok = delete_message(f, channel, (snowflake)number);
+            continue;
+        }
+        ok = copy_skip_message(&f->skipped, f->archive, (snowflake)number);
+        buf_printf(&words, "%s%" PRId64, words.n ? "," : "", number);
+    }
+    if (ok && words.n)
+        ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%.*s", channel,
+                            STR_ARGS(buf_as_str(&words)));
+    buf_clear(&words);
+    arena_free(arena);
+    return ok;
+}
+
+/* --- reactions ----------------------------------------------------------------------- */
+
+struct str follow_emoji_text(struct arena *arena, struct str event)
+{
+    struct str emoji = json_member_raw(event, "emoji"),
+               name = json_member_text(arena, emoji, "name");
+    snowflake id = json_member_id(emoji, "id");
+
+    if (!id)
+        return name.n ? name : STR("-");
+    return str_printf(arena, "%.*s:%" PRIu64, STR_ARGS(name.n ? name : STR("_")), id);
+}
+
+/* `user` is 0 if the event is about all users. */
+static bool apply_reaction(struct copy_follow *f, struct str d, bool added)
+{
+    snowflake user = json_member_id(d, "user_id"), message = json_member_id(d, "message_id");
+    snowflake original = f->back ? post_back_find_original(f->back, message) : 0;
+    struct arena *arena = arena_new_small();
+    struct str emoji = follow_emoji_text(arena, d);
+
+    if (original)
+        message = original;
+    bool ok = true;
+    if (user != f->bot || !user) { /* the bot reacts for people of this side */
+        if (f->back && user)
+            post_back_expect_reaction(f->back, message, user, emoji, added);
+        ok = follow_command(f, "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.*s\t%s",
+                            json_member_id(d, "channel_id"), message, user, STR_ARGS(emoji),
+                            added ? "added" : "removed");
+    }
+    arena_free(arena);
+    return ok;
+}
+
+static bool apply_reaction_add(struct copy_follow *f, struct str d)
+{
+    return apply_reaction(f, d, true);
+}
+
+static bool apply_reaction_remove(struct copy_follow *f, struct str d)
+{
+    return apply_reaction(f, d, false);
+}
+
+/* --- the guild ----------------------------------------------------------------------- */
+
+static bool apply_channel(struct copy_follow *f, struct str d, const char *change)
+{
+    return live_import_channel(f->import, d) &&
+           follow_command(f, "mirror-channel\t%" PRIu64 "\t%s", json_member_id(d, "id"), change);
+}
+
+static bool apply_channel_create(struct copy_follow *f, struct str d)
+{
+    return live_import_knows_channel(f->import, json_member_id(d, "id"))
+               ? apply_channel(f, d, "changed") /* THREAD_CREATE after joining */
+               : apply_channel(f, d, "created");
+}
+
+static bool apply_channel_update(struct copy_follow *f, struct str d)
+{
+    return apply_channel(f, d, "changed");
+}
+
+static bool apply_channel_delete(struct copy_follow *f, struct str d)
+{
+    return follow_command(f, "mirror-channel\t%" PRIu64 "\tdeleted", json_member_id(d, "id"));
+}
+
+static bool apply_role(struct copy_follow *f, struct str d, const char *change)
+{
+    struct str role = json_member_raw(d, "role");
+
+    return live_import_role(f->import, role) &&
+           follow_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                          f->options->download->guild, json_member_id(role, "id"), change);
+}
+
+static bool apply_role_create(struct copy_follow *f, struct str d)
+{
+    return apply_role(f, d, "created");
+}
+
+static bool apply_role_update(struct copy_follow *f, struct str d)
+{
+    return apply_role(f, d, "changed");
+}
+
+static bool apply_role_delete(struct copy_follow *f, struct str d)
+{
+    return follow_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
+                          f->options->download->guild, json_member_id(d, "role_id"));
+}
+
+static bool send_member(struct copy_follow *f, struct str d, const char *change)
+{
+    return follow_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                          f->options->download->guild,
+                          json_member_id(json_member_raw(d, "user"), "id"), change);
+}
+
+static bool apply_member_add(struct copy_follow *f, struct str d)
+{
+    return live_import_member(f->import, d) && send_member(f, d, "created");
+}
+
+static bool apply_member_update(struct copy_follow *f, struct str d)
+{
+    return live_import_member(f->import, d) && send_member(f, d, "changed");
+}
+
+static bool apply_member_remove(struct copy_follow *f, struct str d)
+{
+    return send_member(f, d, "deleted");
+}
+
+/* The other lists are read again; the guild is then sent to the sessions here as a whole. */
+static bool read_lists_soon(struct copy_follow *f, struct str d)
+{
+    (void)d;
+    f->lists_changed = true;
+    f->read_lists_at = clock_monotonic_ns() + READ_LISTS_AFTER_S * INT64_C(1000000000);
+    return true;
+}
+
+static bool apply_ban_add(struct copy_follow *f, struct str d)
+{
+    return apply_member_remove(f, d) && read_lists_soon(f, d);
+}
+
+static bool apply_ban_remove(struct copy_follow *f, struct str d)
+{
+    return send_member(f, d, "unbanned");
+}
+
+static bool apply_message_create(struct copy_follow *f, struct str d)
+{
+    return apply_message(f, d, true);
+}
+
+static const struct source_event {
+    const char *name;
+    bool (*apply)(struct copy_follow *f, struct str d);
+    bool people; /* not with --people names */
+} source_events[] = {
+    { "MESSAGE_CREATE", apply_message_create, false },
+    { "MESSAGE_UPDATE", apply_message_update, false },
+    { "MESSAGE_DELETE", apply_message_delete, false },
+    { "MESSAGE_DELETE_BULK", apply_message_delete_bulk, false },
+    { "MESSAGE_REACTION_ADD", apply_reaction_add, true },
+    { "MESSAGE_REACTION_REMOVE", apply_reaction_remove, true },
+    { "MESSAGE_REACTION_REMOVE_ALL", apply_reaction_remove, true },
+    { "MESSAGE_REACTION_REMOVE_EMOJI", apply_reaction_remove, true },
+    { "CHANNEL_CREATE", apply_channel_create, false },
+    { "CHANNEL_UPDATE", apply_channel_update, false },
+    { "CHANNEL_DELETE", apply_channel_delete, false },
+    { "THREAD_CREATE", apply_channel_create, false },
+    { "THREAD_UPDATE", apply_channel_update, false },
+    { "THREAD_DELETE", apply_channel_delete, false },
+    { "GUILD_ROLE_CREATE", apply_role_create, false },
+    { "GUILD_ROLE_UPDATE", apply_role_update, false },
+    { "GUILD_ROLE_DELETE", apply_role_delete, false },
+    { "GUILD_MEMBER_ADD", apply_member_add, true },
+    { "GUILD_MEMBER_UPDATE", apply_member_update, true },
+    { "GUILD_MEMBER_REMOVE", apply_member_remove, true },
+    { "GUILD_BAN_ADD", apply_ban_add, true },
+    { "GUILD_BAN_REMOVE", apply_ban_remove, true },
+    { "GUILD_UPDATE", read_lists_soon, false },
+    { "GUILD_EMOJIS_UPDATE", read_lists_soon, false },
+    { "GUILD_STICKERS_UPDATE", read_lists_soon, false },
+    { "GUILD_SOUNDBOARD_SOUND_CREATE", read_lists_soon, false },
+    { "GUILD_SOUNDBOARD_SOUND_UPDATE", read_lists_soon, false },
+    { "GUILD_SCHEDULED_EVENT_CREATE", read_lists_soon, false },
+    { "GUILD_SCHEDULED_EVENT_UPDATE", read_lists_soon, false },
+    { "AUTO_MODERATION_RULE_CREATE", read_lists_soon, false },
+    { "AUTO_MODERATION_RULE_UPDATE", read_lists_soon, false },
+    { "WEBHOOKS_UPDATE", read_lists_soon, false },
+    { "INVITE_CREATE", read_lists_soon, false },
+};
+
+bool follow_apply_source_event(struct copy_follow *f, const struct follow_event *e)
+{
+    for (size_t i = 0; i < COUNT_OF(source_events); i++)
+        if (str_is(str_of(e->name), source_events[i].name))
+            return (source_events[i].people && !f->options->download->people) ||
+                   source_events[i].apply(f, str_of(e->data));
+    return true;
+}

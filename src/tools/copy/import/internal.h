@@ -1,0 +1,48 @@
+/* internal.h - state of an import, shared by load.c and live_import.c. */
+#ifndef TOOLS_COPY_IMPORT_INTERNAL_H
+#define TOOLS_COPY_IMPORT_INTERNAL_H
+
+#include "tools/copy/archive/json_members.h"
+#include "tools/copy/convert/convert.h"
+#include "tools/copy/import/import.h"
+
+struct loader {
+    const struct copy_load_options *options;
+    struct world_file_import_options import;
+    struct copy_conversion conversion;
+    struct buf guild_line; /* the guild in the archive */
+    struct buf guild; /* members of the guild that every world file needs: id, name and owner */
+    struct world_entries entries;
+    struct buf before, after; /* text around the entries */
+    const char *what;         /* for the report, such as "roles" */
+    struct arena *arena;      /* cleared after each import */
+    struct arena *names;      /* for .existing */
+    struct map existing;      /* id of a channel to struct existing_channel; see loader_open */
+    struct copy_skipped skipped;
+    bool guild_exists;
+    size_t batch_entries; /* entries that are imported in one transaction */
+    int64_t longest_us;   /* longest transaction of a running server */
+    bool failed;
+    int64_t refused, imported;
+};
+struct existing_channel {
+    struct str name; /* JSON */
+    int64_t type;
+};
+
+/* Returns false if the archive has no guild, or on failure; call loader_close in any case. With
+ * read_channels, .existing has the channels that the guild has here. */
+bool loader_open(struct loader *l, const struct copy_load_options *options, bool read_channels);
+void loader_close(struct loader *l);
+/* Makes the roles, emojis and channels of the archive known, which were imported before. */
+void loader_read_known_ids(struct loader *l);
+/* Begins a world file with messages of a channel: an object of the interface, or one that has only
+ * the id of an existing channel. Returns false if messages of this channel are not copied. The
+ * entry of the channel has a type, because it would become a text channel without it. */
+bool loader_begin_messages(struct loader *l, struct str channel);
+void loader_add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
+                      struct str line);
+/* Imports the collected entries, after the accounts to which they refer. */
+void loader_import_entries(struct loader *l);
+
+#endif
