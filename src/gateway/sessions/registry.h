@@ -60,10 +60,8 @@ struct gateway {
     /* In a cluster: events up to this number were published before this process started. */
     uint64_t first_number;
     _Atomic bool draining;
-    _Atomic int64_t delay_ms; /* delay of events in ms, for tests of clients */
-    _Atomic unsigned presence_bots;
-    /* while the gateway stops: set if a loop still has work */ /* number of bot sessions with
-                                                                   the intent GUILD_PRESENCES */
+    _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */
+    _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
     struct gateway_counters count;
     /* Number of heartbeats at which this node was the first node of the cluster. */
     unsigned cluster_heartbeats;

@@ -52,8 +52,8 @@ void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int
         record_opcode_message(p, kind, op, d);
 }
 
-/* Returns a text: which messages the bot does not receive, or receives without content, because an
- * intent is missing. */
+/* Returns a text: which messages or members the bot does not receive, or receives without content,
+ * because an intent is missing. */
 static struct str describe_missing_intents(const struct session *s, const struct gateway_event *n,
                                            unsigned form, struct str payload, struct arena *arena)
 {
