@@ -256,7 +256,8 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Writes what is wrong with the fields of a message, for the traffic log; not the token itself. */
+/* Returns a text for the traffic log: what is wrong with the fields of a message. The text never
+ * contains the token. */
 static struct str describe_malformed_payload(const struct opcode_row *row, const struct form *form,
                                              struct arena *arena)
 {
