@@ -29,7 +29,7 @@
 
 struct cluster;
 
-/* Topics of messages between nodes that bypass the event log: sessions
+/* Topics of messages between nodes that are not in the event log: sessions
  * (gateway/presence/directory.h), rate-limit counts (api/limits/limits.h), and session journals
  * (gateway/resume/journal/replica.h). */
 enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_TOPICS };
@@ -43,56 +43,62 @@ struct cluster_options {
     const char *bus_ca;        /* PEM file with CA certificates of the NATS servers, or NULL */
     unsigned char bus_key[32]; /* secret key of messages between nodes */
     void *arg;
-    /* Called in the order of log positions, one call at a time, from any thread. */
+    /* Called for the events of a log entry, in the order of log positions, one call at a time, from
+     * any thread. */
     void (*publish_events)(void *arg, int64_t position, const struct emitted_event *list);
     /* Called like publish_events, in the same order, for a log entry that this node has not
      * received because it had no sessions of its guilds and users. */
     void (*pass_over)(void *arg, int64_t position, const struct log_address *a);
-    /* Called at least every 50 ms with NATS; publishes what pass_over has collected. */
+    /* Called at least every 50 ms if nodes use NATS; publishes the positions that pass_over has
+     * collected. */
     void (*publish_passed_over)(void *arg);
-    /* Called when a session moves to or from this node. */
+    /* Called when a session of this node must move to another node, or one of another node to this
+     * node. */
     void (*move)(void *arg, const struct session_move_message *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
     /* Called before publish_events of the same log entry. fact->claim identifies a voice connection
      * of the node that wrote the entry; it is 0 on other nodes. */
     void (*voice)(void *arg, const struct relay_voice_state *fact);
-    /* Called after all known revocations by other nodes were applied. Cached credentials may be
-     * used until the time `until` (clock_monotonic_ns). */
+    /* Called after all revocations by other nodes that are known so far were applied. Cached
+     * credentials may be used until the time `until` (clock_monotonic_ns). */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* message is called for a message from another node (cluster_send_to_all), send_counts when it
-     * is time to send the rate-limit counts, connected when NATS is connected again, and living
-     * once a second, with the identities of all living nodes including this one. */
+    /* Callbacks: message is called for a message from another node (cluster_send_to_all);
+     * send_counts when it is time to send the rate-limit counts; connected when NATS is connected
+     * again; living once a second, with the identities of all living nodes including this one. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);
     void (*connected)(void *arg);
     void (*living)(void *arg, const uint32_t *identities, size_t count);
-    uint64_t (*sessions)(void *arg); /* returns the number of sessions, for operators */
-    void (*lost)(void *arg); /* this node must stop, because it lost the log or the database */
+    /* Returns the number of sessions on this node, which operators can see. */
+    uint64_t (*sessions)(void *arg);
+    /* Called when this node must stop, because it has lost the log or the database. */
+    void (*lost)(void *arg);
 };
 
 /* Registers this node and finds the end of the event log. Logs a message on failure. */
 enum err cluster_open(const struct cluster_options *options, struct cluster **ret);
-/* Starts the thread that follows the event log. */
+/* Starts the thread that reads the event log. */
 void cluster_start(struct cluster *c);
 /* Unregisters this node. No commit or cluster_await_log_position may follow. */
 void cluster_close(struct cluster *c); /* accepts NULL */
 
-/* Writes an entry to the event log before the commit, unless it has only transient events. */
+/* Writes an entry to the event log, in the transaction before its commit. An entry with only
+ * transient events is not written. */
 void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry f);
 /* Publishes a log entry after the commit, and delivers it on this node in the order of positions.
  * Thread-safe. */
 void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
-/* Write the move of a session to another node to the event log, and publish it, as
- * cluster_append_log_entry and cluster_publish_log_entry do for events. */
+/* Write the move of a session to another node to the event log and publish it. They do for a
+ * session move what cluster_append_log_entry and cluster_publish_log_entry do for events. */
 void cluster_append_session_move(struct cluster *c, struct tx *tx,
                                  const struct session_move_message *m);
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move_message *m);
-/* Sends a message to all other nodes, without the event log, if NATS is connected. Messages arrive
- * in order, or not at all. */
+/* Sends a message to all other nodes through NATS, without the event log. A message may be lost,
+ * for example if NATS is not connected; messages that arrive are in order. */
 void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
-/* Sends a message to one node. Drops the message while too many bytes wait to be sent to NATS. So
- * senders number their messages, and receivers request missing ones again. */
+/* Sends a message to one node. The message is dropped while too many bytes wait to be sent to NATS.
+ * Therefore senders number their messages, and receivers request missing messages again. */
 void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
                           struct str message);
 /* Returns the number of bytes that wait to be sent to NATS. */
@@ -103,15 +109,16 @@ bool cluster_has_no_other_nodes(const struct cluster *c);
 /* Returns the last delivered position of the event log. */
 int64_t cluster_delivered_position(const struct cluster *c);
 
-/* The first and the last session of a guild or user on an event loop; calls with the same id are
- * counted. Log entries of other guilds and users are passed over. */
+/* Called for the first and after the last session of a guild or user on an event loop; calls with
+ * the same id are counted. Log entries of all other guilds and users are passed over. */
 void cluster_add_interest(struct cluster *c, enum audience_kind kind, snowflake id);
 void cluster_remove_interest(struct cluster *c, enum audience_kind kind, snowflake id);
-/* Stops this node, because a committed log entry cannot be read any more. */
+/* Stops this node, because a committed log entry cannot be read. */
 void cluster_stop_after_lost_events(struct cluster *c);
 
-/* Waits for other nodes: `post` is posted to the loop when every node has applied the log position,
- * or has stopped using cached credentials because they are older than CREDENTIALS_FRESH_MS. */
+/* Waits for other nodes: `post` is posted to the loop when every node has either applied the log
+ * position, or stopped using cached credentials because they are older than
+ * CREDENTIALS_FRESH_MS. */
 struct cluster_position_wait {
     struct link link;
     int64_t position, since;
@@ -120,32 +127,36 @@ struct cluster_position_wait {
 };
 void cluster_await_log_position(struct cluster *c, struct cluster_position_wait *w);
 
-/* Returns the rank of this node among the living nodes, from 0, and the number of living nodes, to
- * divide shared work. After a node starts or stops, nodes may disagree for a moment. */
+/* Returns the rank of this node among the living nodes, from 0, and the number of living nodes.
+ * Used to divide work among nodes. After a node starts or stops, nodes may have different results
+ * for a moment. */
 void cluster_get_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
-/* Returns the number of nodes that do not receive each other's rate-limit counts immediately.
- * Returns 1 if this node is alone or NATS is connected. Cheap enough for every request. */
+/* Returns the number of nodes that do not receive each other's rate-limit counts immediately, so
+ * that each node can apply a part of the limit. Returns 1 if this node is alone or NATS is
+ * connected. Cheap enough for every request. */
 unsigned cluster_count_unconnected_nodes(const struct cluster *c);
 
-/* Returns whether this node follows the log in time, could decode every log entry, and has a right
- * clock. Used by /readyz. */
+/* Returns whether this node is ready (/readyz): it follows the log without much delay, could decode
+ * every log entry, and its clock is right. */
 bool cluster_is_ready(const struct cluster *c);
-/* Returns whether this node has lost its lease, and probably not because the database is down: NATS
- * is unreachable, too, or another node still reaches the database. Other nodes then take over its
- * sessions. False without NATS. Cheap enough for every request. */
+/* Returns whether this node has lost its lease, and probably not because the database is down:
+ * either NATS is unreachable as well, or another node still reaches the database. Other nodes then
+ * take over its sessions. Returns false if nodes do not use NATS. Cheap enough for every
+ * request. */
 bool cluster_node_is_isolated(const struct cluster *c);
-/* Records that another node has just renewed its lease. Thread-safe. */
+/* Records that another node has just renewed its lease, so the database is up. Thread-safe. */
 void cluster_record_peer_heartbeat(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
 struct cluster_stats {
     int64_t position;
     uint64_t frames_own, frames_read, gaps, aborted, unreadable, behind_ms, nodes;
     uint64_t frames_received, frames_refused; /* messages received and rejected through NATS */
-    uint64_t passed_over;                     /* log entries that this node did not receive */
+    /* Number of log entries that this node passed over, because it did not need them. */
+    uint64_t passed_over;
     uint64_t entries_received, entry_bytes_received; /* log entries received through NATS */
     bool sends_by_address; /* all nodes understand addresses of log entries */
-    int64_t offset_ms;     /* minimum by which this node's clock is ahead of the database's */
+    int64_t offset_ms;     /* lower bound of how far this node's clock is ahead of the database's */
     bool has_wire, connected;
 };
 void cluster_read_stats(const struct cluster *c, struct cluster_stats *ret);

@@ -1,14 +1,16 @@
 /* cluster_nats.c - publishes log entries through NATS right after their commit, and receives those
  * of other nodes.
  *
- * The event log is authoritative: entries that are lost or too large are read from it. Messages are
- * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
- * contains a digest of the database's identity, so several clusters can share one NATS server.
+ * The event log is authoritative: entries that NATS loses, or that are too large for NATS, are read
+ * from the log. Messages are encrypted with a key that only nodes with the same pepper have
+ * (message_cipher.h). The subject contains a digest of the database's identity, so several clusters
+ * can share one NATS server.
  *
- * Subjects: an entry is published to the parts of its guilds or users (`part.N`), to which the
- * nodes with sessions of these are subscribed; after it, its address is published to all nodes
- * (`addresses`). Entries without an address are sent to all nodes (`log`), and all entries while an
- * older version runs on a node that does not understand addresses. */
+ * Subjects: an entry is first published to the parts of its guilds or users (`part.N`). The nodes
+ * that have sessions of these guilds or users are subscribed to these parts. Then the entry's
+ * address is published to all nodes (`addresses`). Entries without an address are sent to all nodes
+ * (`log`). While an older version that does not understand addresses runs on a node, all entries
+ * are sent to `log`. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -28,7 +30,8 @@ enum {
     ANNOUNCEMENT_BYTES = 2 * 8,
 };
 
-/* A message with a topic has the number INT64_MAX - topic in place of a log position. */
+/* Returns whether a message has a topic: its number is then INT64_MAX - topic, not a log
+ * position. */
 static bool position_encodes_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -55,9 +58,9 @@ static bool nats_is_connected_and_accepts(struct cluster_nats *w, size_t bytes)
     return atomic_load(&w->connected) && nats_accepts_size(w->nats, CIPHER_OVERHEAD + bytes);
 }
 
-/* Publishes an entry to the parts of its address, then the address to all nodes: nodes that need
- * the entry should receive it first. Transient events are published to one part only, because
- * nodes do not notice that they receive them twice. Returns false if all nodes need the entry. */
+/* Publishes an entry to the parts of its address, then the address to all nodes, because nodes that
+ * need the entry should receive it first. Transient events are published to one part only, because
+ * nodes would not notice if they received them twice. Returns false if all nodes need the entry. */
 static bool send_entry_by_address(struct cluster_nats *w, int64_t position, struct str bytes,
                                   const struct log_entry *f)
 {
@@ -95,7 +98,9 @@ void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str byt
     if (!nats_is_connected_and_accepts(w, LOG_ADDRESS_MAX_BYTES + bytes.n)) {
         if (!position)
             return;
-        bytes = STR(""); /* too large for NATS: publish only the position; nodes read the log */
+        /* The entry is too large for NATS: publish only its position, and nodes read it from the
+         * log. */
+        bytes = STR("");
     } else if (send_entry_by_address(w, position, bytes, f)) {
         return;
     }
@@ -219,7 +224,8 @@ void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, siz
     interest_end_unused_subscriptions(c->nats.interest, clock_steady_ms());
 }
 
-/* Handles an address of a log entry, with or without the entry itself, or transient events. */
+/* Handles a message with the address of a log entry. The message may also contain the entry itself,
+ * or transient events. */
 static void handle_addressed_message(struct cluster *c, int64_t position, struct str bytes)
 {
     struct log_address a;
@@ -294,7 +300,8 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
         handle_transient_events(c, bytes);
 }
 
-/* Wakes the log thread, which then reads missed entries from the event log. */
+/* Called when NATS was connected or disconnected: wakes the log thread, which reads missed entries
+ * from the event log. */
 static void on_nats_connection_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;

@@ -1,8 +1,8 @@
 /* cluster_waits.c - delays replies until every node has applied a revocation.
  *
- * A log-out must take effect on all nodes before the reply is sent. A node that does not
- * acknowledge delays the reply by CREDENTIALS_FRESH_MS at most: if it cannot read the event log,
- * it stops using its cached credentials after that time. */
+ * For example, a log-out must take effect on all nodes before the reply is sent. A node that does
+ * not acknowledge the revocation delays the reply by CREDENTIALS_FRESH_MS at most: if it cannot
+ * read the event log, it stops using its cached credentials after that time. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/internal.h"

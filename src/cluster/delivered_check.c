@@ -1,10 +1,10 @@
 /* delivered_check.c - checks after each reconnect that the database still has the delivered log
  * entries.
  *
- * A standby without synchronous replication may lack the last commits after a failover, and
- * assign their positions again. So the last delivered entries are compared with the log. Delivered
- * events cannot be revoked: if some are missing in the log, this node stops, and clients must
- * IDENTIFY again. */
+ * After a failover, a standby without synchronous replication may lack the last commits, and assign
+ * their log positions again. So the last delivered entries are compared with the log. Delivered
+ * events cannot be revoked: if some of them are missing in the log, this node stops, and clients
+ * must IDENTIFY again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"
@@ -12,14 +12,15 @@
 struct delivered_check {
     size_t count;
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
-    int64_t gone; /* first delivered position that the log lacks or has changed, or 0 */
+    /* First delivered position whose row is missing in the log or has changed; 0 if none. */
+    int64_t gone;
 };
 
 static const char SELECT_FIRST_POSITION[] = "select coalesce(min(position), 0) from log";
 static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
-/* Marks the delivered entry with the position of this log row, if both have the same content. */
+/* If the log row has the same content as the delivered entry at its position, marks that entry. */
 static void mark_entry_found_in_log(struct delivered_check *h, const struct rows *r, bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -28,7 +29,7 @@ static void mark_entry_found_in_log(struct delivered_check *h, const struct rows
 }
 
 /* Compares delivered entries with the log. Positions before the first row of the log are ignored,
- * because old partitions are dropped. */
+ * because old partitions of the log are dropped. */
 static enum err compare_delivered_entries_with_log(struct tx *tx, void *arg)
 {
     struct delivered_check *h = arg;
@@ -52,7 +53,8 @@ static enum err compare_delivered_entries_with_log(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Makes all existing sessions unresumable, and skips the log positions delivered so far. */
+/* Makes all existing sessions unresumable. Also makes sure that no new log entry gets a position
+ * that was delivered already. */
 static enum err reset_after_lost_log_entries(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;

@@ -10,7 +10,9 @@
 struct interest_part {
     unsigned keys; /* number of keys of this part */
     bool subscribed;
-    int64_t unused_since; /* time in ms; 0 if keys is not 0 or the time is not set yet */
+    /* Time in ms since which the part has had no keys; 0 if it has keys or the time is not set
+     * yet. */
+    int64_t unused_since;
 };
 
 struct interest {
@@ -41,7 +43,8 @@ void interest_free(struct interest *i)
     mem_free(i);
 }
 
-/* hash_u64 maps different keys to different numbers. */
+/* Returns how often the key is in use. Different keys have different hashes (hash_u64), so the hash
+ * identifies the key. */
 static uintptr_t key_count(const struct interest *i, uint64_t key)
 {
     return (uintptr_t)map_find_value(&i->counts, hash_u64(key));

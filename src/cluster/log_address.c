@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/serial.h"
 
-/* Adds a key. Returns false if there are too many. */
+/* Adds a key to the address. Returns false if the address has too many keys. */
 static bool add_key(struct log_address *a, enum audience_kind kind, snowflake id)
 {
     uint64_t key = log_address_key(kind, id);
@@ -18,7 +18,8 @@ static bool add_key(struct log_address *a, enum audience_kind kind, snowflake id
     return true;
 }
 
-/* Adds the audiences for which the gateway creates events (for_each_announced_event). */
+/* Adds the audiences of an event: the same for which the gateway creates events
+ * (for_each_announced_event). */
 static bool add_audiences_of_event(struct log_address *a, const struct emitted_event *e)
 {
     const snowflake *people = e->member_ids.items;
@@ -100,7 +101,7 @@ bool log_address_decode(struct str *bytes, struct log_address *ret)
     }
     ret->events = serial_get_u64(&in);
     ret->hash = serial_get_u64(&in);
-    /* Events of an entry have numbers of their position only (EVENT_NUMBER_BITS). */
+    /* All event numbers of an entry must belong to its position (EVENT_NUMBER_BITS). */
     in.bad |= !ret->events || ret->events > 1 << 20;
     *bytes = in.rest;
     return !in.bad;

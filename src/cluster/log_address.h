@@ -2,8 +2,9 @@
  * events.
  *
  * Through NATS every node receives the address of each log entry, but only nodes with sessions of
- * its guild or users receive the entry itself. An entry without an address is sent to all nodes:
- * one with a revocation, a voice change or a session move, or with too many audiences. */
+ * these guilds or users receive the entry itself. Some entries have no address and are sent to all
+ * nodes: those with a revocation, a voice change or a session move, and those with too many
+ * audiences. */
 #ifndef CLUSTER_LOG_ADDRESS_H
 #define CLUSTER_LOG_ADDRESS_H
 
@@ -19,12 +20,12 @@ enum {
 struct log_address {
     unsigned count; /* number of keys */
     uint64_t keys[LOG_ADDRESS_KEYS_MAX];
-    uint64_t events; /* number of events of the entry, one per recipient of a private channel */
+    uint64_t events; /* number of events; an event in a private channel counts once per recipient */
     uint64_t hash;   /* hash_str of the encoded entry */
 };
 
-/* Returns the key of an audience: its kind in the two highest bits of the id, which snowflakes do
- * not use. */
+/* Returns the key of an audience. The audience kind is stored in the two highest bits of the id,
+ * which snowflakes do not use. */
 static inline uint64_t log_address_key(enum audience_kind kind, snowflake id)
 {
     return id | (uint64_t)kind << 62;
@@ -40,17 +41,17 @@ static inline snowflake log_address_key_id(uint64_t key)
     return key & (UINT64_MAX >> 2);
 }
 
-/* Computes the address of an entry with this encoding. Returns false if all nodes need the entry.
- */
+/* Computes the address of an entry; bytes is its encoded form. Returns false if all nodes need the
+ * entry. */
 bool log_address_of_entry(const struct log_entry *f, struct str bytes, struct log_address *ret);
-/* Lists the parts to which an entry with this address is published, and returns their number. Nodes
- * with sessions of its users have sessions of its guild, too, with few exceptions, which read the
- * entry from the log; so users count only if there is no guild. */
+/* Lists the parts to which an entry with this address is published, and returns their number. If
+ * the address has a guild, its users are ignored: with few exceptions, nodes with sessions of these
+ * users also have sessions of the guild. The exceptions read the entry from the log. */
 unsigned log_address_list_parts(const struct log_address *a, unsigned out[LOG_ADDRESS_KEYS_MAX]);
 unsigned log_address_key_part(uint64_t key);
 
 void log_address_append(const struct log_address *a, struct buf *out);
-/* Decodes an address from the beginning of *bytes and removes it from there. Returns false if the
+/* Decodes an address at the beginning of *bytes and removes it from there. Returns false if the
  * bytes are invalid. */
 bool log_address_decode(struct str *bytes, struct log_address *ret);
 

@@ -12,7 +12,8 @@ enum {
     REVOKE_ADDRESSES_BANNED = 4,
     REVOKE_ADDRESSES_LIFTED = 8
 };
-/* Bits of the number that encodes a voice change; a node ignores bits that it does not know. */
+/* Bits of the number that encodes a voice change. A node ignores bits that its program version does
+ * not know. */
 enum {
     VOICE_SPEAKS = 1,
     VOICE_RECEIVES = 2,
@@ -68,8 +69,8 @@ static void encode_emitted_event(struct buf *b, const struct emitted_event *a)
     serial_append_bytes(b, a->payload);
 }
 
-/* Encodes an address range in the fields of a revocation: the halves of the address in the two ids,
- * the prefix length in the session. */
+/* Encodes an address range in the fields of a revocation: the two ids have the halves of the
+ * address, the session has the prefix length. */
 static void encode_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };

@@ -1,9 +1,9 @@
-/* log_entry.h - encodes log entries: the events, revocations and voice changes that one
- * transaction sends to other nodes.
+/* log_entry.h - encodes log entries: the events, revocations and voice changes that one transaction
+ * sends to other nodes.
  *
- * The log and NATS carry the same bytes. Events are identified by name; a node skips events that
- * it does not know. Routing fields are copied as raw structs, so nodes with another
- * struct layout cannot run together (LOG_ENTRY_FORMAT). */
+ * The log and NATS carry the same bytes. Events are identified by name, and a node skips events
+ * that its program version does not know. Routing fields are copied as raw structs. So nodes whose
+ * structs have another layout cannot run together (LOG_ENTRY_FORMAT). */
 #ifndef CLUSTER_LOG_ENTRY_H
 #define CLUSTER_LOG_ENTRY_H
 
@@ -23,18 +23,21 @@ enum {
 struct revocation_record {
     struct revocation_record *next;
     enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
-    struct ip_network network; /* only set if `addresses` is not ADDRESSES_NONE */
+    struct ip_network network; /* address range; only set if `addresses` is not ADDRESSES_NONE */
     snowflake account;
-    bool one; /* revokes only this session, not all sessions of the account */
+    bool one; /* true: revokes only this session; false: all sessions of the account */
     unsigned char session[8];
-    bool applications_only; /* revokes credentials of applications, not logins of the account */
-    snowflake application;  /* if not 0, revokes all credentials of this application instead */
+    /* true: revokes credentials of OAuth2 applications, but not logins of the account. */
+    bool applications_only;
+    /* If not 0, all credentials of this application are revoked, and nothing else. */
+    snowflake application;
 };
 
-/* A request to move a session from another node to this one, or the reply. */
+/* A message about the move of a session from another node to this one: the request, or the
+ * reply. */
 struct session_move_message {
     enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
-    uint32_t from, to; /* nodes that the session moves from and to */
+    uint32_t from, to; /* node that the session leaves, and node to which it moves */
     uint64_t number;
     char id[33]; /* session_id of the client */
 };
@@ -47,13 +50,13 @@ struct log_entry {
     const struct voice_state_change *voices;
 };
 
-/* Returns whether the entry must be written to the event log. An entry with only transient events
- * is not. */
+/* Returns whether the entry must be written to the event log. This is false for an entry that has
+ * only transient events. */
 bool log_entry_must_be_stored(const struct log_entry *f);
 /* Encodes a log entry; the result is in the arena. */
 struct str log_entry_encode(const struct log_entry *f, struct arena *arena);
-/* Decodes a log entry. Returns false if the bytes are invalid or of another version. The result is
- * in the arena and points into bytes. */
+/* Decodes a log entry. Returns false if the bytes are invalid or have another format version. The
+ * result is in the arena and contains pointers into bytes. */
 bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *ret);
 
 #endif

@@ -13,12 +13,15 @@
 #include "cluster/internal.h"
 
 enum {
-    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads without other nodes */
-    READ_INTERVAL_NATS_MS = 50,  /* interval of log reads with other nodes, if NATS is connected */
-    READ_INTERVAL_IDLE_MS = 10,  /* interval of log reads with other nodes, without NATS */
-    READ_INTERVAL_BUSY_MS =
-        2, /* log read interval while others commit, or a reply waits for them */
-    BUSY_AFTER_FRAME_MS = 200, /* how long other nodes count as busy after a log entry of theirs */
+    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads in ms, if there are no other nodes */
+    /* Interval of log reads in ms, if there are other nodes and NATS is connected. */
+    READ_INTERVAL_NATS_MS = 50,
+    /* Interval of log reads in ms, if there are other nodes, but no NATS. */
+    READ_INTERVAL_IDLE_MS = 10,
+    /* Replaces READ_INTERVAL_IDLE_MS while other nodes commit, or while a reply waits for them. */
+    READ_INTERVAL_BUSY_MS = 2,
+    /* For how many ms other nodes count as busy after one of their log entries. */
+    BUSY_AFTER_FRAME_MS = 200,
     LOG_PAGE_ROWS = 512,
     WAIT_AFTER_FAILURE_MS = 100,
 };
@@ -87,8 +90,9 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
     return e;
 }
 
-/* The result of a log query contains all revocations that committed before the query was sent. Once
- * these are applied, all credentials that are still cached were valid at that time. */
+/* Called after a log query, which was sent at the time `asked`. Its result contains all revocations
+ * that were committed before that time. When these were applied, all credentials that are still
+ * cached were valid at that time. */
 static void record_time_of_log_read(struct cluster *c, int64_t asked, int64_t last)
 {
     if (last && log_sequencer_next_position(c->sequencer) <= last)
@@ -112,7 +116,7 @@ static enum err read_log_to_end(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
             record_time_of_log_read(c, asked, last);
-        /* If the page begins after a gap, nothing was delivered: do not read the next page. */
+        /* If the page begins after a gap, it was not delivered: do not read the next page. */
         more = more && log_sequencer_next_position(c->sequencer) > last;
     }
     return OK;
@@ -133,8 +137,9 @@ static enum err run_heartbeat_if_due(struct cluster *c)
     return e;
 }
 
-/* While this process was paused, newer nodes may have applied a migration that this program cannot
- * use. Then this node cannot connect, and its sessions continue on other nodes. */
+/* Stops this node if the database schema is newer than this program: while this process was paused,
+ * newer nodes may have applied a migration. This node cannot connect then, and its sessions
+ * continue on other nodes. */
 static void stop_if_schema_is_newer(struct cluster *c)
 {
     if (c->follow.lost || !store_schema_is_too_new(c->options.store))
@@ -143,7 +148,8 @@ static void stop_if_schema_is_newer(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* Publishes this node's log position, for which a node that revoked a credential waits. */
+/* Publishes up to which log position this node has applied revocations. A node that revoked a
+ * credential waits for this. */
 static enum err acknowledge_revocations(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
@@ -190,7 +196,7 @@ static bool cluster_thread_must_end(struct cluster *c)
     return ending;
 }
 
-/* Returns the interval of periodic reads of the log, in ms. */
+/* Returns the interval between two periodic reads of the log, in ms. */
 static int64_t log_read_interval_ms(struct cluster *c)
 {
     if (atomic_load(&c->count.nodes) == 1)
@@ -225,7 +231,8 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         e = run_heartbeat_if_due(c);
     if (e)
         stop_if_schema_is_newer(c);
-    if (c->options.bus.n) { /* also if NATS is not connected, so that counts do not accumulate */
+    /* Also done if NATS is not connected, so that counts do not accumulate. */
+    if (c->options.bus.n) {
         c->options.send_counts(c->options.arg);
         c->options.publish_passed_over(c->options.arg);
     }

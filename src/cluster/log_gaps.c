@@ -1,12 +1,12 @@
 /* log_gaps.c - gaps in the log: decides whether a missing position will arrive or was aborted.
  *
- * A transaction takes its position before it commits, and the row is visible after the commit.
- * So for a moment greater positions are visible before it. If the transaction is rolled back,
- * the position never appears. The two cases are distinguished like this:
+ * A transaction takes its position before it commits, and its row is visible after the commit. So
+ * for a moment greater positions may be visible, while this position is missing. If the transaction
+ * is rolled back, the position never appears. The two cases are distinguished like this:
  *
  *   1. A new transaction gets an id, the bound. The transaction that holds a missing position got
  *      its id before the position, so its id is below the bound.
- *   2. Wait until no connection of a server has a transaction with an id below the bound.
+ *   2. Wait until no connection of a node has a transaction with an id below the bound.
  *   3. A position that a later snapshot does not show was aborted.
  *
  * The xmax of the snapshot would be a wrong bound: it follows the newest id that has ended, and
@@ -85,8 +85,8 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
     return e;
 }
 
-/* Reads all log positions up to s->last again. Positions that are still missing were aborted,
- * unless their rows were dropped because of their age. */
+/* Reads the log positions up to s->last again. A position that is still missing was aborted, unless
+ * its row was dropped because of its age. */
 static void resolve_log_gap(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;

@@ -1,10 +1,12 @@
 /* log_partitions.c - partitions of the log: creates the next one in time and drops old ones.
  *
- * Any node may do this work. If several try, the first succeeds, and the others find nothing to do.
+ * Any node may do this work. If several nodes try, the first one succeeds, and the others find
+ * nothing to do.
  *
- * The log contains messages that were deleted since. With few events a partition would stay for
- * weeks, so one node also deletes old rows. With many events partitions are dropped soon, and
- * deleting rows would cost more than it gains. */
+ * The log also has messages that users have deleted since, so old rows must not stay for long. If
+ * there are few events, a partition would stay for weeks, so one node also deletes old rows. If
+ * there are many events, partitions are dropped soon, and deleting rows would cost more than it
+ * gains. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -30,7 +32,7 @@ static enum err create_partition(struct tx *tx, void *arg)
 }
 
 /* Partition p + 1 is created when partition p is half full. So partition p was full before p + 2
- * was created, and all rows of p are older than made_at of p + 2. */
+ * was created: all rows of p are older than the time made_at of partition p + 2. */
 static const char SELECT_OLD_PARTITION[] =
     "select p.part from log_parts p join log_parts n on n.part = p.part + 2 "
     "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
@@ -60,10 +62,10 @@ enum err read_first_log_position(struct tx *tx, void *arg)
     return tx_read_int(tx, "select coalesce(min(position), 0) from log", NO_BIND, first);
 }
 
-/* While this process was paused, other nodes may have dropped log rows that it has not read. Then
- * its sessions would miss events without notice, so this node stops. If the log never had a row
- * before the next position, the positions before the first row are not dropped ones: they were
- * aborted, or their transactions are still open. */
+/* Stops this node if it has missed log rows. While this process was paused, other nodes may have
+ * dropped log rows that it has not read. Then its sessions would miss events without notice. But if
+ * the log never had a row before the next position, the positions before the first row were not
+ * dropped: they were aborted, or their transactions are still open. */
 enum err stop_node_if_unread_log_rows_dropped(struct cluster *c, bool *ret)
 {
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
@@ -87,8 +89,9 @@ int64_t log_retention_ms = (int64_t)LOG_RETENTION_MINUTES * 60 * 1000;
 
 enum {
     DELETED_PER_HEARTBEAT = 500,
-    /* If there are more positions within the retention time, partitions are dropped after two hours
-     * at most: (1.5 * PARTITION_POSITIONS / 300 per second) + 15 minutes. */
+    /* Above this number of positions within the retention time, rows are not deleted, because their
+     * partitions are dropped after two hours at most: (1.5 * PARTITION_POSITIONS / 300 per second)
+     * + 15 minutes. */
     DELETION_MAX_POSITIONS = 300 * LOG_RETENTION_MINUTES * 60,
 };
 
@@ -113,8 +116,8 @@ static void record_log_position_sample(struct log_follower *f, int64_t position,
     f->samples[f->sample_count++] = (struct log_sample){ position, now };
 }
 
-/* Deletes rows that were delivered before the retention time. The last of them stays, so that the
- * least position of the log shows what was deleted. */
+/* Deletes rows that were delivered before the retention time. The newest of these rows stays, so
+ * that the first position in the log shows up to where rows were deleted. */
 static void delete_rows_after_retention(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns(), last = log_sequencer_next_position(c->sequencer) - 1;

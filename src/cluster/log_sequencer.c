@@ -11,7 +11,7 @@
 
 enum { SEQUENCER_SLOTS = 1 << 16 };
 
-/* A log entry that waits for earlier entries. If bytes.n is 0, the position was aborted. */
+/* A log entry that waits for earlier entries. If bytes.n is 0, its position was aborted. */
 struct sequencer_slot {
     bool filled;
     bool published; /* whether NATS delivered the entry */
@@ -79,7 +79,8 @@ static void record_delivered_entry(struct log_sequencer *l, struct str bytes)
         record_delivered_hash(l, hash_str(bytes));
 }
 
-/* Returns false if an entry from NATS cannot be decoded and must be read from the log. */
+/* Delivers the entry of a slot. Returns false if it came from NATS and cannot be decoded: then it
+ * must be read from the log. */
 static bool deliver_entry_of_slot(struct log_sequencer *l, const struct sequencer_slot *s)
 {
     struct log_entry f;
@@ -132,7 +133,8 @@ static void store_waiting_entry(struct log_sequencer *l, int64_t position, struc
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
-    /* An entry from the log replaces one from NATS, which may be undecodable. Drop repeats. */
+    /* An entry from the log replaces one from NATS, which may be undecodable. Every other repeated
+     * entry is dropped. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);

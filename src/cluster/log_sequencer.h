@@ -1,11 +1,12 @@
 /* log_sequencer.h - delivers the log entries of all nodes in the order of their positions.
  *
  * Each thread that has a log entry offers it: the thread that committed it, the NATS thread, and
- * the thread that reads the log. An entry is delivered when every earlier position was delivered
- * or is known to be aborted. Duplicates are ignored.
+ * the thread that reads the log. An entry is delivered when every earlier position was delivered or
+ * is known to be aborted. Duplicates are ignored.
  *
- * If only the address of an entry is known (log_address.h), the entry is passed over when its turn
- * comes, unless this node needs it; then it counts as missing until it is offered. */
+ * If only the address of an entry is known (log_address.h) and this node does not need the entry,
+ * it is passed over when all earlier positions were handled. If this node needs the entry, its
+ * position counts as missing until the entry is offered. */
 #ifndef CLUSTER_LOG_SEQUENCER_H
 #define CLUSTER_LOG_SEQUENCER_H
 
@@ -13,8 +14,8 @@
 
 struct log_sequencer;
 
-/* Receives the log entries in order of their positions, one call at a time, with the sequencer's
- * lock held, on the thread that made the last offer. */
+/* Functions that receive the log entries in the order of their positions. They are called one at a
+ * time, with the sequencer's lock held, on the thread that made the last offer. */
 struct log_entry_sink {
     void *arg;
     void (*deliver)(void *arg, int64_t position, const struct log_entry *f);
@@ -28,30 +29,30 @@ struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64
 void log_sequencer_free(struct log_sequencer *l); /* accepts NULL */
 
 /* Offers a log entry. If bytes.n is 0, the position was aborted. frame is the decoded entry, or
- * NULL. If the entry must wait, its bytes are copied. A position too far ahead is ignored and must
- * be offered again. */
+ * NULL. If the entry must wait for earlier ones, its bytes are copied. If the position is too far
+ * ahead, the entry is ignored and must be offered again. */
 void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
                                const struct log_entry *frame);
-/* Offers a log entry from NATS. If it cannot be decoded, its position counts as missing until the
- * thread that reads the log offers it. */
+/* Offers a log entry that came through NATS. If it cannot be decoded, its position counts as
+ * missing until the entry was read from the log and offered. */
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
-/* Offers the address of a committed log entry, with the entry itself unless bytes.n is 0. Needs
- * `needs` and `pass_over` of the sink. */
+/* Offers the address of a committed log entry that came through NATS. bytes is the entry itself, or
+ * empty. The sink must have the functions `needs` and `pass_over`. */
 void log_sequencer_offer_address(struct log_sequencer *l, int64_t position,
                                  const struct log_address *a, struct str bytes);
 /* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 
-/* Position of a delivered log entry and a hash of its bytes. */
+/* Position of a delivered log entry, and a hash of its bytes, to compare it with the log later. */
 struct delivered_log_entry {
     int64_t position;
     uint64_t hash;
 };
 enum { DELIVERED_ENTRIES_RECORDED = 64 };
-/* Enables the recording of delivered and passed over log entries; call it before the first offer.
- */
+/* Enables the recording of delivered and passed over log entries. Must be called before the first
+ * offer. */
 void log_sequencer_enable_delivered_record(struct log_sequencer *l);
-/* Returns the last delivered log entries, in order, and their number. */
+/* Writes the last delivered log entries to an array, in order, and returns their number. */
 size_t log_sequencer_list_delivered(struct log_sequencer *l,
                                     struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED]);
 
@@ -60,8 +61,8 @@ size_t log_sequencer_list_delivered(struct log_sequencer *l,
 uint64_t log_sequencer_unreadable_count(const struct log_sequencer *l);
 /* Returns the position that will be delivered next. */
 int64_t log_sequencer_next_position(struct log_sequencer *l);
-/* Returns the greatest position offered. If it is below log_sequencer_next_position, no log entry
- * is waiting. */
+/* Returns the greatest position offered so far. If it is below log_sequencer_next_position, no log
+ * entry is waiting. */
 int64_t log_sequencer_greatest_position(struct log_sequencer *l);
 
 #endif

@@ -10,14 +10,16 @@
 enum {
     NONCE_BYTES = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
     TAG_BYTES = crypto_aead_xchacha20poly1305_ietf_ABYTES,
-    HEAD_BYTES = 32, /* sender, counter, milliseconds, position: 8 bytes each */
+    /* Fields at the beginning of the plaintext: sender, counter, time in ms, position; 8 bytes
+     * each. */
+    HEAD_BYTES = 32,
 };
 _Static_assert(NONCE_BYTES + TAG_BYTES + HEAD_BYTES == CIPHER_OVERHEAD,
                "the sizes that others use");
 _Static_assert(CIPHER_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
                "the size of a key");
 
-/* State of another node: the counters of messages that were received from it. */
+/* State for messages of one other node: the counters of messages that were received from it. */
 struct cipher_sender {
     uint32_t identity;
     uint64_t last;       /* greatest counter received from the sender */
@@ -79,7 +81,8 @@ void message_cipher_encrypt(struct message_cipher *c, struct str subject, int64_
     out->n += NONCE_BYTES + length + TAG_BYTES;
 }
 
-/* Frees the state of one silent sender. Its old messages are still rejected due to their age. */
+/* Frees the state of one sender that has sent nothing for long. Replays of its messages are then
+ * rejected because of their age. */
 static void evict_silent_sender(struct message_cipher *c, int64_t now)
 {
     size_t at = 0;
@@ -109,7 +112,8 @@ static struct cipher_sender *cipher_sender_get_or_create(struct message_cipher *
     return s;
 }
 
-/* Records a message counter. Returns false if it was received before, or is before the window. */
+/* Records the counter of a received message. Returns false if it was received before, or if it is
+ * too old for the window of recorded counters. */
 static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)
@@ -117,7 +121,8 @@ static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t count
     for (; s->last < counter; s->last++) {
         uint64_t next = s->last + 1;
 
-        if (counter - next >= CIPHER_WINDOW) { /* all recorded counters are outside the window */
+        /* All counters recorded so far are too old for the window. */
+        if (counter - next >= CIPHER_WINDOW) {
             memset(s->seen, 0, sizeof s->seen);
             s->last = counter - 1;
             next = counter;

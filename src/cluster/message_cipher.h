@@ -15,8 +15,10 @@
 
 enum {
     CIPHER_KEY_BYTES = 32,
-    CIPHER_AGE_MS = 60 * 1000, /* maximum age of a message, and tolerated clock skew */
-    CIPHER_WINDOW = 4096, /* a message may arrive after this many later ones of the same sender */
+    /* In ms; messages that are older, or this far in the future, are rejected. */
+    CIPHER_AGE_MS = 60 * 1000,
+    /* A message is accepted if at most this many later messages of its sender came first. */
+    CIPHER_WINDOW = 4096,
     CIPHER_OVERHEAD = 24 + 16 + 32,
 };
 
@@ -24,11 +26,11 @@ struct message_cipher {
     unsigned char key[CIPHER_KEY_BYTES];
     uint32_t sender;          /* identity of this node */
     _Atomic uint64_t counter; /* number of messages sent so far */
-    /* Map from node identity to struct cipher_sender; used by the receiving thread only. */
+    /* Node identity -> struct cipher_sender. Used by the receiving thread only. */
     struct map senders;
 };
 
-/* Initialises a cipher. sender must be an identity that no other process has or had. */
+/* Initialises a cipher. sender is an identity that no other process has or ever had. */
 void message_cipher_init(struct message_cipher *c, const unsigned char key[CIPHER_KEY_BYTES],
                          uint32_t sender);
 void message_cipher_clear(struct message_cipher *c);
@@ -38,7 +40,8 @@ void message_cipher_encrypt(struct message_cipher *c, struct str subject, int64_
                             struct str bytes, struct buf *out);
 
 enum message_decrypt_result { CIPHER_GOOD, CIPHER_FORGED, CIPHER_LATE, CIPHER_REPEATED };
-/* Decrypts a message, on one thread only. Overwrites `plain`; *ret_bytes points into it. */
+/* Decrypts a message. Must always be called on the same thread. Overwrites `plain`; ret_bytes
+ * points into it. */
 enum message_decrypt_result message_cipher_decrypt(struct message_cipher *c, struct str subject,
                                                    struct str message, struct buf *plain,
                                                    int64_t *ret_position, struct str *ret_bytes);

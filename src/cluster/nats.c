@@ -1,7 +1,8 @@
 /* nats.c - NATS client: one connection with a thread that reconnects.
  *
- * A publisher writes to the socket directly, so that no thread must wake up; bytes that the socket
- * does not accept wait in a buffer for the connection's thread. */
+ * A thread that publishes a message writes to the socket directly, so that no other thread must
+ * wake up. Bytes that the socket does not accept wait in a buffer; the connection's thread sends
+ * them. */
 #include "cluster/nats.h"
 
 #include <errno.h>
@@ -24,15 +25,17 @@
 #include "net/tls.h"
 
 enum {
-    CONNECT_MS = 2000,       /* time limit for connect and INFO */
-    PING_MS = 2000,          /* after this time without data, PING is sent */
-    SERVER_SILENT_MS = 5000, /* after this time without data, the connection is closed */
+    CONNECT_MS = 2000, /* time limit for connect and INFO */
+    PING_MS = 2000,    /* after this time without data from the server, PING is sent */
+    /* After this time without data from the server, the connection is closed. */
+    SERVER_SILENT_MS = 5000,
     RECONNECT_MIN_MS = 50,
     RECONNECT_MAX_MS = 1000,
     READ_BYTES = 64 * 1024,
-    UNSENT_MAX_BYTES = 8 * 1024 * 1024, /* with more unsent bytes the connection is closed */
-    DROPPABLE_MAX_BYTES =
-        UNSENT_MAX_BYTES / 2, /* with more unsent bytes nats_publish_droppable drops messages */
+    /* If more bytes than this are unsent, the connection is closed. */
+    UNSENT_MAX_BYTES = 8 * 1024 * 1024,
+    /* If more bytes than this are unsent, nats_publish_droppable drops the message. */
+    DROPPABLE_MAX_BYTES = UNSENT_MAX_BYTES / 2,
 };
 
 struct nats {
@@ -52,7 +55,7 @@ struct nats {
     bool subscribed; /* the subscriptions were sent on this connection */
     bool parts[NATS_PARTS_MAX];
     size_t max_payload;
-    struct tls_connection *tls; /* for tls://, set after the first INFO */
+    struct tls_connection *tls; /* set for tls:// servers, after the first INFO */
     bool introduced;            /* whether CONNECT was sent over TLS */
     struct buf plain;           /* output that is not encrypted yet */
     struct buf out;             /* bytes that the socket did not accept */
@@ -96,7 +99,8 @@ static void wake_nats_thread(struct nats *n)
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* The counter of the eventfd is full, so the thread is already awake. */
+        /* The write fails only if the counter of the eventfd is full; then the thread is awake
+         * already. */
     }
 }
 
@@ -118,21 +122,21 @@ static void flush_nats_output(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* the socket is full or closed, and the connection's thread detects that */
+            break; /* the socket is full or closed; the connection's thread handles both cases */
         buf_drop_first_bytes(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* Returns the buffer for commands; encrypt_and_flush_nats_output sends it. The caller holds the
- * lock. */
+/* Returns the buffer to which commands are written; encrypt_and_flush_nats_output sends its
+ * content. The caller holds the lock. */
 static struct buf *get_nats_command_buffer(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
 }
 
-/* Encrypts and sends the commands. If the buffer is full, a message is incomplete, so the
- * connection is closed. The caller holds the lock. */
+/* Encrypts and sends the commands in the buffer. If the buffer has overflowed, a command is
+ * incomplete, so the connection is closed. The caller holds the lock. */
 static bool encrypt_and_flush_nats_output(struct nats *n)
 {
     if (n->plain.n && !(n->tls && tls_encrypt(n->tls, buf_as_str(&n->plain), &n->out))) {
@@ -260,7 +264,8 @@ static void send_nats_command(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* Handles the PONG to the PING that follows the subscriptions: now the subscriptions are active. */
+/* Called for the PONG to the PING that was sent after the subscriptions: it shows that the server
+ * has handled them. */
 static void on_subscriptions_active(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);
@@ -275,7 +280,7 @@ static void on_subscriptions_active(struct nats *n)
     }
 }
 
-/* Handles one command. Returns false if the connection must be closed. */
+/* Handles one command of the NATS server. Returns false if the connection must be closed. */
 static bool handle_nats_command(struct nats *n, const struct nats_command *w)
 {
     switch (w->kind) {
@@ -405,7 +410,7 @@ static int connect_to_nats_server(struct nats *n)
     return fd;
 }
 
-/* Sends PING if needed. Returns false if the server was silent for too long. */
+/* Sends PING if the server was silent for PING_MS. Returns false if it was silent for too long. */
 static bool check_nats_server_is_alive(struct nats *n)
 {
     int64_t silent = (clock_monotonic_ns() - n->received_at) / 1000000;

@@ -13,10 +13,12 @@ enum { NATS_SUBJECTS_MAX = 5, NATS_PARTS_MAX = 512 };
 
 struct nats_options {
     struct nats_servers servers;
-    char name[64];  /* client name that the NATS server shows */
-    const char *ca; /* for tls://: CA certificates (PEM file); NULL means the system's */
+    char name[64]; /* client name that the NATS server shows */
+    /* For tls:// servers: CA certificates (PEM file); NULL means those of the system. */
+    const char *ca;
     const char *subjects[NATS_SUBJECTS_MAX];
-    const char *part_prefix; /* a part's subject is this prefix and its number (nats_set_part) */
+    /* The NATS subject of a part is this prefix and the part's number (nats_set_part). */
+    const char *part_prefix;
     void *arg;
     /* Called on the connection's thread for each message on `subjects` and parts. Unused
      * entries of `subjects` are NULL. */
@@ -24,20 +26,20 @@ struct nats_options {
     void (*changed)(void *arg, bool connected);
 };
 
-/* Fails if the file options->ca cannot be read. */
+/* Creates a client. Fails if the file options->ca cannot be read. */
 enum err nats_new(const struct nats_options *options, struct nats **ret);
 void nats_start(struct nats *n);
 void nats_free(struct nats *n); /* accepts NULL */
 
-/* Begins or ends the subscription to a part, 0 to NATS_PARTS_MAX - 1, on this and later
- * connections. Thread-safe. */
+/* Begins or ends the subscription to a part, a number from 0 to NATS_PARTS_MAX - 1. Applies to this
+ * connection and later ones. Thread-safe. */
 void nats_set_part(struct nats *n, unsigned part, bool subscribed);
-/* Publishes a message; thread-safe. Returns false if the message is lost. */
+/* Publishes a message. Returns false if the message was not sent. Thread-safe. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
-/* Publishes a message that the caller can send again later. Drops the message while many bytes are
- * unsent, so that the message never causes the connection to be closed. */
+/* Publishes a message that the caller can send again later. The message is dropped if many bytes
+ * are unsent, so that it never causes the connection to be closed. */
 bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload);
-/* Returns the number of bytes that the NATS server has not accepted yet. */
+/* Returns the number of bytes that wait to be sent to the NATS server. */
 size_t nats_unsent_bytes(const struct nats *n);
 /* Returns whether the NATS server accepts a payload of this size. */
 bool nats_accepts_size(struct nats *n, size_t size);

@@ -17,7 +17,7 @@ static bool copy_address_part(struct str from, char *to, size_t max)
     return true;
 }
 
-/* Parses user and password, or a token, which precede the last '@'. */
+/* Parses "user:password" or a token, which stand before the last '@'. */
 static bool parse_credentials(struct str *rest, struct nats_server *s)
 {
     size_t at = rest->n;
@@ -176,7 +176,7 @@ static void write_json_bool(struct json_writer *j, const char *name, bool on)
     json_write_bool(j, on);
 }
 
-/* Sets "echo" to false, so that the server does not send this node its own messages. */
+/* Writes CONNECT. "echo" is false, so that the server does not send this node its own messages. */
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
 {
     struct json_writer j = json_writer_to_buf(b);

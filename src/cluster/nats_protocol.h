@@ -7,7 +7,8 @@
 #include "base/buf.h"
 
 enum {
-    NATS_LINE_MAX = 32 * 1024,          /* maximum line; INFO of a large cluster is the longest */
+    /* Maximum length of a line in bytes; the longest line is INFO of a large NATS cluster. */
+    NATS_LINE_MAX = 32 * 1024,
     NATS_PAYLOAD_MAX = 8 * 1024 * 1024, /* messages of this program are smaller */
     NATS_SERVERS_MAX = 8,
 };
@@ -33,13 +34,13 @@ enum nats_command_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK,
 struct nats_command {
     enum nats_command_kind kind;
     struct str subject; /* only set for NATS_MESSAGE */
-    struct str body;    /* payload; JSON of INFO; text of -ERR */
+    struct str body;    /* the payload of MSG, the JSON of INFO, or the text of -ERR */
 };
 
 /* Parses one command. Returns its length in bytes, 0 if it is incomplete, or -1 if it is not the
  * NATS protocol. */
 long nats_parse_command(struct str bytes, struct nats_command *ret);
-/* Returns the largest payload that INFO allows. */
+/* Returns the maximum payload size in bytes that INFO contains. */
 size_t nats_parse_max_payload(struct str info);
 
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);

@@ -17,12 +17,14 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* number of a living node with another format of log entries, or 0 */
+    /* Node number of a living node that uses another format of log entries, or 0. */
+    int64_t foreign;
     bool others_differ;
 };
 
-/* Ids contain the time of their node's clock. If another host takes over a node number, and its
- * clock is behind, it must not generate ids that the previous host has used (ids_until). */
+/* A generated id contains the time of its node's clock. If another host takes over a node number
+ * and its clock is behind, it must not generate ids that the previous host has used already
+ * (ids_until). */
 static const char SELECT_IDS_UNTIL[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char INSERT_NODE[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
@@ -33,7 +35,8 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Nodes with different formats of log entries cannot decode each other's events. */
+/* Finds a living node whose format of log entries differs: the nodes cannot decode each other's
+ * events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -103,8 +106,8 @@ static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* Returns by how much this node's clock is at least ahead of the database's; negative if behind.
- * The database read its clock between before_ms and after_ms of this node's clock. */
+/* Returns a lower bound of how far this node's clock is ahead of the database's clock; negative if
+ * behind. The database read its clock between before_ms and after_ms of this node's clock. */
 static int64_t offset_to_database_clock(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -112,8 +115,8 @@ static int64_t offset_to_database_clock(int64_t before_ms, int64_t database_ms, 
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-/* Selects how far the clocks of other nodes were ahead of the database's at their last heartbeats.
- * Excludes heartbeats from before the database's clock was set. */
+/* Selects how far the clocks of other nodes were ahead of the database's clock at their last
+ * heartbeats. Heartbeats from before the database's clock was stepped are excluded. */
 static const char SELECT_CLOCK_OFFSETS[] =
     "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
     "where state = 1 and node <> $1 "
@@ -122,7 +125,7 @@ static const char SELECT_CLOCK_OFFSETS[] =
 static enum err compare_clock_with_other_nodes(struct cluster *c, struct tx *tx, int64_t offset_ms,
                                                bool *ret_agree)
 {
-    int64_t others[64]; /* at most 64 other nodes are compared */
+    int64_t others[64]; /* offsets of other nodes; at most 64 nodes are compared */
     size_t count = 0;
     struct rows r;
     enum err e = tx_query(tx, SELECT_CLOCK_OFFSETS, BIND(v_int(c->node), v_int(NODE_LEASE_MS)), &r);
@@ -208,7 +211,7 @@ static enum err read_living_nodes(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Calls options.living outside of the transaction, because the callback does further work. */
+/* Calls options.living. It is called outside of the transaction, because it does further work. */
 static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
@@ -222,7 +225,8 @@ static enum err report_living_nodes(struct cluster *c)
     return OK;
 }
 
-/* abs() also finds heartbeats in the future, written before the database's clock was set back. */
+/* abs() also finds heartbeats in the future. They were written before the database's clock was set
+ * back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -232,7 +236,9 @@ static const char TERMINATE_NODE_CONNECTIONS[] =
 
 static enum err declare_nodes_dead(struct tx *tx, void *arg)
 {
-    enum { AT_ONCE = 16 }; /* further dead nodes are handled at the next heartbeat */
+    /* Maximum number of nodes declared dead per heartbeat; the next heartbeat handles further
+     * ones. */
+    enum { AT_ONCE = 16 };
     int64_t dead[AT_ONCE][2];
     size_t count = 0;
     struct rows r;
@@ -257,9 +263,9 @@ static enum err declare_nodes_dead(struct tx *tx, void *arg)
     return e;
 }
 
-/* If this node could not reach the database for almost a lease period, other nodes may have had the
- * same problem and may reconnect later. So this node declares no node dead for two lease
- * periods. */
+/* Returns whether this node may declare other nodes dead. If this node could not reach the database
+ * for almost a lease period, other nodes may have had the same problem and may reconnect later.
+ * Then it declares no node dead for two lease periods. */
 static bool may_declare_nodes_dead(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns();
@@ -271,7 +277,8 @@ static bool may_declare_nodes_dead(struct cluster *c)
     return now >= c->follow.declare_dead_at;
 }
 
-/* Each polling node reads each log entry: at ten nodes 205 statements per message were measured. */
+/* Logs a warning if too many nodes poll the log. Each node that polls reads each log entry: with
+ * ten nodes 205 statements per message were measured. */
 static void warn_if_too_many_nodes_poll(struct cluster *c)
 {
     uint64_t nodes = atomic_load(&c->count.nodes);

@@ -28,20 +28,22 @@ struct payload_recipient {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;                  /* bots only */
-    int64_t capabilities;              /* users only */
-    struct ready_writer *ready_writer; /* writes READY of a user session; otherwise NULL */
-    int64_t large_threshold;           /* guilds with more members are "large" */
-    char address[48];                  /* client address, only for READY; otherwise "" */
-    const struct user *user;           /* the account, if already read; or NULL */
-    const struct list *friends;        /* ids of friends, if already read; or NULL */
+    uint32_t intents;     /* bots only */
+    int64_t capabilities; /* users only */
+    /* Used to write READY of a user session; NULL in all other cases. */
+    struct ready_writer *ready_writer;
+    int64_t large_threshold;    /* guilds with more members are "large" */
+    char address[48];           /* client address, only for READY; otherwise "" */
+    const struct user *user;    /* the account, if already read; or NULL */
+    const struct list *friends; /* ids of friends, if already read; or NULL */
 };
 
 struct gateway_member_search {
     snowflake guild_id;
     struct str prefix;    /* prefix of the user name or nick; if empty, all members match */
     struct list user_ids; /* items: snowflake; if not empty, only these accounts are listed */
-    snowflake after;      /* a list of all members has only user ids greater than this one */
+    /* For a list of all members: only members with a user id greater than this one. */
+    snowflake after;
     int64_t limit;
     bool newest; /* sort by joining time, newest first */
 };
@@ -49,9 +51,11 @@ struct gateway_member_search {
 /* Functions that read platform data, in a read transaction unless noted; results are in tx_arena.
  */
 struct gateway_source {
-    /* Reads the application of a bot; the application's flags allow privileged intents. */
+    /* Reads id and flags of the bot's application. The flags tell which privileged intents the bot
+     * may use. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
-    /* Read the number of sessions that a bot started on a day, and add one (write transaction). */
+    /* starts reads how many sessions a bot started on a day. add_start adds 1 to that number, in a
+     * write transaction. */
     enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
     enum err (*add_start)(struct tx *tx, snowflake bot_id, int64_t day);
     /* Reads the ids of the account's guilds. */
@@ -77,15 +81,18 @@ struct gateway_source {
     /* Reads members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_member_search *search,
                         struct list *ret);
-    /* Reads the open threads that a user can view, in the given channels or in the whole guild, and
-     * the user's thread members. Returns ERR_UNKNOWN_… if the guild or the member is deleted. */
+    /* Reads the open Discord threads that a user can view, in the given channels or in the whole
+     * guild, and the user's thread members. Returns ERR_UNKNOWN_… if the guild or the member is
+     * deleted. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
-    /* Reads the members of a thread (struct thread_member) with guild members and presences.
-     * Returns ERR_MISSING_ACCESS or ERR_UNKNOWN_… if the viewer cannot view the thread. */
+    /* Reads the members of a Discord thread (struct thread_member) with guild members and
+     * presences. Returns ERR_MISSING_ACCESS or ERR_UNKNOWN_… if the viewer cannot view the
+     * thread. */
     enum err (*thread_members)(struct tx *tx, struct gateway *g, snowflake guild_id,
                                snowflake thread_id, snowflake viewer, struct list *ret);
-    /* Reads the voice channels that a member can view and that have a status or start time (struct
-     * voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is deleted. */
+    /* Reads those voice channels that a member can view and that have a status or a start time
+     * (struct voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is
+     * deleted. */
     enum err (*voice_channels)(struct tx *tx, snowflake guild_id, snowflake user_id,
                                struct list *ret);
     /* Reads the sounds of a guild, for SOUNDBOARD_SOUNDS. */
@@ -115,7 +122,7 @@ struct gateway_hooks {
     void (*ended)(void *arg, const struct gateway_hook_session *who);
     /* Called when a session was resumed and has received RESUMED. */
     void (*resumed)(void *arg, const struct gateway_hook_session *who);
-    /* Called when a RESUME of the account was answered with op 9. */
+    /* Called when a RESUME by this account was refused with op 9. */
     void (*refused)(void *arg, snowflake user_id);
     /* Called when a bot's session has received GUILD_CREATE of this guild after READY. */
     void (*entered)(void *arg, const struct gateway_hook_session *who, snowflake guild_id);
@@ -128,15 +135,17 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    const char *public_url;       /* NULL means the Host header of the client */
+    /* URL with the host for resume_gateway_url; NULL means the client's Host header. */
+    const char *public_url;
     unsigned max_guilds;          /* per bot session; 0 means 2500 */
     unsigned max_sessions;        /* per user; 0 means 50 */
     unsigned max_unauthenticated; /* maximum of unauthenticated sockets per address; 0 means 64 */
     unsigned hello_ms;            /* delay from the upgrade to HELLO; 0 means HELLO_MS */
-    struct traffic_ring *traffic; /* records messages while recording is on, or NULL */
-    const char *journal;          /* folder of the journal, in a cluster, or NULL */
-    bool replicates;              /* nodes store replicas of each other's journals */
-    bool suspends;                /* sessions are suspended when the server stops */
+    /* Ring in which messages are recorded while recording is on; or NULL. */
+    struct traffic_ring *traffic;
+    const char *journal; /* folder of the journal, in a cluster, or NULL */
+    bool replicates;     /* nodes store replicas of each other's journals */
+    bool suspends;  /* the server suspends sessions when it stops, so that clients can resume */
     bool no_limits; /* no rate limits for IDENTIFY and for requests for all members of a guild */
 };
 
@@ -145,14 +154,15 @@ struct gateway *gateway_new(const struct gateway_options *options);
 void gateway_join_cluster(struct gateway *g, struct cluster *c);
 /* Starts the gateway; call it when the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
-/* Allows clients to resume sessions that the previous process suspended. Call it before any
- * event, not on a loop. */
+/* Allows clients to resume sessions that the previous process suspended. Must be called before the
+ * first event is published, and not on an event loop. */
 void gateway_enable_suspended_sessions(struct gateway *g);
-/* Sends op 7 to all clients and waits up to patience_ms until they have disconnected; the server's
- * shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
+/* Sends op 7 to all clients and waits up to patience_ms until they have disconnected. Sockets that
+ * are still open then are closed by the server's shutdown. Must be called after http_server_drain,
+ * and not on an event loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
-/* Suspends the sessions that can be resumed later, and ends the others. Call it when the server has
- * stopped, before the loops stop. */
+/* Suspends the sessions that can be resumed later, and ends all others. Must be called when the
+ * server has stopped, before the event loops stop. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
@@ -163,7 +173,8 @@ bool gateway_must_refuse_upgrade(const struct gateway *g, const struct http_requ
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret);
 
-/* Publishes announcements, in the order of the calls. Thread-safe. */
+/* Publishes announcements (events that a handler emitted), in the order of the calls.
+ * Thread-safe. */
 void gateway_publish_announcements(struct gateway *g, const struct emitted_event *list);
 /* Publishes announcements of an event log position (0 if there is none). Event numbers are derived
  * from positions, so they are the same on all nodes of a cluster. */
@@ -177,29 +188,29 @@ void gateway_pass_over_log_position(struct gateway *g, int64_t position,
 void gateway_publish_passed_over(struct gateway *g);
 /* Handles another node's message about the move of a session, in event log order. Thread-safe. */
 void gateway_on_session_move_message(struct gateway *g, const struct session_move_message *m);
-/* Handlers of messages from other nodes, thread-safe: gateway_on_session_directory_message
- * (sessions and presences), gateway_on_replica_message (journal replication).
- * gateway_on_nats_connected is called after a reconnect to NATS; gateway_on_live_nodes_changed is
+/* Handlers of messages from other nodes, thread-safe. gateway_on_session_directory_message receives
+ * sessions and presences, gateway_on_replica_message receives journal replication.
+ * gateway_on_nats_connected is called after a reconnect to NATS. gateway_on_live_nodes_changed is
  * called about once a second, with the identities of all living nodes, this one included. */
 void gateway_on_session_directory_message(struct gateway *g, struct str message);
 void gateway_on_replica_message(struct gateway *g, struct str message);
 void gateway_on_nats_connected(struct gateway *g);
 void gateway_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count);
-/* Call it about once a second: with every 60th call the first node of the cluster deletes rows of
- * dead nodes. */
+/* Must be called about once a second. With every 60th call the first node of the cluster deletes
+ * rows of dead nodes. */
 void gateway_prune_dead_node_sessions(struct gateway *g);
 /* Closes (4004) the sessions started or last resumed with a revoked credential; if token is NULL,
  * all sessions of the account. Sessions whose credential was read after the revocation number
  * `forgets` (auth_revocation_count) are not affected. Thread-safe. */
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets);
-/* gateway_close_banned_addresses closes the sessions of banned addresses with 4004, in batches.
- * auth_address_bans refuses new connections. Thread-safe. */
+/* gateway_close_banned_addresses closes the sessions of banned addresses with code 4004, in
+ * batches. New connections from these addresses are refused by auth_address_bans. Thread-safe. */
 struct ip_network;
 void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n);
 
-/* Finds a user's session, connected or not, by the id in READY; sets *ret to the session number for
- * audience_of_session. Events to a session that has ended meanwhile are dropped. Thread-safe. */
+/* Finds a user's session, connected or not, by the id in READY. Sets *ret to the session number for
+ * audience_of_session. If the session ends later, events to it are dropped. Thread-safe. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
@@ -229,7 +240,7 @@ enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 /* Appends one line of JSON per session. Do not call it on a loop. */
 void gateway_write_session_list(struct gateway *g, struct buf *out);
 
-/* Options of a session that decide whether it receives an event. */
+/* The options of a session that decide whether the session receives an event. */
 struct gateway_session_options {
     uint32_t intents, shard_id, shard_count;
     bool connected, bot;
@@ -244,7 +255,7 @@ size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
 enum gateway_session_action {
     GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */
     GATEWAY_ACTION_INVALIDATE, /* op 9, the session ends */
-    GATEWAY_ACTION_RESUMABLE,  /* op 9, the client may resume the session */
+    GATEWAY_ACTION_RESUMABLE,  /* sends op 9 that allows the client to resume the session */
     GATEWAY_ACTION_CLOSE,      /* closes the socket with a code */
 };
 /* Performs an action, asynchronously, on the session with this id (from READY). Returns false if
@@ -260,8 +271,10 @@ size_t gateway_run_action_on_account_sessions(struct gateway *g, snowflake user_
 void gateway_set_event_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
-    uint64_t missed_log_rows; /* log rows decoded for sessions that resumed */
-    uint64_t unread_entries;  /* passed over log entries that loops have read after all */
+    /* Number of event log rows that were decoded for sessions that resumed. */
+    uint64_t missed_log_rows;
+    /* Number of log entries that loops read although this node had passed them over. */
+    uint64_t unread_entries;
     uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,
         published, delivered, disconnected_slow, closed;
 };

@@ -14,11 +14,13 @@ struct message_stream;
 struct message_stream *message_stream_new(const struct http_request *r);
 void message_stream_free(struct message_stream *s);
 
-/* Compresses each long message from now on, as IDENTIFY with "compress" requests. */
+/* Switches to the compression that IDENTIFY with "compress" requests: from now on each long message
+ * is compressed separately. */
 void message_stream_compress(struct message_stream *s);
-/* Writes a message, which is JSON, to an empty buffer. Returns true for a WebSocket text frame. */
+/* Encodes a message, given as JSON, into the empty buffer `out`. Returns true if it must be sent as
+ * a WebSocket text frame, false for a binary frame. */
 bool message_stream_encode(struct message_stream *s, struct str json, struct buf *out);
-/* Writes the JSON of a message from the client. Returns false if it is malformed. */
+/* Writes the message of a client to `out` as JSON. Returns false if the message is malformed. */
 bool message_stream_decode(const struct message_stream *s, struct str message, struct buf *out);
 
 #endif

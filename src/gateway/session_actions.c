@@ -50,7 +50,8 @@ static void on_session_action_posted(struct loop_message *post)
 static bool post_session_action(struct gateway *g, uint64_t number,
                                 enum gateway_session_action what, int code)
 {
-    /* Messages posted with this lock held reach the loop before its gateway state is freed. */
+    /* A message that is posted while this lock is held reaches the loop before the loop's gateway
+     * state is freed. */
     pthread_mutex_lock(&g->publishing);
     struct gateway_loop *owner =
         g->gateway_loop_count ? registry_find_loop_of_session(g, number) : NULL;

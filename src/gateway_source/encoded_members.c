@@ -1,7 +1,7 @@
 /* encoded_members.c - the members of a guild as cached JSON, shared by all sessions that get them.
  *
- * In a guild up to GUILD_LISTED_MEMBERS members each session gets all members. Their JSON is cached
- * until a member is added, removed or changed, or one of the accounts changes. */
+ * In a guild with up to GUILD_LISTED_MEMBERS members each session gets all members. Their JSON is
+ * cached until a member is added, removed or changed, or the account of a member changes. */
 #include "gateway_source/encoded_members.h"
 
 #include "gateway/capabilities.h"
@@ -15,8 +15,8 @@ static struct result_cache_key encoded_members_key(snowflake guild_id, int64_t l
     return (struct result_cache_key){ what, { guild_id, (uint64_t)limit, refers } };
 }
 
-/* Copies the result into the cache. The result itself stays in the call's arena, because it may be
- * too large for the cache. */
+/* Copies the encoded members into the cache. The caller continues to use the original in the arena
+ * of its call, because the copy may be too large for the cache. */
 static void cache_encoded_members(struct tx *tx, const struct result_cache_key *key,
                                   snowflake guild_id, const struct encoded_members *people)
 {

@@ -1,4 +1,5 @@
-/* guild.c - writes a guild for a session, and selects its members and presences. */
+/* guild.c - writes a guild for a session; selects the members and presences that the session
+ * gets. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"
@@ -7,7 +8,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of a large guild's online members for a bot */
+/* Maximum number of online members of a large guild that a bot gets. */
+enum { ONLINE_MEMBERS_MAX = 1000 };
 
 static bool member_is_in_member_list(const struct list *members, snowflake id)
 {
@@ -29,8 +31,8 @@ static bool recipient_has_presence_intent(const struct payload_recipient *v)
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
 
-/* Returns whether the viewer sees the presence: bots with the intent see every presence, users
- * those of their friends; no account sees its own presence. */
+/* Returns whether the viewer gets the presence of account `id`. A bot with the presence intent gets
+ * every presence, a user those of friends. No account gets its own presence. */
 static bool recipient_can_view_presence(const struct payload_recipient *v, snowflake id)
 {
     if (id == v->user_id)
@@ -77,7 +79,7 @@ static enum err add_member_to_gateway_guild(struct tx *tx, snowflake user_id,
     return e;
 }
 
-/* Reads the members of a large guild whose presence is visible to the viewer. */
+/* Reads those members of a large guild whose presence is visible to the viewer. */
 static enum err read_visible_members_of_large_guild(struct tx *tx,
                                                     const struct payload_recipient *v,
                                                     struct gateway_guild *g, struct list *ids)
@@ -120,7 +122,7 @@ static enum err add_visible_presences(struct tx *tx, const struct payload_recipi
     return OK;
 }
 
-/* Returns the guild size up to which all members are listed. */
+/* Returns the maximum size of guilds in which all members are listed for this viewer. */
 static int64_t max_guild_size_to_list_members(const struct payload_recipient *v)
 {
     if (!v->bot)

@@ -77,7 +77,7 @@ static void write_voice_regions_json(struct str address, struct json_writer *out
     arena_free(arena);
 }
 
-/* Writes the fields that bots and users get and that do not depend on the account. */
+/* Writes the fields of READY that do not depend on the account; bots and users get them. */
 static void write_constant_ready_fields_json(struct str address, struct json_writer *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };

@@ -1,4 +1,5 @@
-/* threads.c - reads the open threads that a member can view, and the members of a thread. */
+/* threads.c - reads the open Discord threads that a member can view, and the members of a Discord
+ * thread. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/gateway.h"
@@ -41,7 +42,8 @@ static bool thread_belongs_in_list_sync(const struct thread_list_sync *sync,
     return parent && permissions_in_thread(who, thread, parent) & PERMISSION(VIEW_CHANNEL);
 }
 
-/* Adds a thread to THREAD_LIST_SYNC, which has the viewer's thread members in a separate list. */
+/* Adds a Discord thread to THREAD_LIST_SYNC, which has the viewer's thread members in a list of
+ * their own. */
 static void append_thread_to_sync(struct arena *arena, struct channel thread,
                                   struct thread_list_sync *sync)
 {
@@ -137,7 +139,8 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
             m[retained++] = m[i];
-        /* Skip a member who left the guild and will soon be removed from the thread. */
+        /* This member has left the guild and will soon be removed from the Discord thread: skip
+         * it. */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }

@@ -71,20 +71,21 @@ struct application {
     struct opt_str icon;
     struct opt_int type; /* always null */
     int64_t flags;
-    uint64_t flags_new; /* same as flags, but a string in JSON */
+    uint64_t flags_new; /* same value as `flags`, but encoded as a string in JSON */
     int64_t public_flags;
     uint64_t public_flags_new;
     struct str verify_key;
     const struct user *bot;
-    const struct user *owner; /* for an app of a team, a user that represents the team */
+    const struct user *owner; /* if a team owns the app: a user that represents the team */
     const struct team *team;  /* NULL if no team owns the app */
     struct list redirect_uris, tags;
     struct opt_str interactions_endpoint_url, role_connections_verification_url;
     struct opt_str custom_install_url;
     struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent if not set */
     struct opt_str event_webhooks_url;
-    int64_t event_webhooks_status;    /* enum event_webhooks_status */
-    struct list event_webhooks_types; /* struct str; stored, but no webhook events are sent */
+    int64_t event_webhooks_status; /* enum event_webhooks_status */
+    /* items: struct str; the list is stored, but the server sends no webhook events. */
+    struct list event_webhooks_types;
     const struct install_params *install_params;
     struct list integration_types_config; /* struct integration_type_config_entry */
     bool integration_public, integration_require_code_grant;
@@ -95,12 +96,12 @@ struct application {
     bool is_verified, is_discoverable, is_monetized, hook;
     struct list interactions_event_types, eligible_oauth2_scopes; /* always empty */
 
-    /* The following members are not in the JSON. */
-    snowflake owner_id; /* account of the owner; for an app of a team, the team's owner */
+    /* The following struct fields are not in the JSON. */
+    snowflake owner_id; /* account of the owner; if a team owns the app, the team's owner */
     snowflake team_id;  /* 0 if no team owns the app */
     snowflake bot_id;
     struct str key_salt;
-    struct str secret_digest; /* NULL pointer if no secret was created yet */
+    struct str secret_digest; /* NULL pointer if no client secret was created yet */
 };
 
 static inline void application_set_flags(struct application *a, int64_t flags)
@@ -111,8 +112,8 @@ static inline void application_set_flags(struct application *a, int64_t flags)
     a->public_flags_new = (uint64_t)a->public_flags;
 }
 
-/* Returns true if the app can be installed in guilds (INSTALL_GUILD) or on accounts (INSTALL_USER).
- */
+/* Returns whether the app can be installed in guilds (INSTALL_GUILD) or on accounts
+ * (INSTALL_USER). */
 bool application_can_be_installed(const struct application *a, enum integration_type type);
 
 extern const struct type type_application, type_applications, type_public_application;
@@ -121,7 +122,8 @@ extern const struct type type_install_params, type_integration_types, type_redir
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-/* Types of the app in an integration: without and with role_connections_verification_url. */
+/* Types of the application object in an integration: without and with the field
+ * role_connections_verification_url. */
 extern const struct type type_integration_application, type_application_with_verification;
 
 struct user_application_event {

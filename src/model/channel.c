@@ -278,8 +278,9 @@ static void omit_fields_only_of_threads(struct channel *c)
     c->thread_metadata = NULL;
 }
 
-/* Omits fields that this channel type does not have: settings for threads exist in text,
- * announcement, forum and media channels; tags and sort order only in forum and media channels. */
+/* Omits the fields that channels of this type do not have. Settings for Discord threads exist in
+ * text, announcement, forum and media channels; tags and sort order only in forum and media
+ * channels. */
 static void omit_fields_only_of_thread_parents(struct channel *c)
 {
     bool posts = channel_has_posts(c->type);

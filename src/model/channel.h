@@ -1,4 +1,4 @@
-/* channel.h - channels and threads of guilds, direct channels and groups. */
+/* channel.h - channels and Discord threads of guilds, direct channels and groups. */
 #ifndef MODEL_CHANNEL_H
 #define MODEL_CHANNEL_H
 
@@ -35,7 +35,8 @@ enum channel_flags {
 enum overwrite_type {
     OVERWRITE_ROLE = 0,
     OVERWRITE_MEMBER = 1,
-    OVERWRITE_TYPE_FROM_ID = -1, /* the request body has no type; the id determines it */
+    /* For a request body without a type: derive the type from the id. */
+    OVERWRITE_TYPE_FROM_ID = -1,
 };
 
 struct overwrite {
@@ -76,12 +77,13 @@ struct channel {
     struct opt_int default_auto_archive_duration, message_count, member_count;
     struct opt_bool nsfw, managed, is_message_request;
     struct opt_list permission_overwrites; /* struct overwrite */
-    struct opt_list recipients; /* struct user: the other members of the private channel */
-    struct opt_list nicks;      /* struct channel_nickname: nicknames of a group's members */
+    struct opt_list recipients; /* items: struct user, the other members of the private channel */
+    struct opt_list nicks; /* items: struct channel_nickname, the nicknames of a group's members */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
-    struct opt_id permissions;         /* permissions of the caller, if requested */
-    struct opt_id app_permissions;     /* permissions of the app's bot; set only in interactions */
+    struct opt_id permissions; /* permissions of the caller, if requested */
+    /* Permissions of the app's bot in the channel; set only in interactions. */
+    struct opt_id app_permissions;
     struct opt_int last_pin_timestamp; /* set only in private channels and in interactions */
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
@@ -89,13 +91,16 @@ struct channel {
     /* Members that only threads have. */
     struct opt_int total_message_sent;
     const struct thread_member
-        *member;                   /* thread member of the caller; not in events to several users */
-    const struct message *message; /* first message; only in the response to a new post */
-    struct opt_list applied_tags;  /* snowflakes of the forum tags of the thread */
-    int64_t messages_written; /* number of messages, with the starter message; not in the JSON */
-    bool has_starter_message; /* whether there is a starter message; not in the JSON */
+        *member; /* the caller's thread member; not set in events to several users */
+    /* First message of a forum post; only in the response that creates the post. */
+    const struct message *message;
+    struct opt_list applied_tags; /* items: snowflake, the forum tags of the Discord thread */
+    /* Number of messages including the starter message; not in the JSON. */
+    int64_t messages_written;
+    /* Whether the Discord thread has a starter message; not in the JSON. */
+    bool has_starter_message;
 
-    /* Members that only channels with threads have. */
+    /* Struct fields that only channels with Discord threads have. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
     struct opt_str default_tag_setting;
     struct opt_object default_reaction_emoji; /* struct default_reaction */
@@ -126,7 +131,8 @@ extern const struct type type_forum_tags, type_default_reaction;
 extern const struct type type_channel_name, type_topic, type_archive_minutes;
 enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 
-/* Returns true if both lists, sorted by id, have the same targets with the same permissions. */
+/* Returns whether both lists have the same targets with the same permissions. The lists must be
+ * sorted by id. */
 bool overwrite_lists_are_equal(const struct list *a, const struct list *b);
 /* Returns the overwrite of a role or member, or NULL if there is none. */
 const struct overwrite *overwrite_list_find(const struct list *overwrites, snowflake id);

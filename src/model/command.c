@@ -70,7 +70,7 @@ static const struct enum_choice channel_types[] = {
 
 const struct type type_command_type = { .kind = KIND_INT, .choices = command_types };
 const struct type type_command_handler = { .kind = KIND_INT, .choices = handlers };
-/* The decoder accepts any number here; validate_options.c reports unknown option types. */
+/* The type is not checked here: validate_options.c reports unknown option types. */
 const struct type type_option_type = { .kind = KIND_INT,
                                        .flags = TYPE_LOOSE_ENUM,
                                        .choices = option_types };
@@ -93,7 +93,8 @@ const struct type type_choice_value = {
     .kind = KIND_RAW,
     .doc = "A string of at most 100 characters or a number, depending on the option's type"
 };
-/* Keys are locales; values are validated like the text that they replace. */
+/* Type of a field with localizations. The keys are locales; values are validated like the text that
+ * they replace. */
 const struct type type_localizations = { .kind = KIND_MAP,
                                          .flags = TYPE_NULL_NONE,
                                          .max = LOCALES,
@@ -132,7 +133,8 @@ const struct type type_file_types = { .kind = KIND_ARRAY,
 const struct type type_entered_length = { .kind = KIND_INT, .min = 0, .max = COMMAND_MAX_LENGTH };
 const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_INT };
 
-/* Localizations, and the fields that replace them if only one language is sent. */
+/* The localizations of a command, and the fields that replace them if a response has only one
+ * language. */
 /* clang-format off */
 #define DICTIONARY(type_, member_)                                                                 \
     { FIELD(type_, member_), .type = &type_localizations, .flags = OPTIONAL | NULLABLE }

@@ -44,10 +44,10 @@ enum {
     COMMANDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-/* Members …_localizations are lists of struct string_pair (locale, text). In a response they are
- * ABSENT if the response has the texts of only one language, and null if the command has no
- * localizations. In lists of commands, …_localized is the text in the reader's language. In command
- * indexes that text replaces the original, which is then in …_default. */
+/* Struct fields …_localizations are lists of struct string_pair (locale, text). They are ABSENT in
+ * a response with the texts of only one language, and null if the command has no localizations. In
+ * lists of commands, …_localized is the text in the reader's language. In command indexes that text
+ * is in the main field (for example, name), and the original text is in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
@@ -69,8 +69,8 @@ struct command_option {
     struct opt_list file_types; /* struct str; stored, but not sent in responses */
 };
 
-/* A permission entry that applies to the user who requests a command index. The client evaluates
- * the entry to show or hide the command. */
+/* A permission entry of a command that applies to the user who requests a command index. The client
+ * evaluates the entries to show or hide the command. */
 struct command_index_permission {
     struct str id;
     bool permission;
@@ -87,23 +87,24 @@ struct command {
     struct str name, description; /* description is empty for USER and MESSAGE commands */
     struct opt_list name_localizations, description_localizations;
     struct opt_str name_localized, name_default, description_localized, description_default;
-    struct opt_list options;                  /* struct command_option; ABSENT if there are none */
-    struct opt_id default_member_permissions; /* null means everyone; 0 means administrators only */
+    struct opt_list options; /* struct command_option; ABSENT if there are none */
+    /* null: everyone may use the command; 0: administrators only. */
+    struct opt_id default_member_permissions;
     bool nsfw;
-    /* Members of global commands only. */
+    /* Struct fields that only global commands have. */
     struct opt_bool dm_permission;
     struct opt_list contexts, integration_types; /* int64_t, ascending; contexts may be null */
     struct opt_int handler;                      /* only for entry point commands */
-    /* Members of command indexes only. */
+    /* Struct fields that are set only in command indexes. */
     struct opt_int global_popularity_rank;
     const struct command_index_permissions *permissions;
 };
 
 extern const struct type type_command, type_commands;
-/* JSON types of the two database columns with a command: type_command_stored has all fields, also
- * those that responses omit; type_command_unlocalized has no localizations. */
+/* JSON types of the two database columns that store a command. type_command_stored has all fields,
+ * including those that responses omit. type_command_unlocalized has no localizations. */
 extern const struct type type_command_stored, type_command_unlocalized;
-/* Types of fields that request bodies and command objects share. */
+/* Types of JSON fields that are the same in request bodies and in command objects. */
 extern const struct type type_command_type, type_command_name, type_command_description,
     type_option_type, type_option_name, type_option_description, type_choice_name,
     type_choice_value, type_localizations, type_command_handler, type_command_contexts,
@@ -119,15 +120,16 @@ enum command_permission_type {
     COMMAND_PERMISSION_CHANNEL = 3,
 };
 
-/* Whether a role, user or channel may use a command. The guild's id stands for everyone, the
- * guild's id minus one for all channels. */
+/* Whether a role, user or channel may use a command. The id of the guild stands for everyone, the
+ * id of the guild minus 1 for all channels. */
 struct command_permission {
     snowflake id;
     int64_t type;
     bool permission;
 };
 struct command_permissions {
-    snowflake id; /* id of a command, or of the application for all its commands */
+    /* Id of the command; id of the application if the entry is for all its commands. */
+    snowflake id;
     snowflake application_id, guild_id;
     struct list permissions; /* struct command_permission */
 };
@@ -138,17 +140,18 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* --- properties of a command ---------------------------------------------------------- */
 
-/* Returns the bits of enum command_context in which a command can be used; 0 means nowhere. */
+/* Returns a set of bits: bit n is set if the command can be used in context n (enum
+ * command_context). */
 unsigned command_context_bits(const struct command *k);
 unsigned command_integration_type_bits(const struct command *k);
 
-/* Finds the text for a locale in a map of localizations; returns false if there is none. Falls back
- * to a related locale: en-US and en-GB to each other, es-419 to es-ES. */
+/* Finds the text for a locale in a list of localizations. If there is none, tries a related locale:
+ * en-US and en-GB replace each other, es-ES replaces es-419. Returns false if no text is found. */
 bool find_localized_text(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
 /* command_apply_locale replaces the localizations of a command by the text of one locale.
- * COMMAND_FORM_LIST adds this text as …_localized; COMMAND_FORM_INDEX replaces the original text by
- * it. */
+ * COMMAND_FORM_LIST adds this text as …_localized. COMMAND_FORM_INDEX puts it in place of the
+ * original text. */
 enum command_localization_form { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
 void command_apply_locale(struct command *k, struct str locale,
                           enum command_localization_form form);

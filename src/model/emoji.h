@@ -7,14 +7,15 @@
 struct emoji {
     snowflake id;
     struct str name;
-    struct list roles;       /* snowflakes; if empty, everyone may use the emoji */
-    const struct user *user; /* uploader; if NULL, not in the JSON */
+    struct list roles;       /* items: snowflake of a role; if empty, everyone may use the emoji */
+    const struct user *user; /* user who uploaded the emoji; if NULL, not in the JSON */
     bool require_colons, managed, animated, available;
 
-    /* The following members are not in the JSON. */
-    snowflake guild_id, application_id; /* one of them owns the emoji; the other is 0 */
-    snowflake user_id;                  /* uploader; 0 if unknown */
-    struct opt_str image;               /* hash of the image file */
+    /* The following struct fields are not in the JSON. */
+    /* Owner of the emoji: a guild or an application; the other id is 0. */
+    snowflake guild_id, application_id;
+    snowflake user_id;    /* uploader; 0 if unknown */
+    struct opt_str image; /* hash of the image file */
 };
 
 struct guild_emojis_event {

@@ -17,12 +17,12 @@ enum { ENTITLEMENT_OF_APPLICATION = 8 };
 
 struct entitlement {
     snowflake id, sku_id, application_id, user_id;
-    struct opt_id guild_id; /* absent if the entitlement belongs to the user */
+    struct opt_id guild_id; /* absent if the entitlement belongs to a user, not to a guild */
     int64_t type;
     bool deleted, consumed;
     struct opt_int starts_at, ends_at; /* microseconds; null means no limit */
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     int64_t sku_type;
     bool test;
     struct opt_int deleted_at;

@@ -182,7 +182,7 @@ const struct schema guild_user_event_schema = {
     .doc = "An account that left a guild, or was banned or unbanned.",
 };
 
-/* Searches the name in g->features, a JSON array of names without escapes. */
+/* Searches the name in g->features, which is the text of a JSON array of names without escapes. */
 bool guild_has_feature(const struct guild *g, const char *name)
 {
     struct str rest = g->features;

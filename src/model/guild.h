@@ -9,7 +9,7 @@
 
 enum { GUILD_AFK_TIMEOUT = 300 }; /* seconds; default of a new guild */
 
-/* Incident actions of a guild; the members …_detected_at are never set. */
+/* Incident actions of a guild. The struct members …_detected_at are never set. */
 struct guild_incidents {
     struct opt_int invites_disabled_until, dms_disabled_until, raid_detected_at,
         dm_spam_detected_at;
@@ -34,43 +34,52 @@ struct guild {
     bool widget_enabled, premium_progress_bar_enabled;
     bool nsfw;                                    /* always false */
     const struct guild_incidents *incidents_data; /* NULL if no incident action is active */
-    const struct welcome_screen *welcome_screen;  /* only in invites; NULL if the guild has none */
-    struct str hub_type;                          /* always null */
+    /* Set only in invites; NULL if the guild has no welcome screen. */
+    const struct welcome_screen *welcome_screen;
+    struct str hub_type; /* always null */
     struct opt_int approximate_member_count, approximate_presence_count;
     int64_t member_count; /* only in gateway events */
 };
 
-/* JSON of a member (or similar object), encoded once: the member without its user, and the user. */
+/* JSON of a member (or a similar object), encoded once for all recipients: one text without "user",
+ * and one text with the user. */
 struct encoded_member {
     snowflake id;
     struct str object; /* object with "user_id" instead of "user" */
     struct str user;   /* partial user */
 };
 
-/* Members of a guild, encoded once for all recipients: as one JSON array, and each separately. */
+/* Members of a guild, encoded once for all recipients: as one JSON array, and each member
+ * separately. */
 struct encoded_members {
     struct str list; /* JSON array of all members */
     struct encoded_member *each;
     size_t count;
 };
 
-/* JSON of a guild's fields that are equal for all recipients, encoded once. */
+/* JSON of those fields of a guild that are equal for all recipients, encoded once. */
 struct encoded_guild {
-    struct str top_level_fields; /* fields that some clients expect outside of "properties" */
-    struct str properties;       /* all other fields of the guild */
-    struct str *channels;        /* each channel as a JSON object, in the order of the channels */
+    /* JSON fields that some clients expect next to "properties", not inside it. */
+    struct str top_level_fields;
+    struct str properties; /* all other fields of the guild */
+    struct str *channels;  /* each channel as a JSON object, in the order of the channels */
 };
 
 struct gateway_guild {
-    struct guild guild; /* first member, so that the JSON fields of a guild apply */
+    /* Must be the first struct member: the schema of a guild is also used for this struct. */
+    struct guild guild;
     int64_t joined_at;
     bool large;
-    struct opt_bool unavailable; /* absent if the user has just joined, otherwise false */
-    struct list members, channels, threads;        /* struct member, struct channel */
-    const struct encoded_members *encoded_members; /* if not NULL, used instead of members */
-    const struct encoded_guild *encoded; /* encoded fields that all recipients share, or NULL */
-    struct list channel_texts; /* struct str: JSON of the visible channels, if `encoded` is set */
-    struct str presences;      /* JSON array, which the gateway sets */
+    /* Absent if the user has just joined the guild; false in other cases. */
+    struct opt_bool unavailable;
+    struct list members, channels, threads; /* struct member, struct channel */
+    /* If not NULL, these are encoded instead of `members`. */
+    const struct encoded_members *encoded_members;
+    /* Encoded fields that are the same for all recipients, or NULL. */
+    const struct encoded_guild *encoded;
+    /* items: struct str, the JSON of each visible channel; used if `encoded` is set. */
+    struct list channel_texts;
+    struct str presences; /* JSON array, which the gateway sets */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
 };

@@ -4,8 +4,8 @@
 void integration_set_displayed_type(struct integration *i)
 {
     i->displayed_type = integration_displayed_type(i->type);
-    /* If clients get the platform's real name as the type, client libraries require this field in
-     * every integration of that type. */
+    /* The operator may configure the platform's real name as the type that clients get. Client
+     * libraries require enable_emoticons in every integration of that type. */
     if (str_is(i->type, "platform_b"))
         i->enable_emoticons =
             (struct opt_bool){ str_eq(i->displayed_type, i->type) ? ABSENT : GIVEN, false };

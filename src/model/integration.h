@@ -23,21 +23,22 @@ struct integration {
     struct str name, type; /* type as stored; clients get displayed_type */
     bool enabled;
     const struct integration_account *account;
-    /* Members of integrations with external platforms only. */
+    /* Struct fields that only integrations with external platforms have. */
     struct opt_bool syncing, enable_emoticons, revoked;
     struct opt_id role_id;
     struct opt_int expire_behavior, expire_grace_period, synced_at, subscriber_count;
-    /* Members of app integrations only. */
+    /* Struct fields that only integrations of apps have. */
     const struct application *application;
     struct opt_list scopes; /* struct str */
-    /* Members only in lists of a guild's integrations. */
+    /* Struct fields that are set only in lists of a guild's integrations. */
     struct opt_list role_connections_metadata;
     const struct user *user;
 
     struct str displayed_type; /* type that clients get */
 };
 
-/* Sets the type that clients get, and fields that depend on it. Called before encoding. */
+/* Sets the type that clients get, and the fields that depend on the type. Called before the
+ * integration is encoded. */
 void integration_set_displayed_type(struct integration *i);
 
 struct integration_delete_event {
@@ -47,8 +48,8 @@ struct integration_delete_event {
 
 extern const struct schema integration_event_schema; /* payload of INTEGRATION_CREATE and _UPDATE */
 extern const struct schema integration_delete_event_schema; /* payload of INTEGRATION_DELETE */
-/* Lists of integrations; the second type has the additional fields of
- * ?include_role_connections_metadata. */
+/* Types of lists of integrations. The second type has the fields that a request with
+ * ?include_role_connections_metadata gets in addition. */
 extern const struct type type_integrations, type_integrations_with_metadata;
 extern const struct type type_integration_account;
 extern const struct type type_role_connections_metadata; /* at most 5 entries */

@@ -25,21 +25,24 @@ struct invite {
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
-    struct opt_bool new_member; /* set only in the response to accepting the invite */
+    /* Set only in the response to the request that accepts the invite. */
+    struct opt_bool new_member;
     const struct scheduled_event *guild_scheduled_event;
 
-    struct opt_list roles; /* struct role: roles that a new member gets, or absent */
+    struct opt_list roles; /* items: struct role, the roles that a new member gets; or absent */
     struct opt_int flags;  /* absent if there are no flags */
 
-    /* Fields that only members who manage invites see. */
+    /* Struct fields that only members who manage invites see. */
     int64_t uses, max_uses, max_age, created_at;
     bool temporary;
 
-    /* The following members are not in the JSON. */
-    struct list role_ids;    /* snowflakes */
-    struct list named_roles; /* struct role: the roles in role_ids that exist and can be assigned */
-    struct opt_int targets_at; /* time when the list of allowed users was set; null if no list */
-    bool vanity; /* vanity code of a guild, which has no row in the table of invites */
+    /* The following struct fields are not in the JSON. */
+    struct list role_ids; /* snowflakes */
+    /* items: struct role, those roles in role_ids that exist and can be assigned. */
+    struct list named_roles;
+    /* When the list of users who may accept the invite was set; null if there is no list. */
+    struct opt_int targets_at;
+    bool vanity; /* the vanity code of a guild; it has no row in the table of invites */
     snowflake inviter_id, target_user_id, target_application_id;
 };
 

@@ -9,7 +9,8 @@ static bool uuid_has_dash_before_byte(unsigned byte)
     return byte == 4 || byte == 6 || byte == 8 || byte == 10;
 }
 
-/* Formats the UUID without snprintf, which is slower than the digest; runs for every session. */
+/* Formats the UUID. snprintf is not used, because it is slower than the digest, and this runs for
+ * every session. */
 static void format_login_uuid(const unsigned char digest[], char ret[LOGIN_ID_SIZE])
 {
     static const char digits[] = "0123456789abcdef";

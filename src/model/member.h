@@ -4,7 +4,8 @@
 
 #include "model/user.h"
 
-enum { MEMBER_QUARANTINED = 1 << 7 }; /* flag: the member's name breaks an auto moderation rule */
+/* Member flag: the name of the member breaks an auto moderation rule. */
+enum { MEMBER_QUARANTINED = 1 << 7 };
 
 struct member {
     snowflake guild_id, user_id; /* members are not in the JSON */
@@ -14,12 +15,13 @@ struct member {
     int64_t joined_at, flags;
     struct opt_int premium_since, communication_disabled_until;
     bool deaf, mute, pending;
-    struct opt_id permissions; /* permissions in the guild or channel, if requested */
+    /* Permissions in the guild or channel; set only if the response needs them. */
+    struct opt_id permissions;
 };
 
-/* Returns the time (microseconds) until which the member may only view and read
- * (member_is_restricted), or 0 if the member is not restricted. Sessions need the time to filter
- * events. */
+/* Returns the time (microseconds) until which the member is restricted (see member_is_restricted)
+ * and may only view and read. Returns 0 if the member is not restricted. Sessions need the time to
+ * filter events. */
 int64_t member_restricted_until(const struct member *m);
 
 extern const struct schema member_schema;       /* includes `user`, if set */

@@ -39,7 +39,8 @@ enum message_flags {
     MESSAGE_HAS_THREAD = 1 << 5,
     MESSAGE_EPHEMERAL = 1 << 6, /* visible to one user only; not stored in the channel */
     MESSAGE_LOADING = 1 << 7,
-    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* the role has too many members to add them to the thread */
+    /* The message mentions a role with too many members to add them to the Discord thread. */
+    MESSAGE_ROLES_NOT_ADDED = 1 << 8,
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
     MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
     MESSAGE_HAS_SNAPSHOT = 1 << 14,
@@ -53,15 +54,15 @@ struct attachment {
     struct str filename;
     struct opt_str description, content_type;
     int64_t size;
-    struct str url, proxy_url; /* signed; set when the message is encoded */
+    struct str url, proxy_url; /* signed URLs, which are set when the message is encoded */
     struct opt_int width, height;
     struct opt_str title, waveform;
     struct opt_real duration_secs;
     struct opt_int flags; /* enum attachment_flags; absent if there are none */
 
-    /* The following members are not in the JSON. */
-    snowflake file_id; /* id of the stored file; 0 if it is the attachment's own id */
-    bool snapshot;     /* whether the attachment belongs to the forwarded message */
+    /* The following struct fields are not in the JSON. */
+    snowflake file_id; /* id of the stored file; 0 if the file has the same id as the attachment */
+    bool snapshot;     /* whether the attachment belongs to the forwarded message (snapshot) */
 };
 
 enum reference_type { REFERENCE_REPLY = 0, REFERENCE_FORWARD = 1 };
@@ -72,9 +73,10 @@ struct message_reference {
     snowflake channel_id;
 };
 
-/* A mentioned user. member is sent only in events about guild messages. */
+/* A mentioned user. The guild member is sent only in events about guild messages. */
 struct mentioned_user {
-    struct user user; /* first member, so that the JSON fields of a user apply */
+    /* Must be the first struct member: the schema of a user is also used for this struct. */
+    struct user user;
     const struct member *member;
 };
 
@@ -89,26 +91,26 @@ struct message {
     struct list mention_roles;     /* snowflakes */
     struct list attachments;       /* struct attachment */
     struct str embeds, components; /* JSON arrays as text */
-    struct opt_str nonce;          /* JSON; only in the response and event of the creation */
+    struct opt_str nonce; /* JSON text; set only in the response to the creation and in its event */
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call;                              /* JSON; only for MESSAGE_CALL */
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */
-    struct opt_int position;              /* position of the message in the thread */
-    const struct channel *thread;         /* thread that was started from this message */
+    struct opt_int position;              /* position of the message in the Discord thread */
+    const struct channel *thread;         /* Discord thread that was started from this message */
     struct opt_str reactions; /* text in the format of reaction_text.h; only in responses */
     const struct poll *poll;
     struct opt_str sticker_items;     /* JSON */
     struct opt_bool hit;              /* search results: whether the message matched */
-    struct opt_str message_snapshots; /* JSON; set when the message is encoded */
+    struct opt_str message_snapshots; /* JSON text, which is set when the message is encoded */
 
-    /* Members that are set only in events. */
+    /* Struct fields that are set only in events. */
     struct opt_id guild_id;
     const struct member *member; /* the author's guild member, without .user */
     struct opt_int channel_type;
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     snowflake author_id;
     int64_t pinned_at; /* microseconds; 0 if unknown */
     struct opt_str webhook_name, webhook_avatar;
@@ -119,14 +121,15 @@ struct message {
     struct opt_str snapshot;         /* content of the forwarded message, see forwards.c */
     struct list snapshot_files;      /* struct attachment: files of the forwarded message */
     struct str cached_json; /* cached JSON (messages/show/precomputed_json.c), or NULL pointer */
-    struct str shared_json; /* for new messages: JSON that response and event share */
+    struct str shared_json; /* new messages: JSON that the response and the event have in common */
 };
 
 enum message_reaction_state {
     MAY_HAVE_REACTIONS = 1, /* the message may have reactions */
     HAS_REACTIONS_IN_COUNTER_SHARDS =
-        2,                            /* has reactions, some counted only in table reaction_lanes */
-    HAS_REACTIONS_WITH_ALL_USERS = 3, /* the message's row has the ids of all users who reacted */
+        2, /* the message has reactions; some may be counted only in the table reaction_lanes */
+    /* The message's row contains the ids of all users who have reacted. */
+    HAS_REACTIONS_WITH_ALL_USERS = 3,
 };
 
 struct message_delete_event {
@@ -142,16 +145,17 @@ struct messages_delete_event {
 extern const struct schema message_schema;              /* message object in responses */
 extern const struct schema gateway_message_schema;      /* message object in events */
 extern const struct schema message_delete_event_schema; /* payload of MESSAGE_DELETE */
-/* Schemas of the last part of a message in responses, without reactions: the fields after "author";
- * for webhook messages "author" and the fields after it. */
+/* Schemas of the last part of a message in responses, without reactions. The first schema has the
+ * fields after "author". The second one is for webhook messages and also has "author". */
 extern const struct schema message_after_author_schema, webhook_message_from_author_schema;
 extern const struct schema messages_delete_event_schema; /* payload of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 
-/* Returns true for messages that the server creates, not a user. */
+/* Returns whether messages of this type are created by the server, not by a user. */
 bool message_is_system(int64_t type);
-/* Returns true for system messages of groups and threads that cannot be deleted. */
+/* Returns whether messages of this type are system messages of groups and Discord threads that
+ * cannot be deleted. */
 bool message_cannot_be_deleted(int64_t type);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "model/member.h"
 
-/* The emoji with the name that it had at its first use as a reaction to the message. */
+/* An emoji in a reaction. Its name is the one that it had when it was first used on the message. */
 struct reaction_emoji {
     struct opt_id id; /* null for a Unicode emoji */
     struct str name;
@@ -13,7 +13,7 @@ struct reaction_emoji {
 struct reaction_count_details {
     int64_t normal, burst;
 };
-/* A reaction in a message object; its JSON is encoded from the text in the message's row
+/* A reaction in a message object. Its JSON is encoded from the reaction text in the message's row
  * (reaction_text.h). */
 struct reaction {
     const struct reaction_emoji *emoji;
@@ -23,18 +23,19 @@ struct reaction {
     struct list burst_colors; /* always empty */
 };
 
-/* A single reaction of the caller to a message. */
+/* A single reaction of the user who makes the request, to one message. */
 struct caller_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
-/* Reactions of the caller to the messages `first` to `last` of a channel, newest message first. */
+/* Reactions of the user who makes the request to the messages `first` to `last` of a channel;
+ * newest message first. */
 struct caller_reactions {
     snowflake channel_id, first, last;
     struct list list; /* struct caller_reaction; filled by hook own_reactions_find */
 };
 
-/* Fields of all reaction events; each event has some of them. */
+/* The fields of all reaction events. Each kind of event has some of these fields. */
 struct reaction_event {
     struct opt_id user_id, message_author_id, guild_id;
     snowflake channel_id, message_id;

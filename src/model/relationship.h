@@ -5,12 +5,12 @@
 #include "model/user.h"
 
 enum relationship_type {
-    RELATIONSHIP_NONE = 0, /* stored only if the other user is ignored */
+    RELATIONSHIP_NONE = 0, /* no relationship; a row is stored only if the other user is ignored */
     RELATIONSHIP_FRIEND = 1,
     RELATIONSHIP_BLOCKED = 2,
     RELATIONSHIP_INCOMING = 3,
     RELATIONSHIP_OUTGOING = 4,
-    RELATIONSHIP_IMPLICIT = 5, /* the server neither stores nor sends it */
+    RELATIONSHIP_IMPLICIT = 5, /* defined by Discord; this server neither stores nor sends it */
 };
 
 struct relationship {
@@ -19,13 +19,14 @@ struct relationship {
     const struct user *user;
     struct opt_str nickname;
     struct opt_bool is_spam_request, stranger_request;
-    struct opt_bool is_stranger_request; /* same value as stranger_request; second name in events */
+    /* Same value as stranger_request; events have this second name. */
+    struct opt_bool is_stranger_request;
     bool user_ignored;
     struct opt_id origin_application_id;
     struct opt_int since;
     struct opt_bool has_played_game; /* only in responses to apps */
     struct opt_str note;
-    struct opt_bool should_notify; /* set only in events, and only if true */
+    struct opt_bool should_notify; /* set only in events; absent instead of false */
 };
 
 extern const struct schema relationship_schema;        /* also payload of RELATIONSHIP_ADD */
@@ -56,7 +57,8 @@ enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
 struct friend_suggestion_reason {
     int64_t type;
-    struct str platform, platform_type; /* always equal; the API has two names */
+    /* Both always have the same value, because the API has two names for it. */
+    struct str platform, platform_type;
     struct str name;
 };
 

@@ -9,7 +9,7 @@ struct role_colors {
     struct opt_int secondary_color, tertiary_color;
 };
 
-/* The bot or integration that manages a role; members cannot assign such a role. */
+/* Tells which bot or integration manages a role; members cannot assign such a role. */
 struct role_tags {
     struct opt_id bot_id, integration_id;
 };
@@ -28,7 +28,8 @@ struct role {
 
 extern const struct type type_role, type_roles, type_role_name, type_role_colors;
 
-/* At equal positions the role with the smaller (older) id is higher. */
+/* Returns whether a role is above another role. At equal positions the role with the smaller
+ * (older) id is higher. */
 bool role_is_above(int64_t position, snowflake id, int64_t other_position, snowflake other_id);
 
 #endif

@@ -17,7 +17,7 @@ struct scheduled_event_n_weekday {
     int64_t n, day;
 };
 struct scheduled_event_recurrence {
-    int64_t start; /* microseconds, like all times of this file */
+    int64_t start; /* in microseconds, like all times in this file */
     struct opt_int end;
     int64_t frequency, interval;
     struct opt_list by_weekday;   /* int64_t; 0 is Monday */
@@ -25,7 +25,7 @@ struct scheduled_event_recurrence {
     struct opt_list by_month, by_month_day, by_year_day;
     struct opt_int count;
 };
-/* A changed or cancelled occurrence of a recurring event. */
+/* A single occurrence of a recurring scheduled event that was changed or cancelled. */
 struct scheduled_event_exception {
     snowflake event_id, event_exception_id;
     struct opt_int scheduled_start_time, scheduled_end_time;
@@ -50,7 +50,7 @@ struct scheduled_event {
     struct opt_int user_count;
     struct opt_bool auto_start; /* only in gateway events */
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     int64_t users, empty_since, ended_at;
 };
 

@@ -10,11 +10,12 @@ struct soundboard_sound {
     double volume;
     struct opt_id emoji_id;
     struct opt_str emoji_name;
-    struct opt_id guild_id; /* absent for a default sound, which is available in every guild */
+    struct opt_id guild_id; /* absent for a default sound, which every guild can use */
     bool available;
-    const struct user *user; /* uploader; only for members who manage sounds */
+    /* User who uploaded the sound; set only for members who manage sounds. */
+    const struct user *user;
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     snowflake user_id;
     struct opt_str file; /* name of the audio file */
 };

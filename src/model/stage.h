@@ -11,8 +11,9 @@ struct stage_instance {
     struct str topic;
     int64_t privacy_level;
     bool discoverable_disabled;
-    struct opt_str invite_code;             /* always null */
-    struct opt_id guild_scheduled_event_id; /* null if not part of a scheduled event */
+    struct opt_str invite_code; /* always null */
+    /* Null if the stage does not belong to a scheduled event. */
+    struct opt_id guild_scheduled_event_id;
 };
 
 extern const struct schema stage_instance_schema;

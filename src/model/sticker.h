@@ -13,14 +13,14 @@ struct sticker {
     struct opt_str description;
     int64_t type, format_type;
     bool available;
-    const struct user *user; /* uploader; if NULL, not in the JSON */
+    const struct user *user; /* user who uploaded the sticker; if NULL, not in the JSON */
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     snowflake user_id;    /* uploader; 0 if unknown */
     struct opt_str image; /* hash of the image file */
 };
 
-/* A sticker as part of a message. */
+/* The fields of a sticker that a message contains. */
 struct sticker_item {
     snowflake id;
     struct str name;

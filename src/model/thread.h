@@ -1,4 +1,4 @@
-/* thread.h - thread members, and events about them. */
+/* thread.h - members of Discord threads, and events about them. */
 #ifndef MODEL_THREAD_H
 #define MODEL_THREAD_H
 
@@ -18,11 +18,13 @@ struct mute_config {
 };
 
 struct thread_member {
-    struct opt_id id, user_id; /* thread id and user id; absent in lists of a guild's threads */
+    /* Ids of Discord thread and user; absent in lists of a guild's threads. */
+    struct opt_id id, user_id;
     int64_t join_timestamp, flags;
-    const struct member *member; /* includes .user; set only if the request asked for it */
-    struct opt_str presence;     /* JSON; only for added members */
-    struct opt_bool muted;       /* set only in objects that the user itself receives */
+    /* Guild member, includes .user; set only if the request asked for it. */
+    const struct member *member;
+    struct opt_str presence; /* JSON; only for added members */
+    struct opt_bool muted;   /* set only in objects that are sent to the user whom they describe */
     const struct mute_config *mute_config;
     struct opt_id guild_id; /* only in THREAD_MEMBER_UPDATE */
 };
@@ -32,7 +34,8 @@ struct thread_members_update {
     int64_t member_count;
     struct opt_list added_members;      /* struct thread_member */
     struct opt_list removed_member_ids; /* snowflakes */
-    struct list affected_user_ids;      /* snowflakes of added and removed users; not in the JSON */
+    /* items: snowflake, the users who were added or removed; not in the JSON. */
+    struct list affected_user_ids;
 };
 
 struct thread_list_sync {

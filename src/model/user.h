@@ -22,11 +22,11 @@ struct user {
     struct opt_bool nsfw_allowed;
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     struct str password_hash; /* NULL pointer if the account has no password */
     struct str date_of_birth;
     bool disabled, deleting;
-    bool paused; /* the owner disabled the account and can enable it again */
+    bool paused; /* the account's owner has disabled the account and can enable it again */
 };
 
 /* Account flags that the server evaluates. */
@@ -35,11 +35,12 @@ struct user {
 
 /* Response to PATCH /users/@me: the user, and the new token. */
 struct user_with_token {
-    struct user user; /* first member, so that the JSON fields of a user apply */
+    /* Must be the first struct member: the schema of a user is also used for this struct. */
+    struct user user;
     struct str token;
 };
 
-/* The user in READY, with fields that clients expect but that Guildhall does not use. */
+/* The user object in READY. It has fields that clients expect, but that Guildhall does not use. */
 struct user_in_ready {
     struct user user;
     struct str pronouns;
@@ -50,18 +51,19 @@ struct user_in_ready {
 extern const struct type type_username, type_display_name;
 extern const struct type type_phone; /* phone number (E.164): + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
-extern const struct type type_flag_bits; /* a set of flag bits, as a number */
+extern const struct type type_flag_bits; /* type of a set of flag bits, which is a number in JSON */
 
 extern const struct schema partial_user_schema; /* id, username, avatar and other basic fields */
 /* The partial user with banner and accent_color, for GET /users/{id}. */
 extern const struct schema public_user_schema;
 extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
-/* The user that an OAuth2 app gets with the scope identify, and with identify and email. */
+/* The user object that an OAuth2 app gets: with the scope identify, and with the scopes identify
+ * and email. */
 extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
 extern const struct schema profile_user_schema; /* public user and bio */
 
-/* Fields of a partial user, for objects that begin with a user. */
+/* The fields of a partial user, for the schemas of objects that begin with the fields of a user. */
 /* clang-format off */
 #define USER_FIELDS_WITH(flags_, how_)                                                                   \
     { FIELD(struct user, id), .type = &type_id },                                                  \
@@ -76,7 +78,8 @@ extern const struct schema profile_user_schema; /* public user and bio */
     { FIELD_AS(struct user, flags_, "flags"), .type = &type_flag_bits, .flags = how_ },              \
     { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
     { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
-/* Other users see only the public flags of a user. */
+/* The fields of a partial user. Its JSON field "flags" has only the public flags, because other
+ * users may see only these. */
 #define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, RESPONSE_ALIAS)
 /* clang-format on */
 

@@ -69,8 +69,8 @@ const struct schema voice_call_delete_event_schema = {
     .doc = "A call that has ended.",
 };
 
-/* A user who requests to speak or is invited to speak on a stage may not send audio or video yet.
- * Self mute has the same effect as a mute by a moderator. */
+/* Converts a voice state for the relay. A user who requests to speak or is invited to speak on a
+ * stage may not send audio or video yet. Self mute has the same effect as a mute by a moderator. */
 struct relay_voice_state relay_voice_state_from(const struct voice_state *s)
 {
     struct relay_voice_state f = {

@@ -14,38 +14,38 @@ struct voice_state {
     bool deaf, mute, self_deaf, self_mute, self_stream, self_video, suppress;
     struct opt_int request_to_speak_timestamp;
 
-    /* The following members are not in the JSON. */
+    /* The following struct fields are not in the JSON. */
     uint64_t session; /* number of the gateway session, for audience_of_session */
     int64_t node, active_at;
-    int64_t requested_again_at; /* time at which the connected client requested its channel again,
-                                   or 0 */
+    int64_t requested_again_at; /* when the connected client requested its channel again, or 0 */
     struct str region, salt;
-    bool live;     /* whether a voice gateway connection is open */
+    bool live;     /* whether a voice gateway connection of the user is open */
     bool priority; /* whether the user is a priority speaker */
     struct opt_int flags,
         platform; /* values from the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
 };
 
-/* Flag bits that clients set: clips are enabled, the user may be recorded in clips, viewers may
+/* Flag bits that clients set: clips are enabled; the user may be recorded in clips; viewers may
  * record clips. */
 enum { VOICE_STATE_CLIENT_FLAGS = 7 };
 enum { VOICE_PLATFORM_DESKTOP, VOICE_PLATFORM_MOBILE };
 
-/* The part of a voice state that the relay's thread needs; contains no pointers. */
 enum { VOICE_SALT_BYTES = 16 };
+/* The part of a voice state that the relay's thread needs. It contains no pointers. */
 struct relay_voice_state {
     snowflake guild_id, user_id; /* guild_id is 0 in calls; user_id is 0 if the room is removed */
     snowflake channel_id;        /* 0 if the user is disconnected */
-    snowflake room_id;           /* channel or stream whose participants receive the media */
-    unsigned char salt[VOICE_SALT_BYTES]; /* a new salt invalidates older tokens and connections */
+    snowflake room_id; /* room whose participants receive the media: a channel or a stream */
+    /* Random bytes; new bytes make older tokens and connections invalid. */
+    unsigned char salt[VOICE_SALT_BYTES];
     bool may_send_audio, may_receive_audio;
     bool may_send_video;
     bool priority;                  /* whether the user is a priority speaker */
     struct opt_int flags, platform; /* same as in struct voice_state */
-    bool stage;                     /* if claim is set, whether the channel is a stage */
-    uint64_t claim; /* number of the voice connection that this state authenticates, or 0 */
+    bool stage;                     /* whether the channel is a stage; only set if `claim` is set */
+    uint64_t claim; /* number of the voice connection that this voice state authenticates, or 0 */
 };
-/* List of the voice state changes of a transaction, in order, for the relay. */
+/* The voice state changes of a transaction, in order, as a list for the relay. */
 struct voice_state_change {
     struct voice_state_change *next;
     struct relay_voice_state state;
@@ -56,10 +56,11 @@ struct voice_server {
     struct str token;
     struct opt_id guild_id;   /* null in private calls */
     struct opt_id channel_id; /* only in private calls */
-    struct opt_str endpoint;  /* host and path, without scheme; null if no server is available */
+    /* Host and path, without scheme; null if no voice server is available. */
+    struct opt_str endpoint;
 };
 
-/* Status text and start time of a voice channel. */
+/* Status text of a voice channel, and since when it is in use. */
 struct voice_channel_status {
     snowflake id, guild_id;
     struct opt_str status;
@@ -77,7 +78,7 @@ struct voice_call_delete_event {
     snowflake channel_id;
 };
 
-/* Return the guild of a voice state (0 in calls) and its channel (0 if disconnected). */
+/* Return the guild (0 in calls) or the channel (0 if disconnected) of a voice state. */
 static inline snowflake voice_state_guild_id(const struct voice_state *s)
 {
     return s->guild_id.given == GIVEN ? s->guild_id.value : 0;

@@ -1,5 +1,5 @@
-/* changed_channel.c - which sessions gain or lose a channel by a CHANNEL_UPDATE with new
- * overwrites. */
+/* changed_channel.c - determines which sessions gain or lose a channel when CHANNEL_UPDATE changes
+ * its overwrites. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 
 struct changed_channel {
     struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
-    struct channel_overwrites
-        *before; /* overwrites before the event; NULL if the channel was not in the guild view */
+    /* Overwrites before the event; NULL if the guild view did not have the channel then. */
+    struct channel_overwrites *before;
 };
 
 static bool channel_overwrites_changed(const struct channel_overwrites *p,

@@ -1,10 +1,11 @@
-/* channel_visibility.c - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose.
+/* channel_visibility.c - sends CHANNEL_CREATE and CHANNEL_DELETE to users who gain or lose
+ * channels.
  *
- * When a role, a member's roles or the owner change, users receive these events for each channel
- * that they gain or lose; bots know all channels anyway. Only the values that the event changed are
- * stored. A session's former permissions are computed from these values when the session is
- * processed, so no table of sessions and channels is needed. Channels are read from the store when
- * the first session needs their payload. */
+ * A user gains a channel when it becomes visible to the user, for example because a role, the roles
+ * of the member or the guild's owner change. Bots know all channels anyway. Only the values that
+ * the event changed are stored. A session's former permissions are computed from these values when
+ * the session is processed, so no table of sessions and channels is needed. Channels are read from
+ * the store when the first session needs their payload. */
 #include "gateway/fanout/channel_visibility.h"
 
 #include <stdlib.h>
@@ -22,23 +23,24 @@
 
 enum {
     OVERWRITES_PER_TICK = 16,
-    CHANNELS_PER_READ = 32,    /* channels per store read */
-    FIND_CHANNELS_TICKS = 256, /* budget ticks (budget.h) for one search of channels to read */
+    CHANNELS_PER_READ = 32, /* channels per store read */
+    /* Cost of one search for the channels to read, in budget ticks (budget.h). */
+    FIND_CHANNELS_TICKS = 256,
     READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of a store read, in ns */
 };
 
 struct visibility_channel {
-    /* Overwrites in the guild view, which no event changes during the delivery. */
+    /* Overwrites of the channel in the guild view. No event changes them during the delivery. */
     const struct channel_overwrites *rule;
     snowflake id;
     bool wanted, read, known;
     struct str payload; /* JSON of the channel, in the arena of the store read */
-    struct gateway_event
-        *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL if the channel is deleted */
+    /* [0]: CHANNEL_DELETE, [1]: CHANNEL_CREATE; both NULL if the channel is deleted. */
+    struct gateway_event *events[2];
 };
 
-/* The roles of a member before the event. Stored per session, because a session that subscribed
- * after the commit has the new roles already. */
+/* The roles of a member before the event. Each session of the member has its own copy, because a
+ * session that subscribed after the commit has the new roles already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -50,10 +52,10 @@ struct visibility_changes {
     snowflake guild_id;
     enum event event;
 
-    /* The fields from here on describe the guild before the event. */
+    /* The fields up to role_sets have values from before the event. */
     snowflake owner_id, role_id;
     uint64_t permissions;    /* former permissions of the role role_id */
-    struct old_roles *roles; /* former roles of all sessions of the member */
+    struct old_roles *roles; /* array: the former roles of each session of the member */
     uint32_t role_sets;
 
     uint64_t session; /* number of the session that is being processed, or 0 */
@@ -61,7 +63,7 @@ struct visibility_changes {
     bool failed;      /* a store read failed */
     struct visibility_channel *channels;
     uint32_t channel_count;
-    snowflake *gained; /* ids of the channels that the session being processed has gained */
+    snowflake *gained; /* ids of the channels that became visible to the session being processed */
     uint32_t gained_count, gained_cap;
     bool gained_threads; /* a gained channel can have threads */
 };
@@ -113,7 +115,9 @@ static bool event_can_change_visibility(const struct event_delivery *d)
     }
 }
 
-/* Bots know all channels, but must get the threads of channels that they can view now. */
+/* Returns whether channels that become visible must be handled for the session. Bots know all
+ * channels, but when a channel becomes visible to a bot, the bot must get the channel's Discord
+ * threads. */
 static bool session_needs_channel_visibility_changes(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
@@ -125,7 +129,7 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
 {
     snowflake id = seat->session->caller.id;
 
-    /* A session that has just moved to this loop got these changes on its former loop. */
+    /* If a session has just moved to this loop, its former loop has sent these changes to it. */
     if (!session_needs_channel_visibility_changes(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;
@@ -160,7 +164,7 @@ static void free_old_roles(struct visibility_changes *s)
     s->role_sets = 0;
 }
 
-/* Records the roles that all sessions of the member have before the event. */
+/* Records the roles that each session of the member has before the event. */
 static void record_member_old_roles(struct visibility_changes *s, const struct event_delivery *d)
 {
     const struct topic *own =
@@ -231,7 +235,8 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
     qsort(s->channels, s->channel_count, sizeof *s->channels, compare_channel_ids);
 }
 
-/* Timeouts are ignored, because they do not remove VIEW_CHANNEL. */
+/* Returns the member's permission input without a timeout, because a timeout does not remove
+ * VIEW_CHANNEL. */
 struct permission_input subscription_access_without_timeout(const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -314,8 +319,8 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
     return e;
 }
 
-/* Resets the results first, because a store read that takes too long on the loop restarts in the
- * background. */
+/* Reads the payloads of channels. First frees the results of an earlier run: a store read that
+ * takes too long on the loop is restarted in the background. */
 static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
 {
     struct visibility_changes *s = container_of(l, struct visibility_changes, store_read);
@@ -348,7 +353,7 @@ static void on_channel_payloads_read(struct session_store_read *l, enum err e)
     }
 }
 
-/* Starts to read the next channels that the session gains or loses. */
+/* Starts to read the next channels that become visible or invisible to the session. */
 static void begin_channel_payloads_read(struct visibility_changes *s,
                                         const struct permissions_change *c, struct gateway_loop *h)
 {
@@ -426,7 +431,8 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
             continue;
         }
         if (s->failed) {
-            /* The client would have wrong channels, so it must identify again. */
+            /* The channels cannot be read, so the client would have wrong channels: it must
+             * identify again. */
             session_schedule_invalidation(h, s->session);
             return true;
         }

@@ -1,4 +1,5 @@
-/* channel_visibility.h - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose. */
+/* channel_visibility.h - sends CHANNEL_CREATE and CHANNEL_DELETE for channels that become visible
+ * or invisible to users. */
 #ifndef GATEWAY_FANOUT_CHANNEL_VISIBILITY_H
 #define GATEWAY_FANOUT_CHANNEL_VISIBILITY_H
 
@@ -9,11 +10,11 @@ struct changed_channel;
 struct channel_overwrites;
 struct visibility_changes;
 
-/* Call it before an event changes the guild view. Returns NULL if the event cannot change which
- * channels members can view. */
+/* Must be called before an event changes the guild view. Returns NULL if the event cannot change
+ * which channels members can view. */
 struct visibility_changes *channel_visibility_changes_begin(const struct event_delivery *d);
-/* Call it after the event was sent to the session: sends the channels that the session gained or
- * lost. Returns false if more must be sent, in a later loop iteration or after a store read. */
+/* Sends the channels that the session gained or lost; called after the event itself was sent to the
+ * session. Returns false if more must be sent, in a later loop iteration or after a store read. */
 bool channel_visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
                                      struct topic_subscription *seat);
 /* Returns whether channel_visibility_changes_send has more to send to this session. */
@@ -21,18 +22,18 @@ bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
                                            const struct topic_subscription *seat);
 void channel_visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
-/* subscription_access_without_timeout returns the session's current roles and permissions in the
- * guild; the other function returns whether they allow to view a channel. */
+/* subscription_access_without_timeout returns the current roles and permissions of the subscribed
+ * session in the guild; the second function returns whether they allow to view a channel. */
 struct permission_input subscription_access_without_timeout(const struct topic_subscription *seat);
 bool member_can_view_channel(const struct permission_input *who,
                              const struct channel_overwrites *p);
-/* Returns whether a channel of this type can have threads. */
+/* Returns whether channels of this type can have Discord threads. */
 bool channel_type_has_threads(int64_t type);
 
 /* --- changed_channel.c ---------------------------------------------------------------- */
 
-/* Call it before an event changes the channel in the guild view. Returns NULL if the viewers of the
- * channel stay the same. */
+/* Must be called before an event changes the channel in the guild view. Returns NULL if the viewers
+ * of the channel stay the same. */
 struct changed_channel *changed_channel_delivery_begin(const struct event_delivery *d);
 /* Sends CHANNEL_CREATE to a session that gains the channel and CHANNEL_DELETE to a session that
  * loses it. Returns false if nothing changes for the session. */

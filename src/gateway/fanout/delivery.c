@@ -17,8 +17,8 @@ struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_
     };
 }
 
-/* Returns the event's intents for guilds, or those for direct messages, depending on the
- * audience. */
+/* Returns the intents that recipients of the event need: those for guilds, or those for direct
+ * messages if the audience is a private channel or one account. */
 static unsigned intents_for_event_audience(const struct event_delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE_CHANNELS;
@@ -45,9 +45,9 @@ static bool event_is_about_account(const struct event_delivery *d, const struct 
     return event_routing_get_user_id(d->routing) == s->caller.id;
 }
 
-/* An event with the flag EVENT_CONCERNED is announced twice: to the guild, for users and for bots
- * with the intent GUILD_MEMBERS; and to each account concerned, for other bots. Returns whether the
- * session must get this one of the two. */
+/* An event with the flag EVENT_CONCERNED is announced twice: once to the guild, for users and for
+ * bots with the intent GUILD_MEMBERS; once to each account concerned, for other bots. Returns
+ * whether `d` is the announcement that this session must get. */
 static bool session_wants_event_about_account(const struct event_delivery *d,
                                               const struct session *s)
 {
@@ -69,7 +69,8 @@ static bool session_wants_event(const struct event_delivery *d, const struct ses
     return d->info->flags & EVENT_OWN && event_is_about_account(d, s);
 }
 
-/* An event whose audience is a user goes to one shard: the shard of its guild, or shard 0. */
+/* Returns whether the session's shard gets the event. An event whose audience is one account goes
+ * to one shard: the shard of its guild, or shard 0. */
 static bool session_shard_receives_event(const struct event_delivery *d, const struct session *s)
 {
     snowflake guild_id = d->event->guild_id;
@@ -81,8 +82,8 @@ static bool session_shard_receives_event(const struct event_delivery *d, const s
     return guild_id ? session_shard_has_guild(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the channel check: a member receives events about itself
- * even in channels that it cannot view. */
+/* Returns whether the session may receive the event in the event's channel. A member receives
+ * events about itself even in channels that it cannot view. */
 static bool subscription_can_view_event(const struct event_delivery *d,
                                         struct topic_subscription *seat)
 {
@@ -102,7 +103,7 @@ static bool subscription_can_view_event(const struct event_delivery *d,
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
     /* Bots receive events about the guild structure (EVENT_STRUCTURE) even of channels that they
-     * cannot view, except of private threads. */
+     * cannot view, but not of private Discord threads. */
     bool looks = to->channel_id &&
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
@@ -129,8 +130,8 @@ bool session_receives_event(const struct event_delivery *d, const struct session
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
-        /* READY has the current presences from memory, so PRESENCE_UPDATE events that were queued
-         * before READY are outdated. */
+        /* READY has the presences that were in memory when it was written. PRESENCE_UPDATE events
+         * that were queued before READY are older, so they are not sent. */
         return !event_is_about_account(d, s) && d->event->number > s->presences;
     case EVENT_GUILD_MEMBER_REMOVE: /* the removed member gets GUILD_DELETE */
         return !event_is_about_account(d, s);
@@ -139,8 +140,8 @@ bool session_receives_event(const struct event_delivery *d, const struct session
     }
 }
 
-/* A bot without the intent MESSAGE_CONTENT may need its own payload: if the bot replies to a
- * message, the event must not reveal the content of that message. */
+/* Sends a message with content to a bot without the intent MESSAGE_CONTENT. If the message is a
+ * reply, the bot may need a payload of its own, without the content of the message replied to. */
 static void dispatch_visible_message(const struct event_delivery *d, struct session *s,
                                      bool in_guild, const struct message_content_reader *reader)
 {
@@ -184,7 +185,8 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* User sessions get no presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
+/* Returns whether the guild is too large for this event: user sessions get no presences and joins
+ * of other members in guilds with more than SMALL_GUILD_MEMBERS members. */
 static bool guild_is_too_large_for_event(const struct event_delivery *d,
                                          const struct topic_subscription *seat)
 {
@@ -198,8 +200,8 @@ static bool guild_is_too_large_for_event(const struct event_delivery *d,
            !(v && v->member_count <= SMALL_GUILD_MEMBERS);
 }
 
-/* Returns whether the event announces a guild to an account only by its id, because the guild takes
- * long to read; each session of the account then reads the guild itself. */
+/* Returns whether the event tells an account only the id of a guild that it joined, because the
+ * guild takes long to read. Each session of the account then reads the guild itself. */
 static bool event_has_only_guild_id(const struct event_delivery *d)
 {
     return d->event->type == EVENT_GUILD_CREATE && d->event->to.kind == AUDIENCE_USER &&

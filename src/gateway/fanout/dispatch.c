@@ -24,8 +24,8 @@
  * collected until the end of the iteration would leave the CPU caches before they are sent. */
 enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
-/* Prefetches the sessions after subscription i into the CPU cache. Each step follows a pointer that
- * was prefetched for an earlier subscription. */
+/* Prefetches the sessions after subscription i into the CPU cache. Each statement reads a pointer
+ * that an earlier call of this function has prefetched. */
 static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
@@ -165,8 +165,8 @@ static void finish_event_delivery_to_subscription(struct event_delivery *d,
         update_session_guilds(d, seat->session);
 }
 
-/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a long
- * payload is copied for each session, so both cost more. */
+/* Returns the cost of the delivery to one session, in budget ticks. GUILD_CREATE makes each session
+ * read the store, and a long payload is copied for each session, so both cost more. */
 static uint32_t delivery_cost_per_session(const struct event_delivery *d)
 {
     uint32_t bytes = (uint32_t)(gateway_event_get_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
@@ -273,7 +273,7 @@ void event_dispatch_abort(struct gateway_loop *h)
 }
 
 /* Returns whether this missed event must not be sent to a session that arrives from another loop,
- * because visible_channels.h sends the user CHANNEL_CREATE and CHANNEL_DELETE instead. */
+ * because visible_channels.c sends the user CHANNEL_CREATE and CHANNEL_DELETE instead. */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&

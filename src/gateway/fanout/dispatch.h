@@ -13,8 +13,8 @@ struct gateway_loop;
 struct gateway_event;
 struct session;
 
-/* Starts to deliver an event and updates views and subscriptions. The caller owns the event, which
- * stays in h->queue.delivery until it is delivered. */
+/* Starts to deliver an event, and applies it to the guild view and to subscriptions. The caller
+ * still owns the event, which stays in h->queue.delivery until it is delivered. */
 void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
 /* Returns true if the event is delivered, false if the time budget is spent or a store read is
  * pending. */

@@ -10,8 +10,9 @@
 
 enum { UNREAD_ENTRIES_AT_ONCE = 256 };
 
-/* All loops get every event, even loops without subscribers. The number of a loop's last event
- * shows its progress, on which moves of sessions between loops or nodes depend. */
+/* Posts the batch to all loops, even to loops without subscribers. The number of the last event
+ * that a loop delivered shows its progress, on which moves of sessions between loops or nodes
+ * depend. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
     /* After the last post the loops own the batch of events and may free it. */
@@ -28,8 +29,8 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
     }
 }
 
-/* The gateway may have started or stopped its loops since the batch was created. The caller holds
- * the lock. */
+/* Posts the batch to the loops. Frees the batch instead if it is empty, or if the gateway has
+ * started or stopped its loops since the batch was created. The caller holds the lock. */
 static void post_or_free_batch(const struct gateway *g, struct event_batch *b)
 {
     if (!b->count || !b->loops || b->loops != g->gateway_loop_count)
@@ -44,8 +45,8 @@ static void begin_numbers_of_position(struct gateway *g, uint64_t before)
         g->published = before;
 }
 
-/* Posts the unread entries that were collected, with the numbers that their events would have. The
- * caller holds the lock. */
+/* Posts the collected unread entries (unread_entries.h). They get the numbers that their events
+ * would have. The caller holds the lock. */
 static void post_unread_entries(struct gateway *g)
 {
     struct event_batch *b = g->unread_entries;
@@ -62,8 +63,9 @@ static void post_unread_entries(struct gateway *g)
     post_or_free_batch(g, b);
 }
 
-/* Numbers and posts the events with the lock held, so that every loop sees the same order. Numbers
- * begin after `before` or after the last number assigned, whichever is larger. */
+/* Numbers the events and posts them with the lock held, so that every loop receives them in the
+ * same order. Numbers begin after `before` or after the last number assigned, whichever is
+ * larger. */
 static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -104,8 +106,9 @@ void publish_event_to_loops(struct gateway *g, struct gateway_event *n)
     assign_numbers_and_post_batch(g, b, 0);
 }
 
-/* Events of a private channel are sent to each recipient's account: sessions do not subscribe to
- * private channels, of which an account may have a hundred thousand. */
+/* Calls take() for each event that the announcements produce. An event of a private channel becomes
+ * one event per recipient's account: sessions do not subscribe to private channels, because an
+ * account may have a hundred thousand of them. */
 void for_each_announced_event(const struct emitted_event *list,
                               void (*take)(void *arg, struct gateway_event *n), void *arg)
 {
@@ -135,8 +138,9 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
     event_batch_add(arg, n);
 }
 
-/* All events of an event log position are numbered together, the same on every node. A position
- * without events uses no number, because store reads wait for the event with the last number. */
+/* Publishes the events of an event log position. They are numbered together, with the same numbers
+ * on every node. A position without events uses no number, because store reads wait until the event
+ * with the last number was delivered. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list)
 {

@@ -1,7 +1,7 @@
 /* thread_sync.c - sends THREAD_LIST_SYNC and THREAD_MEMBER_LIST_UPDATE to a session.
  *
- * The threads are read by a task of the session (sessions/session_tasks.h) while the events of its
- * loop wait, so the read threads and the events after them are consistent. */
+ * A task of the session reads the Discord threads (sessions/session_tasks.h) while the events of
+ * its loop wait. So the payload and the events that follow it are consistent. */
 #include "gateway/fanout/thread_sync.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* unread_entries.c - passes over unread log entries, or reads them (see unread_entries.h). */
+/* unread_entries.c - handles unread log entries in a loop's event queue: skips them, or reads them
+ * from the log (see unread_entries.h). */
 #include "gateway/fanout/unread_entries.h"
 
 #include "base/log.h"
@@ -12,7 +13,8 @@
 
 enum { ENTRIES_PER_READ = 32 };
 
-/* A read of successive unread entries. If it fails, it is repeated. */
+/* A store read of unread entries that follow each other in the queue. If it fails, it is
+ * repeated. */
 struct unread_entries_read {
     struct session_store_read store_read;
     struct deadline deadline; /* time of the next attempt */
@@ -20,13 +22,13 @@ struct unread_entries_read {
     unsigned count;
     struct unread_entry {
         int64_t position;
-        uint64_t last, events; /* number of its last event, and number of its events */
+        uint64_t last, events; /* number of the entry's last event; number of events in the entry */
     } entries[ENTRIES_PER_READ];
     /* Results of the read. */
     struct gateway_event **found;
     size_t found_count, found_cap;
-    int64_t missing; /* position that is not in the log, or 0 */
-    uint64_t number; /* number of the event that was decoded last */
+    int64_t missing; /* position of an entry that the log does not have; 0 if none */
+    uint64_t number; /* number of the event that was decoded most recently */
     uint64_t last_number;
 };
 
@@ -40,7 +42,8 @@ static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
             guild_has_member_lists(&h->gateway->online_members, id));
 }
 
-/* Returns whether a session on this loop, or one that arrives, may need events of the entry. */
+/* Returns whether a session on this loop, or a session that is arriving on it, may need events of
+ * the entry. */
 static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event *n)
 {
     if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))
@@ -81,7 +84,7 @@ static void add_found_event(void *arg, struct gateway_event *n)
     x->found[x->found_count++] = n;
 }
 
-/* Decodes the row of an entry. Returns false if the log does not have it, or it is malformed. */
+/* Decodes the row of an entry. Returns false if the row is missing in the log, or malformed. */
 static bool decode_entry(struct unread_entries_read *x, const struct unread_entry *entry,
                          const struct list *list, struct arena *arena)
 {
@@ -114,7 +117,7 @@ static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
     return e;
 }
 
-/* Replaces the unread entries at the front of the queue by their events. */
+/* Replaces the unread entries at the front of the queue by the events that were read for them. */
 static void replace_entries_by_events(struct unread_entries_read *x)
 {
     struct gateway_loop *h = x->gateway_loop;
@@ -132,8 +135,8 @@ static void replace_entries_by_events(struct unread_entries_read *x)
         event_queue_set_delivered(h, last);
 }
 
-/* The row of a committed entry is missing if this process was suspended for longer than the log is
- * retained, or if the database lost its last commits. */
+/* Stops this node because a committed log entry has no row. This happens if this process was
+ * suspended for longer than the log is retained, or if the database lost its last commits. */
 static void stop_because_entry_is_missing(const struct unread_entries_read *x)
 {
     log_error("gateway: the event log does not have the entry %lld, which other nodes have "
@@ -175,7 +178,8 @@ void unread_entries_retry(struct deadline *d)
     begin_reading_json_object(container_of(d, struct unread_entries_read, deadline));
 }
 
-/* Reads the first entry of the queue together with those after it that the loop needs, too. */
+/* Reads the first entry of the queue from the log. The same read includes the entries after it, up
+ * to the first one that the loop does not need. */
 static void begin_reading_first_entries(struct gateway_loop *h)
 {
     const struct loop_event_batch *p = h->queue.first;
@@ -194,7 +198,8 @@ static void begin_reading_first_entries(struct gateway_loop *h)
         };
     }
     h->queue.reading = x;
-    h->reads.blocking++; /* events wait; until the end, also after a failure */
+    /* Later events wait until the entries were read, even if a read fails and is repeated. */
+    h->reads.blocking++;
     begin_reading_json_object(x);
 }
 

@@ -1,8 +1,8 @@
 /* visible_channels.c - channels that a session gains or loses while it moves to another loop.
  *
  * While a session moves, events may change which channels it can view. The guild view of the new
- * loop has these changes already, so the channels that were visible when the session left are
- * compared with the channels that are visible now. */
+ * loop already includes these changes. So the channels that were visible when the session left its
+ * former loop are compared with the channels that are visible now. */
 #include "gateway/fanout/visible_channels.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
         struct json_writer j = json_writer_to_buf(&out);
 
         buf_reset(&out);
-        /* Reset the payload, because the store read may be restarted. */
+        /* Reset the payload that an earlier run of this store read may have set. */
         changes->items[i].payload = (struct str){ 0 };
         e = source->channel(tx, changes->items[i].id, &j);
         if (!e)
@@ -114,8 +114,8 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
     return e;
 }
 
-/* Sends CHANNEL_DELETE for a channel that is deleted in the store; the event has only ids and
- * type. */
+/* Sends CHANNEL_DELETE for a channel that was deleted from the store, so the payload has only ids
+ * and type. */
 static void send_deleted_channel(const struct visible_channel *c, struct session *s)
 {
     struct buf out;
@@ -134,8 +134,8 @@ static void send_deleted_channel(const struct visible_channel *c, struct session
     buf_clear(&out);
 }
 
-/* Requests the threads of one guild's gained channels. Channels of a guild are adjacent; *at is
- * advanced past them. */
+/* Requests the Discord threads of the channels that the session gained in one guild. The channels
+ * of a guild are adjacent in `changes`; *at is advanced past them. */
 static void send_threads_of_gained_channels(const struct visible_channels *changes, uint32_t *at,
                                             struct session *s)
 {

@@ -10,8 +10,9 @@ struct session;
 struct visible_channel {
     snowflake guild_id, id;
     int64_t type;
-    bool gained;        /* in a list of changes: true for a gained channel, false for a lost one */
-    struct str payload; /* p is NULL if the channel is deleted */
+    /* In a list of changes: true if the session gained the channel, false if it lost it. */
+    bool gained;
+    struct str payload; /* JSON of a gained channel; p is NULL if the channel was deleted */
 };
 
 struct visible_channels {
@@ -19,7 +20,7 @@ struct visible_channels {
     uint32_t count, cap;
 };
 
-/* Adds the channels that the subscribed session can view, sorted by id. */
+/* Adds all channels that the subscribed session can view to the list, sorted by id. */
 void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat);
 /* Adds to `ret` the channels that the session gained or lost since the list `before` was made. */
 void visible_channels_compare(const struct visible_channels *before,

@@ -25,8 +25,8 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
     return true;
 }
 
-/* A bot's token may be sent without "Bot ", so the kind of caller is known only after the token was
- * found. */
+/* A bot's token may be sent without the prefix "Bot ". So whether the caller is a bot or a user is
+ * known only after the token was found. */
 static const enum caller_kind possible_caller_kinds[] = { CALLER_BOT, CALLER_USER };
 
 static bool find_cached_token_account(struct authentication *g, struct auth *auth)

@@ -13,7 +13,7 @@
 /* Authentication of a socket: a store read that finds the account of the token. */
 struct authentication {
     struct session_store_read store_read;
-    struct link link; /* link in the loop's list `authentications`, until authentication_end */
+    struct link link; /* link in gateway_loop.authentications, until authentication_end */
     struct gateway_socket *socket; /* NULL if the socket is closed */
     struct parsed_credential credential;
     struct caller caller;
@@ -23,8 +23,9 @@ struct authentication {
     bool revoked; /* the credential was revoked during the store read */
     void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
     void (*on_failed)(
-        struct authentication *g); /* called after a failure; frees the struct that contains g */
-    /* The fields from here on are read from the store only for bots, except `guilds`. */
+        struct authentication *g); /* called if it failed; frees the struct that contains g */
+    /* The fields from here on are read from the store only for bots; only `guilds` is read for
+     * users as well. */
     snowflake application_id;
     int64_t application_flags;
     int64_t starts;     /* number of sessions started today, according to the store */

@@ -52,7 +52,8 @@ static bool field_is_not_user(const void *arg, struct str name)
     return !str_is(name, "user");
 }
 
-/* Writes the ids that members have on Spacebar's servers; relationships have an id anyway. */
+/* Writes "id" and "guild_id", which members have on Spacebar's servers. Does nothing for
+ * relationships, which have an id already. */
 static void write_spacebar_member_ids_json(const struct ready_writer *s, snowflake user_id,
                                            struct json_writer *out)
 {
@@ -81,9 +82,9 @@ static void write_object_with_user_id(struct ready_writer *s, const struct schem
     json_end_object(out);
 }
 
-/* Writes the fields of an encoded member with @everyone, whose id is that of the guild, among its
- * roles: Spacebar's client takes the permissions only from the listed roles. Quotes in names are
- * escaped, so the first match is the field. */
+/* Writes the fields of an encoded member and adds @everyone (its id is that of the guild) to the
+ * member's roles: Spacebar's client computes permissions only from the listed roles. Quotes in
+ * names are escaped, so the first match of the field name is the field. */
 static void write_fields_with_everyone_role(const struct ready_writer *s, struct str fields,
                                             struct json_writer *out)
 {
@@ -170,7 +171,7 @@ static bool field_name_is_in_list(struct str name, const char *const *names)
     return false;
 }
 
-/* Returns whether a guild field is written outside "properties". */
+/* Returns whether this field of a guild is written next to "properties", not inside it. */
 static bool guild_field_is_not_a_property(struct str name)
 {
     static const char *const names[] = {
@@ -198,7 +199,7 @@ static bool guild_field_is_not_a_property(struct str name)
     return field_name_is_in_list(name, names);
 }
 
-/* Decides which fields of a guild are written. */
+/* Parameters that decide which fields of a guild are written. */
 struct guild_form {
     const struct ready_writer *shape;
     bool has_people; /* the guild's members are encoded already */
@@ -244,7 +245,8 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
     json_write_int(out, 0);
 }
 
-/* Writes the members of a guild: only the account itself if READY_SUPPLEMENTAL has the others. */
+/* Writes the members of a guild: only the requesting account if READY_SUPPLEMENTAL has the
+ * others. */
 static void merge_guild_members(struct ready_writer *s, const struct list *members)
 {
     const struct member *m = members->items;

@@ -32,7 +32,8 @@ static struct encoded_member encode_user_object(struct arena *arena, struct buf 
     return p;
 }
 
-/* Schemas of a list of members or of relationships, and how to find the user of an item. */
+/* Describes a list of members or a list of relationships: the schemas, and how to find the user of
+ * a list item. */
 struct user_list_kind {
     const struct type *list;
     const struct schema *item;

@@ -40,7 +40,8 @@ enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
     return f->is_gone ? OK : e;
 }
 
-/* Determines on the loop, before the store read, whether the loop needs the guild view. */
+/* Decides whether the store read must include the guild view. Called on the loop, before the
+ * read. */
 void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
                                    struct guild_subscription_data *f)
 {
@@ -101,8 +102,8 @@ static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
     return read_guild_subscription_data(l->gateway_loop, tx, &j->viewer, NULL, &j->setup);
 }
 
-/* Reads a guild in the form of Spacebar's GUILD_CREATE: with "properties", and with id and guild_id
- * in its members. */
+/* Reads a guild in the form of Spacebar's GUILD_CREATE: its fields are in "properties", and its
+ * members have "id" and "guild_id". */
 static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx *tx,
                                             struct buf *out)
 {
@@ -115,8 +116,8 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     v.ready_writer = &shape;
     enum err e = read_guild_subscription_data(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
     if (!e && !j->setup.is_gone && out->n) {
-        /* READY_LIST_MEMBERS normally has the members of all guilds; here it has those of this
-         * guild only. */
+        /* READY_LIST_MEMBERS of `shape` has the members of this guild only, because no other guild
+         * was written. */
         struct str members = str_skip_bytes(buf_as_str(&shape.texts[READY_LIST_MEMBERS]), 1);
 
         buf_truncate(out, out->n - 1);
@@ -136,7 +137,8 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
     struct buf out;
     struct json_writer json = json_writer_to_buf(&out);
 
-    gateway_event_unref(j->event); /* reset, because the store may run this function again */
+    /* Unref the result of an earlier run, because the store may run this function again. */
+    gateway_event_unref(j->event);
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
     enum err e =
@@ -167,8 +169,8 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        session_schedule_invalidation(l->gateway_loop, j->session); /* because the client would miss
-                                                                     * the guild */
+        /* The guild could not be read, so the client would not get it: it must identify again. */
+        session_schedule_invalidation(l->gateway_loop, j->session);
     }
     gateway_event_unref(j->event);
     mem_free(j);
@@ -200,7 +202,8 @@ struct guild_sending_task {
     snowflake guilds[];
 };
 
-/* A user session without intents receives all events. */
+/* Returns whether the session receives events of guilds. A user session that declared no intents
+ * receives all events; a bot needs an intent for guilds. */
 static bool session_receives_guild_events(bool bot, uint32_t intents)
 {
     return intents & INTENT(GUILDS) || (!bot && !intents);

@@ -8,14 +8,16 @@ struct gateway_loop;
 struct topic_subscription;
 struct session;
 
-/* A store read for more guilds or channels than this runs in the background, not on the loop. */
+/* A store read for more than this many guilds or channels runs in the background, not on the event
+ * loop. */
 enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 
 /* Store rows that are needed to subscribe a session to a guild. */
 struct guild_subscription_data {
     snowflake guild_id;
-    bool is_gone;    /* the guild is deleted, or the account has left it */
-    bool wants_view; /* read the view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on */
+    bool is_gone; /* the guild is deleted, or the account has left it */
+    /* The read includes the guild view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on. */
+    bool wants_view;
     bool lacks_view; /* the loop had no guild view before the read */
     struct guild guild;
     struct list channels;
@@ -31,8 +33,9 @@ enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
                                       struct json_writer *payload,
                                       struct guild_subscription_data *f);
 /* Returns whether the rows must be read again, because the loop's guild view does not match them.
- * There are two cases: another read created the view first and may have seen more commits, whose
- * events this session would miss; or the view was freed with the guild's last session. */
+ * There are two cases. Either another read created the view first and may have seen more commits,
+ * whose events this session would miss. Or the view was freed when the guild's last session
+ * ended. */
 bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
                                          const struct guild_subscription_data *f);
 /* Subscribes the session to the guild and sets the member's roles. Returns NULL if the guild is
@@ -40,8 +43,8 @@ bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
 struct topic_subscription *guild_subscription_data_apply(struct session *s,
                                                          const struct guild_subscription_data *f);
 
-/* Called when the account has joined a guild: reads the guild before the next event. If is_received
- * is true, the session also gets GUILD_CREATE. */
+/* Called when the account has joined a guild: reads the guild before the next event is delivered.
+ * If is_received is true, the session also gets GUILD_CREATE. */
 void session_read_joined_guild(struct session *s, snowflake guild_id, bool is_received);
 /* Sends one GUILD_CREATE per guild: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */

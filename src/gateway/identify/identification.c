@@ -96,8 +96,9 @@ static int gateway_version_of_socket(const struct identification *i)
     return i->authentication.socket->dialect->version;
 }
 
-/* Before API version 8 there are no intents: a bot receives all events that its application may
- * have. Before version 10 the application's flag alone decides about message content. */
+/* Returns the intents of the session. Before API version 8 clients do not send intents: a bot
+ * receives all events that its application may have. Before version 10 only the application's flag
+ * decides whether a bot gets message content. */
 uint32_t identification_intents(const struct identification *i)
 {
     uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
@@ -111,7 +112,7 @@ uint32_t identification_intents(const struct identification *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (gateway_version_of_socket(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Remove intents that only users may have, because libraries set them for bots, too. */
+    /* Libraries set intents that only users may have for bots, too; remove them. */
     return intents & ~INTENTS_USER_ONLY;
 }
 

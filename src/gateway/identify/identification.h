@@ -20,16 +20,17 @@ struct identification {
     char client[64];
 
     struct payload_recipient viewer;
-    struct guild_subscription_data
-        *guild_setups; /* rows for the subscriptions to a user's guilds */
+    /* Rows that are needed to subscribe the session to a user's guilds, one per guild. */
+    struct guild_subscription_data *guild_setups;
     size_t guild_setup_count;
     struct list guilds, friends, calls;
-    struct list late_guilds;            /* ids of a user's guilds that do not fit into READY */
-    struct buf own_fields;              /* READY fields of this session only, written on the loop */
+    struct list late_guilds; /* ids of a user's guilds that do not fit into READY */
+    /* JSON of the READY fields that need no store read, written on the loop. */
+    struct buf own_fields;
     struct gateway_event *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */
 };
 
-/* Parses the fields of IDENTIFY; marks invalid fields. */
+/* Parses the fields of IDENTIFY. Invalid fields are marked, for identification_close_code. */
 void parse_identification(struct identification *i, struct arena *arena,
                           const struct identify_message *d);
 /* Returns the close code for invalid fields, checked in Discord's order; 0 if all are valid. */
@@ -37,7 +38,8 @@ enum close_code identification_close_code(const struct identification *i);
 /* Returns the intents of the session; call it after identification_close_code. */
 uint32_t identification_intents(const struct identification *i);
 const char *identification_close_reason(enum close_code code);
-/* Returns cause and fix as a sentence, for the traffic log. */
+/* Returns a sentence for the traffic log: why the connection is closed, and how to fix the
+ * client. */
 struct str identification_close_cause(const struct identification *i, enum close_code code,
                                       struct arena *arena);
 void identification_free(struct identification *i);

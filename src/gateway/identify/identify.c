@@ -59,7 +59,7 @@ static void refuse_identify(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
-/* --- session starts of the day, stored so that they count after a restart -------------- */
+/* --- session starts of the day, stored so that they still count after a restart --------- */
 
 struct session_start_write {
     struct session_store_read store_write;
@@ -76,7 +76,7 @@ static enum err insert_session_start(struct session_store_read *l, struct tx *tx
 
 static void on_session_start_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a start that was not stored counts only until the process ends */
+    (void)e; /* if the write failed, the session start is only counted until the process ends */
     mem_free(container_of(l, struct session_start_write, store_write));
 }
 

@@ -45,8 +45,9 @@ static void write_session_fields_json(const struct identification *i,
     json_write_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* Writes resume_gateway_url: the Host header that the client sent, without a query. If no Host is
- * stored, the URL has the local address of the socket, so it always leads to this server. */
+/* Writes resume_gateway_url with the host of the option public_url, or else of the Host header that
+ * the client sent. If there is neither, the URL has the local address of the socket, so it always
+ * leads to this server. */
 static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
     const char *set = p->gateway_loop->gateway->options.public_url;
@@ -147,7 +148,8 @@ static enum err read_ready_guild(struct identification *i, struct tx *tx,
     *out = before;
     ready_writer_truncate_to_position(v->ready_writer, &mark);
     write_ready_unavailable_guild_json(v->ready_writer, f->guild_id, out);
-    f->is_gone = true; /* the session is not subscribed to this guild before its GUILD_CREATE */
+    /* Do not subscribe the session to this guild now, but when its GUILD_CREATE is sent. */
+    f->is_gone = true;
     id_list_add(tx_arena(tx), &i->late_guilds, f->guild_id);
     return OK;
 }
@@ -287,7 +289,8 @@ static void connect_session_to_running_calls(const struct identification *i)
     }
 }
 
-/* Allocates the guild setups, which the loop prepares before the store read. */
+/* Allocates one struct guild_subscription_data per guild. The loop initializes them before the
+ * store read. */
 static void allocate_guild_subscription_data(struct identification *i, size_t count)
 {
     mem_free(i->guild_setups);
@@ -306,8 +309,8 @@ static void prepare_guild_subscription_data(struct identification *i, struct gat
         guild_subscription_data_begin(h, ids[k], &i->guild_setups[k]);
 }
 
-/* Repeats the store read of READY, because a guild view has changed since the read began. Events
- * wait until the read ends. */
+/* Repeats the store read of READY, because a guild view has changed since the read began. The loop
+ * delivers no events until the read ends. */
 static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
 {
     const struct guild_subscription_data *all = i->guilds.items;
@@ -352,8 +355,8 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     authentication_end(&i->authentication);
     s->presences = l->since;
     subscribe_ready_session(i);
-    /* Spacebar's servers ignore "compress" of IDENTIFY. Its client Fermi sets it, but expects
-     * uncompressed messages. */
+    /* Spacebar's servers ignore "compress" in IDENTIFY. Spacebar's client Fermi sets it, but
+     * expects uncompressed messages. */
     p->compress = i->compress && !p->dialect->spacebar;
     gateway_socket_attach_session(p, s);
     session_deliver_event(s, i->ready, 0);

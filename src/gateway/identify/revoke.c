@@ -1,8 +1,9 @@
 /* revoke.c - ends sessions whose credential is revoked or whose address is banned.
  *
  * A session belongs to the credential of its last IDENTIFY or RESUME. Every loop receives the
- * revocation and ends its sessions. Some are only marked: an IDENTIFY or RESUME in progress is
- * refused when it continues, a session that moves between loops ends when it arrives. */
+ * revocation and ends its sessions of that credential. Two kinds of sessions are only marked: if an
+ * IDENTIFY or RESUME is in progress, it is refused when it continues; a session that moves between
+ * loops ends when it arrives. */
 #include "base/mem.h"
 #include "gateway/identify/authentication.h"
 #include "gateway/sessions/gateway_loop.h"
@@ -16,14 +17,14 @@ struct credential_revocation {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     snowflake account;
-    bool one; /* revoke only this token; otherwise all tokens of the account */
+    bool one; /* true: revoke only this token; false: revoke all tokens of the account */
     unsigned char token[8];
     uint64_t revocation_count;
 };
 
 /* Returns whether the revocation applies to the credential. A client may already have identified
- * with a new token, for example after a password reset: a credential that was read after the
- * revocation has the same or a higher revocation count. */
+ * with a new token, for example after a password reset. Such a credential was read after the
+ * revocation, so its revocation count is the same or higher, and it stays valid. */
 static bool credential_is_revoked(const struct credential_revocation *r, snowflake account,
                                   const unsigned char *token, uint64_t forgets)
 {
@@ -31,8 +32,8 @@ static bool credential_is_revoked(const struct credential_revocation *r, snowfla
            (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* Marks authentications in progress. A token contains its account id, so they are found before the
- * token is read from the store. */
+/* Marks authentications in progress as revoked. A token contains its account id, so the account is
+ * known before the token is read from the store. */
 static void revoke_authentications(const struct credential_revocation *r)
 {
     struct link *list = &r->gateway_loop->authentications;
@@ -46,15 +47,15 @@ static void revoke_authentications(const struct credential_revocation *r)
     }
 }
 
-/* Returns whether the session can end now. A session that READY was not sent to is ended by its
- * identification. */
+/* Returns whether the session can end now. If READY was not sent yet, the code that handles
+ * IDENTIFY ends the session later. */
 static bool session_can_end_on_loop(const struct session *s, const struct gateway_loop *h)
 {
     return s->gateway_loop == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential. Sets *ret to the numbers of the sessions that this loop can
- * end now. */
+/* Marks the sessions of the credential as revoked. Sets *ret to the numbers of those that this loop
+ * can end now. */
 static size_t mark_revoked_sessions(const struct credential_revocation *r, uint64_t **ret)
 {
     struct gateway *g = r->gateway_loop->gateway;
@@ -98,7 +99,8 @@ static void on_revocation_posted(struct loop_message *post)
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets)
 {
-    /* Messages posted with this lock held reach the loops before their gateway state is freed. */
+    /* A message that is posted while this lock is held reaches the loop before the loop's gateway
+     * state is freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct credential_revocation *r = mem_new(sizeof *r);
@@ -115,7 +117,8 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
     pthread_mutex_unlock(&g->publishing);
 }
 
-enum { SESSIONS_ENDED_PER_ITERATION = 100 }; /* number of sessions ended in one loop iteration */
+/* Maximum number of sessions that are ended in one loop iteration. */
+enum { SESSIONS_ENDED_PER_ITERATION = 100 };
 
 struct address_revocation {
     struct loop_message post;

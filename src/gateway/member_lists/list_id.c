@@ -43,7 +43,7 @@ uint32_t murmur3_hash32(const void *bytes, size_t count)
     return murmur_finish(h ^ (uint32_t)count);
 }
 
-enum { OVERWRITE_TEXT_BYTES = 32 }; /* size of "allow:" or "deny:" and an id */
+enum { OVERWRITE_TEXT_BYTES = 32 }; /* maximum length of "allow:" or "deny:" with an id, in bytes */
 
 static int compare_overwrite_texts(const void *a, const void *b)
 {

@@ -15,8 +15,9 @@
 #include "gateway/wire/protocol.h"
 
 enum {
-    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step (struct timed_step), in ns */
-    SUBSCRIPTIONS_PER_CLOCK_CHECK = 8, /* subscriptions between two reads of the clock */
+    STEP_NS = 2 * 1000 * 1000, /* time limit of one struct timed_step, in ns */
+    /* Number of subscriptions handled between two reads of the clock. */
+    SUBSCRIPTIONS_PER_CLOCK_CHECK = 8,
 };
 
 /* The time limit of one step on the loop. Work on many subscriptions is divided into such steps. */
@@ -160,6 +161,7 @@ static void begin_or_refuse_list_subscription(struct member_list_subscription *u
 }
 
 /* Calls visit() for the first subscription of each window, repeatedly until visit() returns false.
+ * If visit() returns true, it must have moved the subscription to the end of a list, or freed it.
  * Returns true if the step's time is over before all windows were visited. New lists and windows
  * are added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
@@ -184,8 +186,9 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Moves a subscription to the list of its channel. Returns false if this move has already handled
- * the subscription, and thus all after it. */
+/* Moves a subscription to the member list that its channel has now. Returns false if this pass over
+ * the subscriptions has already handled it: then the pass has handled all subscriptions after
+ * it. */
 static bool move_list_subscription(struct member_table *r, struct member_list_subscription *u)
 {
     struct channel_member_list *l = map_find_value(&r->move.moved_to, u->channel_id);
@@ -253,8 +256,8 @@ void member_lists_remove_session(struct session *s, bool ends)
     }
 }
 
-/* Checks the session's presence again: a session that moves between loops does not count as online
- * in its guilds (online_members.h). */
+/* Updates the online status of the session's user in the member lists of its guilds: while a
+ * session moves between loops, it does not count as online (online_members.h). */
 static void queue_presence_check_in_member_lists(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -268,14 +271,15 @@ static void queue_presence_check_in_member_lists(struct session *s)
 }
 
 /* Posted task that adds a session to its member lists in steps: a session may show a thousand
- * lists, each of a channel with a thousand overwrites. */
+ * member lists, each of a channel with a thousand overwrites. */
 struct enter_lists_post {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     uint64_t session;
 };
 
-/* Returns true if the step's time is over before the session was added to all lists. */
+/* Adds the session to some of its member lists. Returns true if the step's time is over before the
+ * session was added to all lists. */
 static bool add_session_to_some_lists(struct session *s)
 {
     struct timed_step piece = list_work_time_slice_begin();
@@ -300,7 +304,8 @@ static void post_adding_session_to_lists(struct enter_lists_post *e)
     loop_post_message(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved away, its new loop adds the session to the member lists. */
+/* If the session has moved to another loop meanwhile, that loop adds the session to its member
+ * lists. */
 static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
@@ -386,8 +391,8 @@ void deserialize_member_list_subscriptions(struct serial_reader *r, struct sessi
         deserialize_list_subscription(r, s);
 }
 
-/* Finds the session's subscription to a channel. Sets *ret_oldest and *ret_count to the oldest
- * subscription and the number of subscriptions in the guild. */
+/* Finds the session's subscription to the member list of a channel. Sets *ret_oldest and *ret_count
+ * to the session's oldest subscription and number of subscriptions in the guild. */
 static struct member_list_subscription *list_subscription_find(
     const struct session *s, snowflake guild_id, snowflake channel_id,
     struct member_list_subscription **ret_oldest, size_t *ret_count)
@@ -411,7 +416,8 @@ static struct member_list_subscription *list_subscription_find(
     return found;
 }
 
-/* With more than LIST_CHANNELS_PER_GUILD subscriptions in a guild the oldest one is dropped. */
+/* Subscribes the session to the member list of a channel. If the session has more than
+ * LIST_CHANNELS_PER_GUILD subscriptions in the guild, its oldest one is dropped. */
 static void subscribe_to_channel_list(struct session *s, snowflake guild_id, snowflake channel_id,
                                       const struct member_list_row_range *ranges, size_t count)
 {

@@ -1,7 +1,7 @@
 /* list_updates.c - sends the rows of a member list as GUILD_MEMBER_LIST_UPDATE.
  *
- * The rows of a window (ranges of rows) are encoded once for all its sessions: all rows for new
- * subscriptions, and the changed ranges for the others. */
+ * The rows of a window (ranges of rows) are encoded once for all its sessions. New subscriptions
+ * get all rows; the other subscriptions get only the ranges that have changed. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,7 +12,8 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows of a member list in one task */
+/* Number of sessions that get rows of a member list in one task. */
+enum { SESSIONS_PER_SEND_TASK = 32 };
 
 enum list_update_kind { LIST_UPDATE_CHANGED_ROWS, LIST_UPDATE_ALL_ROWS, LIST_UPDATE_KINDS };
 
@@ -31,7 +32,7 @@ struct list_update {
     bool wanted[LIST_UPDATE_KINDS], encoded[LIST_UPDATE_KINDS];
     struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL if the encoding failed */
 
-    /* The fields from here on describe the payload that is being encoded. */
+    /* The fields from here on belong to the payload that is being encoded. */
     enum list_update_kind encoding;
     struct list_update_row rows[RANGES_PER_SUBSCRIPTION][ROWS_PER_RANGE];
     size_t row_count[RANGES_PER_SUBSCRIPTION];
@@ -61,7 +62,8 @@ static void list_update_count_members(struct list_update *p, const struct member
     const struct channel_member_list *l = p->window->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* In a large guild the member table has only online members. */
+    /* In a large guild the member table has only online members, so member_count counts more than
+     * these. */
     p->member_count = all ? member_table_get_guild_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
@@ -165,7 +167,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
                                      struct json_writer *j)
 {
     json_begin_object(j);
-    /* User clients read the member's id here instead of in "user". */
+    /* In member lists, user clients read the user id from "id" of the member, not from "user". */
     json_write_name(j, "id");
     json_write_id(j, m->user_id);
     schema_encode_fields(j, &member_schema, m, include_every_json_field, NULL);
@@ -240,8 +242,8 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Reads the rows on another thread: the member table does not change before the update round
- * continues. */
+/* Reads the rows on a store thread. The member table does not change before the update round
+ * continues, so the thread can use it. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
@@ -291,8 +293,8 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     begin_session_read_now(r->gateway_loop, &r->store_read);
 }
 
-/* Sends the rows to a session. A session that is disconnected or has unsent events gets all rows
- * later, because the current rows will be outdated then. */
+/* Sends the rows to a session. If the session is disconnected or has unsent events, it is marked to
+ * get all rows later, because the current rows will be outdated by then. */
 static void send_list_update(struct member_table *r, struct member_list_subscription *u)
 {
     enum list_update_kind kind = u->fresh ? LIST_UPDATE_ALL_ROWS : LIST_UPDATE_CHANGED_ROWS;
@@ -315,7 +317,7 @@ static void send_list_update(struct member_table *r, struct member_list_subscrip
 }
 
 /* Sends rows to some subscriptions of a window and moves them to the end of the window's list,
- * after new ones. Returns false when all are handled. */
+ * behind new subscriptions. Returns false when all subscriptions are handled. */
 static bool send_update_to_some_subscriptions(struct member_table *r)
 {
     struct member_list_window *f = r->update->window;
@@ -335,8 +337,8 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
 }
 
 /* Ends the update round of a window. A quick round sends rows only to new subscriptions, so the
- * stored hashes remain those of the rows that the other subscriptions got. New subscriptions may
- * get the same rows twice. */
+ * stored hashes still describe the rows that the other subscriptions got. Therefore new
+ * subscriptions may get the same rows again in the next round. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

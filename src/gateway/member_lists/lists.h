@@ -4,15 +4,15 @@
  * immediately, and again when they change, at most once a second. Folder member_lists/ uses
  * presence/ and fanout/.
  *
- *   member_table          the members of a guild that member lists on this loop may show: all
- *                         members of guilds up to OFFLINE_MEMBERS_MAX, else online members
- *   channel_member_list   the members of a table that can view a channel, sorted; channels with
- *                         the same overwrites share one list (list_id.h)
- *   list_window           row ranges of a list; sessions with equal ranges share one window
- *   list_subscription     a session that shows a channel's member list
+ *   member_table               the members of a guild that member lists on this loop may show: all
+ *                              members of guilds up to OFFLINE_MEMBERS_MAX, else online members
+ *   channel_member_list        the members of a member table that can view a channel, sorted;
+ *                              channels with the same overwrites share one list (list_id.h)
+ *   member_list_window         row ranges of a list; sessions with equal ranges share one window
+ *   member_list_subscription   a session that shows a channel's member list
  *
- * A member table collects the ids of changed members and processes them in rounds: read the
- * members, update the lists, send the rows. A round consists of short tasks on the loop and
+ * A member table collects the ids of changed members and processes them in update rounds: read the
+ * members, update the lists, send the rows. An update round consists of short tasks on the loop and
  * background reads, so that a large guild does not block the loop. */
 #ifndef GATEWAY_MEMBER_LISTS_LISTS_H
 #define GATEWAY_MEMBER_LISTS_LISTS_H
@@ -28,12 +28,13 @@ struct serial_reader;
 struct session;
 struct str;
 
-/* Called when the loop begins to deliver an event. */
+/* Called when the loop begins to deliver an event: records which members and lists the event
+ * changes. */
 void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n);
 /* Called when the presence of a member has changed. Thread-safe. */
 void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
-/* Removes the session from its member lists, because it ends, or moves to another loop with its
- * subscriptions. */
+/* Removes the session from its member lists. If `ends` is false, the session moves to another loop
+ * with its subscriptions. */
 void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */
 void member_lists_on_session_arrived(struct session *s);

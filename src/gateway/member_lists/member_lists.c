@@ -6,7 +6,8 @@
 
 enum {
     MEMBERS_PER_BUILD_TASK = 1000, /* members added to a member list per task */
-    REBUILD_ABOVE_ADDED = 4096, /* with more new members than this, a member list is built again */
+    /* If more members than this are added at once, a member list is built again. */
+    REBUILD_ABOVE_ADDED = 4096,
 };
 
 static struct channel_overwrites *copy_channel_overwrites(const struct channel_overwrites *rule)
@@ -20,8 +21,8 @@ static struct channel_overwrites *copy_channel_overwrites(const struct channel_o
 
 _Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "a list id fits");
 
-/* Returns the list id, which is cached: sessions show many channels, and a channel may have a
- * thousand overwrites. */
+/* Returns the list id of a channel. The id is cached, because sessions show many channels, and a
+ * channel may have a thousand overwrites. */
 static const char *get_cached_member_list_id(struct channel_overwrites *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)
@@ -102,7 +103,8 @@ static struct channel_member_list *find_unbuilt_member_list(const struct member_
     return NULL;
 }
 
-/* No member is added or removed while lists are built, so l->at stays valid between tasks. */
+/* Builds member lists in several tasks. No member is added to the table or removed from it
+ * meanwhile, so l->at stays valid between tasks. */
 bool build_some_member_lists(struct member_table *r)
 {
     struct channel_member_list *l = find_unbuilt_member_list(r);

@@ -77,7 +77,7 @@ static size_t member_order_find_position(const struct member_list_order *o, size
     return from;
 }
 
-/* Merges from the end, so that each item moves at most once. */
+/* Merges the new items from the end of the array, so that each item moves at most once. */
 void member_order_insert(struct member_list_order *o, struct ordered_member **more, size_t count)
 {
     size_t end = o->count;

@@ -11,15 +11,15 @@
 #include "base/snowflake.h"
 #include "base/str.h"
 
-/* A member with its sort key, which never changes: a member with a new key is marked as removed
- * (gone) and added as a new object. */
+/* A member with its sort key, which never changes. If the key of a member changes, this object is
+ * marked as removed (gone), and a new object is added. */
 struct ordered_member {
     snowflake user_id;
-    uint32_t rank;    /* rank of the member's group (role); 0 is first */
+    uint32_t rank;    /* rank of the member's group (hoisted role); rank 0 is shown first */
     uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
-    struct str name;   /* display name in lower case; stored after the roles */
+    struct str name;   /* display name in lower case; the text is stored after the roles */
     snowflake roles[]; /* role ids without @everyone */
 };
 
@@ -40,7 +40,7 @@ void member_order_insert(struct member_list_order *o, struct ordered_member **mo
 /* Adjacent members of the same rank, which a header row precedes. */
 struct member_list_group {
     uint32_t rank;
-    size_t row;   /* row of the group's header; member rows follow */
+    size_t row;   /* index of the row with the group's header; the rows of its members follow */
     size_t first; /* index of the first member */
     size_t count;
 };
@@ -58,7 +58,8 @@ struct member_list_row member_order_row_at(const struct member_list_order *o,
                                            const struct member_list_group *groups, size_t count,
                                            size_t row);
 
-/* Returns a hash of the rows `first` to `last`; equal hashes mean that these rows are unchanged. */
+/* Returns a hash of the rows `first` to `last`. Equal hashes mean that these rows have not
+ * changed. */
 uint64_t member_order_hash_rows(const struct member_list_order *o,
                                 const struct member_list_group *groups, size_t count, size_t first,
                                 size_t last);

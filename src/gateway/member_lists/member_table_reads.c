@@ -73,7 +73,8 @@ static void append_ordered_member_pointer(struct ordered_member ***list, size_t 
     (*list)[(*count)++] = m;
 }
 
-/* Removes the member from the member table. It is freed after all member lists have removed it. */
+/* Removes the member from the member table. The struct is freed after all member lists have removed
+ * it. */
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;
@@ -149,7 +150,8 @@ static void on_all_members_read(struct session_store_read *l, enum err e)
     member_table_continue_update_round(r);
 }
 
-/* Queues the online members of a large guild that are not in the table, to read them in batches. */
+/* Queues the online members of a large guild that the member table does not have, so that they are
+ * read in batches. */
 static void queue_online_members(struct member_table *r)
 {
     size_t count;
@@ -248,7 +250,7 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
     member_table_continue_update_round(r);
 }
 
-/* Updates a member whose presence has changed, but not name and roles. */
+/* Updates a member of whom only the presence has changed, not name or roles. */
 static void update_member_presence(struct member_table *r, struct ordered_member *m)
 {
     bool online = user_is_visibly_online(r, m->user_id);

@@ -8,7 +8,7 @@
 
 enum {
     ROUND_INTERVAL_MS = 1000, /* minimum time between two update rounds, in ms */
-    PAUSE_FACTOR = 9,         /* pause after an update round, as a multiple of its duration */
+    PAUSE_FACTOR = 9, /* pause after an update round, as a multiple of the duration of the round */
     SENT_BYTES_PER_MS = 5000, /* limit of the rate at which rows are sent: 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
@@ -45,8 +45,8 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_set_value(&h->member_tables->map, guild_id, r);
-    /* From now on changed members are recorded in the member table; member_table_begin_reads reads
-     * the current members. */
+    /* From now on changed members of the guild are recorded. member_table_begin_reads reads the
+     * current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
@@ -150,8 +150,8 @@ static void free_unused_member_lists(struct member_table *r)
     }
 }
 
-/* Returns the pause after an update round: by its duration or by the bytes sent, whichever is
- * longer. */
+/* Returns the pause after an update round, in ms. It depends on the duration of the round and on
+ * the bytes sent; the longer pause counts. */
 static int64_t pause_after_member_list_round_ms(const struct member_table *r)
 {
     int64_t by_time = PAUSE_FACTOR * (clock_monotonic_ns() - r->began) / 1000000;
@@ -199,7 +199,8 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* A new subscription waits for the next update round if that round must read all members anyway. */
+/* Starts an update round for a new subscription, which gets its rows in a quick round. But if the
+ * next update round must read all members, the subscription waits for that round. */
 void member_table_start_update_round(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -223,7 +224,7 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* After a failed store read, send nothing; the next update round reads again. */
+    /* If a store read failed, send nothing; the next update round repeats the read. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return build_some_member_lists(r) || (!r->quick && member_lists_apply_changes(r)) ||
@@ -261,7 +262,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     enum member_table_change before =
         (enum member_table_change)(uintptr_t)map_find_value(&r->pending.changed_members, user_id);
 
-    /* In a large guild, offline members that are in no list can be ignored. */
+    /* In a large guild, an offline member who is in no member list can be ignored. */
     if (!r->has_offline && !r->pending.wants_members && !map_find_value(&r->members, user_id) &&
         !gateway_get_account_status(r->gateway_loop->gateway, user_id, NULL))
         return;
@@ -270,8 +271,8 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     member_table_schedule_update_round(r);
 }
 
-/* If a guild's size crosses OFFLINE_MEMBERS_MAX, its member lists show a different set of members,
- * so all members are read again. */
+/* Reads all members again if the guild's size has crossed OFFLINE_MEMBERS_MAX, because its member
+ * lists then show a different set of members. */
 static void reread_members_if_size_limit_crossed(struct member_table *r)
 {
     const struct guild_view *v = member_table_get_guild_view(r);

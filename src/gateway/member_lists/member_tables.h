@@ -15,7 +15,7 @@ enum {
     RANGES_PER_SUBSCRIPTION = 5,  /* row ranges per subscription */
     ROWS_PER_RANGE = 100,         /* rows per range */
     LIST_CHANNELS_PER_GUILD = 10, /* channels per guild whose lists a session may show */
-    LIST_GROUPS_MAX = 256,        /* number of roles of a guild, plus "online" and "offline" */
+    LIST_GROUPS_MAX = 256, /* maximum number of roles of a guild, plus "online" and "offline" */
 };
 
 struct member_list_row_range {
@@ -30,52 +30,56 @@ struct member_list_subscription {
     struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct member_list_window *window;
-    uint64_t round; /* number of the last update round that handled the subscription */
-    uint64_t moves; /* list_subscription_moves.moves when this was last checked */
+    uint64_t round; /* number of the last update round in which this subscription was handled */
+    uint64_t moves; /* member_list_subscription_moves.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
 
 struct member_list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* list of subscriptions; already handled ones are last */
+    /* Items: struct member_list_subscription; those handled in this update round are last. */
+    struct link subscriptions;
     size_t subscription_count, fresh_count;
     struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
-    uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION]; /* hashes of the rows that were last sent, per
-                                                      range */
-    uint64_t round;                                /* last update round that handled the window */
+    /* Per row range: hash of the rows that were sent last. */
+    uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION];
+    uint64_t round; /* number of the last update round in which this window was handled */
 };
 
 struct channel_member_list {
-    struct link link; /* in roster.lists */
+    struct link link; /* link in member_table.lists */
     struct member_table *table;
     char id[LIST_ID_MAX];
-    struct channel_overwrites *rule; /* copy of the overwrites of the list's first channel */
+    /* Copy of the overwrites of the first channel that had this list. */
+    struct channel_overwrites *rule;
     struct member_list_order order;
     struct link windows;
     struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
-    size_t at;              /* position in the table's members up to which the list is built */
-    uint64_t updated_round; /* number of the last update round that applied changed members */
+    size_t at; /* index in member_table.members up to which the list is built */
+    /* Number of the last update round that applied member changes to the list. */
+    uint64_t updated_round;
 };
 
 /* Work for the next update round of a member table. */
 struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_table_change */
     bool wants_roles, wants_members, wants_ids;
-    bool fresh;             /* a new subscription waits for its first rows */
-    bool has_outdated_rows; /* a session could not be sent its rows, or a session has left a list */
+    bool fresh; /* a new subscription has not received its first rows */
+    /* A session could not be sent its rows, or a session has stopped to show a list. */
+    bool has_outdated_rows;
 };
 
-/* Moves subscriptions to other member lists, because permissions changed. */
+/* State of moving subscriptions to other member lists, because permissions changed. */
 struct member_list_subscription_moves {
     bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of moves of subscriptions begun so far */
+    uint64_t moves;      /* number of times that moving was begun */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 
-/* Members that were added or removed since the lists were last updated. */
+/* Members that were added or removed since the member lists were last updated. */
 struct member_table_changes {
     struct ordered_member **added, **removed;
     size_t added_count, added_cap, removed_count, removed_cap;
@@ -104,15 +108,15 @@ struct member_table {
     /* The fields from here on describe the current update round. */
     bool running, quick;
     struct member_table_read read;
-    bool reading_members; /* members are being read; lists are updated afterwards */
+    bool reading_members; /* members are being read; the member lists are updated afterwards */
     struct member_list_subscription_moves move;
     uint64_t round;
     int64_t began;       /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;  /* bytes sent since the last pause */
     int64_t pause_until; /* end of the pause (clock_steady_ms) */
-    struct map
-        changed_members; /* changed members of this round: user id -> enum member_table_change */
-    size_t changed_at;   /* position in `changed_members` */
+    /* User id -> enum member_table_change, of members that this round updates. */
+    struct map changed_members;
+    size_t changed_at; /* position in `changed_members` */
     struct member_table_changes changed;
     struct list_update *update;
     struct deadline pace;
@@ -135,8 +139,8 @@ enum member_table_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
 /* Returns NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_get_guild_view(const struct member_table *r);
-/* Start an update round: member_table_start_update_round at once, for a new subscription;
- * member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
+/* Start an update round. member_table_start_update_round starts it immediately, for a new
+ * subscription; member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
 void member_table_start_update_round(struct member_table *r);
 void member_table_schedule_update_round(struct member_table *r);
 /* Posts the next task of the update round; called after a task or store read. */
@@ -144,20 +148,22 @@ void member_table_continue_update_round(struct member_table *r);
 
 /* --- member_table_reads.c ------------------------------------------------------------- */
 
-/* Tasks of an update round. They return false if there was nothing to do. */
+/* Tasks of an update round, which run one after the other. Each returns false if it had nothing to
+ * do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
 uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
 
 /* --- member_lists.c ------------------------------------------------------------------- */
 
-/* Finds or creates the member list of a channel, which must be in the guild view. */
+/* Finds or creates the member list of a channel. The channel must be in the guild view. */
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id);
 void member_list_free(struct channel_member_list *l);
 /* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
-/* Tasks of an update round: build_some_member_lists builds new lists, member_lists_apply_changes
- * updates the others. They return false if there was nothing to do. */
+/* Tasks of an update round. build_some_member_lists builds new member lists;
+ * member_lists_apply_changes updates the existing ones. They return false if they had nothing to
+ * do. */
 bool build_some_member_lists(struct member_table *r);
 bool member_lists_apply_changes(struct member_table *r);
 
@@ -168,7 +174,7 @@ bool member_lists_apply_changes(struct member_table *r);
 bool send_some_member_list_updates(struct member_table *r);
 void member_list_update_free(struct member_table *r);
 
-/* --- subscriptions.c ------------------------------------------------------------------ */
+/* --- list_subscriptions.c ------------------------------------------------------------- */
 
 /* Unsubscribes the session from the member list of a channel and frees the subscription. */
 void member_list_subscription_free(struct member_list_subscription *u);
@@ -176,12 +182,12 @@ void member_list_subscription_free(struct member_list_subscription *u);
 bool member_list_subscription_can_view_channel(const struct member_list_subscription *u);
 void member_list_subscription_set_needs_all_rows(struct member_list_subscription *u, bool fresh);
 void member_list_window_free(struct member_list_window *f);
-/* Move subscriptions to the member lists that changed overwrites require, in steps.
- * move_some_member_list_subscriptions returns false when done. */
+/* Move subscriptions to other member lists after overwrites have changed, in steps.
+ * move_some_member_list_subscriptions returns false when all are moved. */
 void member_list_subscription_moves_begin(struct member_table *r);
 bool move_some_member_list_subscriptions(struct member_table *r);
-/* Ends all subscriptions of a guild in which this loop has no session any more, in steps. Returns
- * false when done. */
+/* Ends all subscriptions to member lists of a guild, in steps, because no session of this loop is
+ * in the guild any more. Returns false when all have ended. */
 bool end_some_member_list_subscriptions(struct member_table *r);
 
 #endif

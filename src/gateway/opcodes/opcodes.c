@@ -183,7 +183,7 @@ static void handle_heartbeat(struct gateway_socket *p, int op, struct str raw, c
     gateway_socket_on_heartbeat(p);
 }
 
-/* Passes the message to its handler in struct gateway_hooks, for example to voice. */
+/* Passes the message to its handler in struct gateway_hooks, for example to the voice handler. */
 static void run_opcode_hook(struct gateway_socket *p, int op, struct str raw,
                             bool (*hook)(void *arg, const struct gateway_hook_session *who, int op,
                                          struct str d))

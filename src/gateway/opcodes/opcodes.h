@@ -1,6 +1,6 @@
 /* opcodes.h - the table of opcodes that clients may send, their schemas and handlers.
  *
- * Handlers that change the session are in identify/, resume/, presence/ and member_lists/; those
+ * Handlers that change the session are in identify/, resume/, presence/ and member_lists/. Handlers
  * that read guilds are in this folder. */
 #ifndef GATEWAY_OPCODES_OPCODES_H
 #define GATEWAY_OPCODES_OPCODES_H
@@ -8,7 +8,8 @@
 #include "gateway/sessions/gateway_socket.h"
 
 const struct opcode_row *opcode_find(int64_t op); /* NULL if the opcode is unknown */
-extern const struct opcode_row opcode_rows[];     /* for tests; the last row has no name */
+/* For tests; the end of the table is a row without a name. */
+extern const struct opcode_row opcode_rows[];
 
 void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d);
 void handle_search_recent_members(struct gateway_socket *p, int op, struct str raw, const void *d);

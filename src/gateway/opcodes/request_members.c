@@ -1,7 +1,7 @@
 /* request_members.c - handles op 8 and op 35, answers with GUILD_MEMBERS_CHUNK.
  *
- * A list of all members is sent in chunks. Every chunk but the last is full, because clients treat
- * a shorter chunk as the last. */
+ * A list of all members is sent in chunks. Every chunk except the last one is full, because clients
+ * treat a chunk that is not full as the last one. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
@@ -23,7 +23,7 @@ enum {
     QUERY_MAX = 100,
     FULL_LIST_INTERVAL_MS = 30 * 1000,
     FULL_LIST_GUILD_MEMBERS =
-        1000, /* guild size up to which every member may request all members */
+        1000, /* maximum size of guilds in which every member may request all members */
 };
 
 struct members_task {
@@ -227,8 +227,8 @@ static struct list parse_user_id_or_ids(struct arena *arena, struct str raw)
     return ids;
 }
 
-/* Bots need the intent GUILD_PRESENCES; users get presences in guilds up to SMALL_GUILD_MEMBERS
- * members. */
+/* Returns whether the client may get presences with the members. A bot needs the intent
+ * GUILD_PRESENCES; a user gets presences in guilds up to SMALL_GUILD_MEMBERS members. */
 static bool can_view_presences(const struct session *s, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -294,7 +294,7 @@ static bool check_full_member_list_limit(struct session *s, struct topic_subscri
     return true;
 }
 
-/* The first step also checks the permission to list all members. */
+/* Starts to read the next chunk. The first step also checks the permission to list all members. */
 static bool members_task_begin_chunk_read(struct session_task *e)
 {
     struct members_task *l = container_of(e, struct members_task, task);
@@ -306,7 +306,8 @@ static bool members_task_begin_chunk_read(struct session_task *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* A client that is not in the guild gets an empty chunk, because it waits for a chunk. */
+        /* The account is not in the guild. Send an empty chunk, because the client waits for a
+         * chunk. */
         l->over = true;
         l->all = l->presences = false;
         e->store_read.run = read_member_chunk;
@@ -323,7 +324,7 @@ static void begin_members_task(struct session *s, const struct request_members_m
                                snowflake guild_id, struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    /* True if user_ids is given, even if it is empty or malformed. */
+    /* True if the request has user_ids, even if the list is empty or malformed. */
     bool named = in->user_ids.p && !str_is(in->user_ids, "null");
     struct members_task *l = members_task_new(guild_id);
 

@@ -9,7 +9,7 @@
 /* Priority of statuses: an account has the first of these statuses that one of its sessions has. */
 static const unsigned char status_priority[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-/* The fields of a local or remote session on which its account's presence depends. */
+/* The fields of a local or remote session that determine the presence of its account. */
 struct presence_source {
     unsigned char status, kind;
     bool counts;
@@ -63,7 +63,8 @@ static bool find_session_presence_with_status(const struct gateway_account *a, u
     return false;
 }
 
-/* Returns the session with the highest priority, or PRESENCE_INVISIBLE if there is no session. */
+/* Returns the presence of the account's session with the highest priority (status_priority), or
+ * PRESENCE_INVISIBLE if there is no session. */
 static struct presence_source highest_priority_presence(const struct gateway_account *a,
                                                         const struct presence_session_filter *c)
 {
@@ -208,7 +209,8 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
         snowflake id = ((const snowflake *)ids->items)[i];
         const struct gateway_account *a = map_find_value(&g->accounts, id);
 
-        if (!account_is_visibly_online(a)) /* checked first, because most members are offline */
+        /* Most members are offline, so check this before the presence is computed. */
+        if (!account_is_visibly_online(a))
             continue;
         struct account_presence l = account_compute_presence(
             a, (struct presence_session_filter){ .kind = ANY_CLIENT_KIND });

@@ -7,7 +7,7 @@
 
 #include "gateway/sessions/registry.h"
 
-/* Combined presence of an account's sessions. Each shard of a bot has a presence of its own. */
+/* Combined presence of an account's sessions. For a bot, the presence is computed per shard. */
 struct account_presence {
     struct account_statuses statuses;
     struct str activities; /* JSON on the heap; p is NULL if there are no activities */
@@ -17,15 +17,16 @@ enum { ANY_CLIENT_KIND = -1 };
 
 /* Selects some sessions of an account. */
 struct presence_session_filter {
-    int kind;                       /* enum client_kind, or ANY_CLIENT_KIND */
-    uint32_t shard_id, shard_count; /* only this shard; shard_count 0 means all shards */
-    const struct session *but;      /* session to exclude */
+    int kind; /* enum client_kind, or ANY_CLIENT_KIND */
+    /* Counts only sessions of this shard; shard_count 0 means all shards. */
+    uint32_t shard_id, shard_count;
+    const struct session *but; /* session to exclude */
 };
 
 struct account_presence account_compute_presence(const struct gateway_account *a,
                                                  struct presence_session_filter c);
-/* Computes the presence of a shard and stores it as announced. Returns false, without setting ret,
- * if the presence equals the one announced last. */
+/* Computes the presence of a shard and stores it as the announced presence. Returns false, and does
+ * not set *ret, if it equals the presence that was announced last. */
 bool account_update_announced_presence(struct gateway_account *a,
                                        const struct presence_session_filter *c,
                                        struct account_presence *ret);

@@ -1,6 +1,7 @@
 /* activities.c - checks and stores the activities of op 2 and op 3, limits presence changes.
  *
- * Only valid activities are accepted, because other users' clients fail on invalid ones. */
+ * Only valid activities are accepted, because clients of other users would fail on invalid
+ * activities. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -32,8 +33,8 @@ static bool is_json_string(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
-/* Limits nesting to ACTIVITY_MAX_DEPTH and refuses infinite numbers, because every recipient must
- * be able to parse the activities. */
+/* Accepts nesting up to ACTIVITY_MAX_DEPTH and only finite numbers, because every recipient must be
+ * able to parse the activities. */
 static bool activity_value_is_acceptable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek_kind(r);
@@ -61,7 +62,7 @@ static bool activity_json_is_acceptable(struct str raw, struct arena *arena)
     return activity_value_is_acceptable(&r, ACTIVITY_MAX_DEPTH);
 }
 
-/* Checks the JSON type of fields that client libraries use without checking them. */
+/* Checks the JSON type of those fields that client libraries use without a check of their own. */
 static bool activity_field_type_is_valid(struct str key, struct str value)
 {
     static const struct {
@@ -79,8 +80,9 @@ static bool activity_field_type_is_valid(struct str key, struct str value)
     return true;
 }
 
-/* The type of a bot's activity may be a string of digits, because the activity is encoded again;
- * the type of a user's activity must be a number. */
+/* Parses an activity. The type of a bot's activity may be a string of digits, because a bot's
+ * activity is encoded again. The type of a user's activity must be a number, because it is sent
+ * unchanged. */
 static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -190,14 +192,15 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Allows five announced changes in 20 s; further changes wait for the next rate limit window. */
+/* Allows five announced presence changes in 20 s. Further changes are announced when the rate limit
+ * window ends. */
 static bool presence_rate_limit_allows(struct session *s)
 {
     int64_t now = clock_ms();
     struct client_presence *own = s->client_presence;
 
-    /* since_ms is wall-clock time, because it moves with a session to other nodes. If the clock was
-     * set back, since_ms is in the future. */
+    /* since_ms is wall-clock time, because the session takes it along to other nodes. If the clock
+     * was set back meanwhile, since_ms is in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;

@@ -13,11 +13,12 @@
 
 enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 
-/* The record of a local session as it was last published. */
+/* The record of a session of this node, as it was last published. */
 struct published_session {
     uint64_t number;
     struct str bytes; /* the serialised record, on the heap */
-    /* Time at which the record of a session that moved away expires; 0 if it is on this node. */
+    /* When the record of a session that moved to another node expires, in ms (clock_steady_ms); 0
+     * if the session is on this node. */
     int64_t until;
 };
 
@@ -112,7 +113,8 @@ static void session_directory_message_begin(const struct session_directory *d,
     serial_append_u64(out, d->change_number);
 }
 
-/* Sends a message to all nodes, which detect lost messages by the change number. */
+/* Sends a message to all nodes. The message has a change number, by which nodes detect lost
+ * messages. */
 static void session_directory_message_send(const struct session_directory *d, struct buf *out)
 {
     if (!buf_is_full(out))
@@ -120,7 +122,8 @@ static void session_directory_message_send(const struct session_directory *d, st
     buf_clear(out);
 }
 
-/* Needs the directory's lock, so that messages are sent in the order of their numbers. */
+/* Publishes the record of a session. Needs the directory's lock, so that messages are sent in the
+ * order of their change numbers. */
 static void publish_session_record(struct session_directory *d, struct str record)
 {
     struct buf out;
@@ -151,8 +154,8 @@ static void published_session_set_record_bytes(struct published_session *r, stru
     r->until = 0;
 }
 
-/* Publishes a changed record. A session from another node is published by that node until its
- * client is connected to this node. */
+/* Publishes the record of a session if it has changed. A session that comes from another node is
+ * still published by that node until the client is connected to this node. */
 static void publish_record_if_changed(struct session_directory *d, const struct session *s,
                                       struct str bytes)
 {
@@ -283,8 +286,8 @@ void session_directory_request_all_sessions(struct session_directory *d, uint32_
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Returns the number of records in the next part of a full update, which begins at slot `at` of the
- * map; *ret_end is its end. */
+/* A full update is divided into parts. Returns the number of records in the part that begins at
+ * slot `at` of the map; sets *ret_end to the slot after the part. */
 static uint64_t count_records_of_full_update_part(const struct session_directory *d, size_t at,
                                                   size_t *ret_end)
 {
@@ -358,7 +361,8 @@ void session_directory_send_all_sessions(struct session_directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Finds a session that moved away and that no node has published in time, or returns NULL. */
+/* Finds a session that moved to another node, but that no node has published before its record
+ * expired. Returns NULL if there is none. */
 static struct published_session *find_moved_session_not_resumed(const struct session_directory *d,
                                                                 int64_t now)
 {
@@ -370,8 +374,8 @@ static struct published_session *find_moved_session_not_resumed(const struct ses
     return NULL;
 }
 
-/* Removes and returns the record of a session that no node has published in time; NULL if there is
- * none. */
+/* Removes and returns the record of a session that no node has published before the record expired.
+ * Returns NULL if there is none. */
 static struct published_session *remove_moved_session_not_resumed(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);

@@ -8,40 +8,45 @@
 #include "base/serial.h"
 #include "gateway/presence/directory.h"
 
-/* Each message begins with its kind, the sender's node identity and the sender's change number;
- * then the fields in the comment follow. */
+/* Each message begins with its kind, the sender's node identity and the sender's change number. The
+ * comment of each kind lists the fields that follow. */
 enum session_directory_message_kind {
     DIRECTORY_CHANGE_NUMBER, /* has no other content */
-    DIRECTORY_REQUEST_ALL,   /* node that shall send its sessions (identity); 0 means all nodes */
-    DIRECTORY_PUT,           /* new or changed session: its record; increments the change number */
-    DIRECTORY_REMOVE,        /* ended session: its number; increments the change number */
-    DIRECTORY_ALL,           /* part index, number of parts, record count, records */
-    DIRECTORY_STARTS,        /* session starts of an account: struct session_starts */
-    DIRECTORY_FRIENDS,       /* a user id and the ids of the user's friends, who get the presence */
+    /* Field: identity of the node that must send its sessions; 0 means all nodes. */
+    DIRECTORY_REQUEST_ALL,
+    DIRECTORY_PUT,    /* field: record of a new or changed session; increments the change number */
+    DIRECTORY_REMOVE, /* field: number of a session that ended; increments the change number */
+    /* Full update. Fields: index of this part, number of parts, record count, records. */
+    DIRECTORY_ALL,
+    DIRECTORY_STARTS, /* field: struct session_starts, the session starts of an account */
+    /* Fields: a user id, ids of the user's friends, who get the user's presence. */
+    DIRECTORY_FRIENDS,
 };
 
 struct session_directory {
     struct gateway *gateway;
-    pthread_mutex_t lock;       /* protects the next four fields, and the sending of messages */
+    pthread_mutex_t lock;       /* protects the next four fields; held while messages are sent */
     uint64_t change_number;     /* number of published changes */
     struct map published;       /* session number -> struct published_session */
-    int64_t all_sent_at;        /* when all sessions were last sent (clock_monotonic_ns), or 0 */
+    int64_t all_sent_at;        /* when a full update was last sent (clock_monotonic_ns), or 0 */
     bool all_wanted;            /* all sessions were requested after all_sent_at */
     pthread_mutex_t nodes_lock; /* protects `nodes`; acquired before any other lock */
     struct map nodes;           /* node identity -> struct directory_node */
 };
 
-/* Requests all sessions of a node; identity 0 means of every node. */
+/* Requests a full update from a node; identity 0 means from every node. */
 void session_directory_request_all_sessions(struct session_directory *d, uint32_t identity);
-/* Drops the record of a session that left this node, because another node publishes it now. */
+/* Drops the record of a session that left this node, because the node to which it moved publishes
+ * it now. */
 void session_directory_on_session_resumed(struct session_directory *d, uint64_t number);
-/* Sends all sessions of this node, at most once per 250 ms: when NATS restarts, every node sends
- * requests to every other node, and each reply goes to all nodes. */
+/* Sends a full update, at most once per 250 ms: when NATS restarts, every node sends requests to
+ * every other node, and each reply goes to all nodes. */
 void session_directory_send_all_sessions(struct session_directory *d);
-/* Sends the change number, and drops records of sessions that moved away and were not resumed. */
+/* Sends DIRECTORY_CHANGE_NUMBER, by which other nodes notice lost messages. Drops records of
+ * sessions that moved away and were not resumed in time. */
 void session_directory_run_every_second(struct session_directory *d);
-/* Sends presences to the users who saw the session, because it moved away and was not resumed on
- * any node. */
+/* Called when a session that moved away was not resumed on any node: sends its user's presence to
+ * the users who saw it online. */
 void session_directory_on_session_lost(struct session_directory *d, struct str record);
 void session_directory_nodes_free(struct session_directory *d);
 

@@ -1,8 +1,8 @@
 /* directory_nodes.c - receives the sessions of other nodes.
  *
  * Clients of a dead node may resume on another node. So the sessions of a dead node are shown as
- * online as long as disconnected sessions (SHOW_OFFLINE_MS), and stay in the directory as long as
- * they can be resumed (SESSION_EXPIRY_MS). */
+ * online for as long as disconnected sessions are (SHOW_OFFLINE_MS). They stay in the directory for
+ * as long as they can be resumed (SESSION_EXPIRY_MS). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,18 +18,19 @@
 
 enum {
     REQUEST_INTERVAL_MS = 300,
-    SESSIONS_PER_CALL = 500 /* sessions of a dead node that one call handles */
+    SESSIONS_PER_CALL = 500 /* number of sessions of a dead node that one call handles */
 };
 
 struct directory_node {
     uint32_t identity;
-    uint64_t change_number; /* change number of the last message, if `known` */
-    bool up_to_date;        /* no message of the node was missed */
-    uint32_t round;         /* number of full updates (DIRECTORY_ALL) received from the node */
-    uint64_t next_piece;    /* next part of the full update in progress, or 0 */
-    int64_t asked_at;       /* time of the last request (clock_monotonic_ns), or 0 */
-    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0 if alive */
-    struct link sessions;   /* items: struct remote_session */
+    uint64_t change_number; /* change number of the last message; valid if `up_to_date` */
+    bool up_to_date;        /* no message of the node was lost since its last full update */
+    uint32_t round;         /* number of full updates received from the node */
+    uint64_t next_piece;    /* index of the next part of the full update in progress, or 0 */
+    int64_t asked_at; /* when DIRECTORY_REQUEST_ALL was last sent (clock_monotonic_ns), or 0 */
+    /* When the node was first found missing (clock_steady_ms); 0 if the node is alive. */
+    int64_t gone_at;
+    struct link sessions; /* items: struct remote_session */
 };
 
 static void update_online_members_of_guilds(struct gateway *g, const struct remote_session *r,
@@ -121,7 +122,7 @@ static void read_guilds_of_session_record(struct serial_reader *in, struct remot
     }
 }
 
-/* Parses a session record. Returns NULL if the record is malformed. */
+/* Parses the record of a session. Returns NULL if the record is malformed. */
 static struct remote_session *read_session_record(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -201,7 +202,7 @@ static void handle_session_removal(struct session_directory *d, const struct dir
     pthread_mutex_lock(&d->gateway->lock);
     struct remote_session *r = map_find_value(&d->gateway->remotes, number);
     pthread_mutex_unlock(&d->gateway->lock);
-    /* Another node may have published the session meanwhile. */
+    /* If another node has published the session meanwhile, the record stays. */
     if (r && r->server == p->identity)
         remote_session_show_offline_and_remove(d, r);
 }
@@ -218,8 +219,8 @@ static void remove_sessions_not_in_full_update(struct session_directory *d,
     }
 }
 
-/* Handles one part of a full update. Parts arrive in sequence. If one is lost, the next
- * DIRECTORY_CHANGE_NUMBER shows the gap. */
+/* Handles one part of a full update. Parts arrive in the order in which they were sent. If a part
+ * is lost, the next DIRECTORY_CHANGE_NUMBER shows that a message is missing. */
 static void handle_part_of_full_session_update(struct session_directory *d,
                                                struct directory_node *p, uint64_t delivered_to,
                                                struct serial_reader *in)
@@ -347,8 +348,8 @@ void gateway_on_nats_connected(struct gateway *g)
 
 /* --- dead nodes ----------------------------------------------------------------------- */
 
-/* Reads the friends of an account from the store. The account's node died, so no other node sends
- * its presence to these friends. */
+/* Reads the friends of an account from the store. This is for sessions of a dead node, which can no
+ * longer send the presence to these friends. */
 struct lost_session_friends {
     struct session_store_read store_read;
     struct loop_message post;
@@ -406,7 +407,8 @@ void session_directory_on_session_lost(struct session_directory *d, struct str r
     remote_session_free(r);
 }
 
-/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if no session is left. */
+/* Shows up to SESSIONS_PER_CALL sessions of a dead node as offline. Returns true if the node has no
+ * session left. */
 static bool show_some_node_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;
@@ -448,7 +450,8 @@ static void session_directory_on_node_alive(struct session_directory *d, struct 
     session_directory_node_request_sessions(d, p);
 }
 
-/* Handles a node that is missing. Returns true if the node has no session left. */
+/* Handles a node that is missing from the living nodes. Returns true if the node has no session
+ * left. */
 static bool session_directory_on_node_missing(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
@@ -472,7 +475,7 @@ static void session_directory_check_nodes_are_alive(struct session_directory *d,
         if (node_identity_is_in_list(identities, count, p->identity))
             session_directory_on_node_alive(d, p);
         else if (session_directory_on_node_missing(d, p))
-            ended = p; /* only one node is freed per call */
+            ended = p; /* only one node is freed per call of this function */
     if (ended) {
         map_remove_value(&d->nodes, ended->identity);
         mem_free(ended);

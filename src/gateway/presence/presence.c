@@ -68,7 +68,8 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct audien
     buf_clear(&out);
 }
 
-/* In a large guild only bots with the intent GUILD_PRESENCES get presences. */
+/* Returns whether presences must be published to the guild. In a large guild only bots with the
+ * intent GUILD_PRESENCES get presences. */
 static bool guild_receives_presence(const struct gateway *g, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -114,7 +115,8 @@ static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
             publish_presence(g, user_id, audience_of_user(ids[i]), l);
 }
 
-/* A changed presence for the friends of an account, who are read from the store first. */
+/* A changed presence that must be announced to the friends of an account. The friends are read from
+ * the store first. */
 struct friends_announcement {
     struct session_store_read store_read;
     snowflake user_id;
@@ -130,8 +132,8 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* Returns whether the presence has not changed again while the friends were read. If it has, a
- * later announcement sends the new presence. */
+/* Returns whether the presence is still the one that was announced last. If it changed again while
+ * the friends were read, a later announcement sends the new presence. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
@@ -169,7 +171,7 @@ static struct presence_session_filter create_filter_of_session_shard(const struc
                                              s->options.shard_count, NULL };
 }
 
-/* Computes the presence to announce. Returns false if it is unchanged. */
+/* Computes the presence that must be announced. Returns false if it is the one announced last. */
 static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -179,7 +181,8 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
     pthread_mutex_lock(&g->lock);
     bool changed =
         account_update_announced_presence(map_find_value(&g->accounts, s->caller.id), &c, ret);
-    /* Other loops that read presences because of this event must not count the ending session. */
+    /* When the change is published, other loops read presences. They must not count the ending
+     * session any more. */
     s->presence.shown_offline |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
@@ -270,7 +273,8 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct gateway_account *a = map_find_value(&g->accounts, r->user_id);
-    /* Without sessions there is no announced presence to compare with, so it counts as changed. */
+    /* If the account is not known, there is no announced presence to compare with: treat the
+     * presence as changed. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)

@@ -18,28 +18,31 @@ enum client_kind client_kind_from_name(const char *client);
 enum presence_status parse_presence_status(struct opt_str word, enum presence_status fallback);
 const char *presence_status_name(enum presence_status status);
 
-/* Announces a pending presence change if the rate limit allows it. */
+/* Called at the end of a rate limit window: announces the pending presence change, if there is
+ * one. */
 void on_presence_rate_limit_window_end(struct deadline *d);
-/* Announce the account's presence if it has changed: presence_on_session_begin when a session
- * begins (`friends` are user ids; NULL for bots), presence_on_session_change when a session is
- * shown as offline, is resumed or, with `ending`, ends. */
+/* Announce the account's presence if it has changed. presence_on_session_begin is called when a
+ * session begins; `friends` are user ids, NULL for bots. presence_on_session_change is called when
+ * a session is shown as offline, is resumed or (with `ending`) ends. */
 void presence_on_session_begin(struct session *s, const struct list *friends);
 void presence_on_session_change(struct session *s, bool ending);
-/* Updates the online members of the session's guilds after its visibility may have changed. */
+/* Called when the session may have become visible or invisible: updates the online members of the
+ * session's guilds. */
 void presence_update_online_members(struct session *s);
-/* Announces the presence to a guild that the session subscribed to after READY. */
+/* Announces the presence to a guild to which the session was subscribed after READY. */
 void presence_announce_to_guild(struct session *s, snowflake guild_id);
-/* presence_encode_activities_json returns the activities of op 3 as JSON; session_set_activities
- * stores the valid ones. The latter needs the gateway's lock once other threads can see the
- * session. */
+/* presence_encode_activities_json returns the activities of op 3 as JSON. session_set_activities
+ * stores the valid activities; it needs the gateway's lock if other threads can see the session
+ * already. */
 struct str presence_encode_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
 struct remote_session;
-/* Sends the changed presence of a session on another node to local sessions in its guilds. Returns
- * false if the presence is unchanged. Thread-safe; do not hold the gateway's lock. */
+/* Sends the presence of a session on another node to those sessions of this node that are in its
+ * guilds. Returns false if the presence is unchanged. Thread-safe; must not be called with the
+ * gateway's lock held. */
 bool presence_on_remote_session_change(struct gateway *g, const struct remote_session *r);
-/* Sends the account's presence to local sessions of its friends. */
+/* Sends the account's presence to those sessions on this node that belong to its friends. */
 void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends);
 
@@ -48,9 +51,11 @@ void handle_presence_update(struct gateway_socket *p, int op, struct str raw,
 
 /* Writes the list of an account's sessions as a JSON array. */
 void write_session_list_json(struct gateway *g, snowflake user_id, struct json_writer *j);
-/* Sends the account's list of sessions to its other sessions. */
+/* Called when a session on this node has changed: sends the account's list of sessions to the
+ * account's other sessions on this node. */
 void on_local_session_changed(struct session *s);
-/* Sends the account's list of sessions to its local sessions after a remote session changed. */
+/* Called when a session on another node has changed: sends the account's list of sessions to its
+ * sessions on this node. */
 void on_remote_session_changed(struct gateway *g, snowflake user_id);
 
 #endif

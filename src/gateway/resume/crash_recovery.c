@@ -122,8 +122,9 @@ static bool event_changes_visible_channels(const struct gateway_event *n, snowfl
     }
 }
 
-/* Returns false for bots: a bot knows all channels, and its permissions are read when it
- * arrives. */
+/* Returns whether an event changes the guilds of the session or the channels that its user can
+ * view. Returns false for bots: a bot knows all channels, and its permissions are read when the
+ * session arrives. */
 static bool event_changes_guilds_or_channels(const struct gateway_event *n, const struct session *s)
 {
     bool moves = n->type == EVENT_GUILD_CREATE || n->type == EVENT_GUILD_DELETE;

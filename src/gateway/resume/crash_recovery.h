@@ -5,16 +5,18 @@
 #include "gateway/resume/session_transfer.h"
 #include "gateway/resume/journal/journal.h"
 
-/* Takes over the session, in a write transaction. After JOURNAL_FOUND this node owns the session,
- * and *ret is the serialised session of a client that has read up to the seq in its RESUME. After
- * JOURNAL_INSUFFICIENT the session has ended. Otherwise nothing has changed, and a request to the
- * owner is needed. With `silent` the owner does not reply, so the replica may be used. */
+/* Takes over the session of a crashed node, in a write transaction. After JOURNAL_FOUND this node
+ * owns the session, and *ret is the serialised session of a client that has read up to the seq in
+ * its RESUME. After JOURNAL_INSUFFICIENT the session has ended. After every other result nothing
+ * has changed, and the session must be requested from its owner. `silent` means that the owner does
+ * not reply, so the replica of its journal may be used. */
 enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    const struct resume_request *r, uint32_t identity, bool silent,
                                    enum journal_result *ret_answer, struct str *ret);
 
-/* Returns whether the session can continue with the missed events: none of them changes its
- * guilds or the channels that its user can view. The session must be subscribed to its guilds. */
+/* Returns whether the session can continue with the missed events: this requires that none of them
+ * changes its guilds or the channels that its user can view. The session must be subscribed to its
+ * guilds. */
 bool recovered_session_can_continue(const struct session_transfer *h, const struct session *s);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * After the loss of a node thousands of sessions miss the same events. Each page of the log is read
  * and decoded once per node. A page has LOG_PAGE_POSITIONS positions; the last page of the log may
- * have fewer. Only positions that were delivered are cached, because no more rows can appear
- * there. */
+ * have fewer. Only positions that this node has delivered are cached, because no more rows can
+ * appear there. */
 #ifndef GATEWAY_RESUME_LOG_PAGE_CACHE_H
 #define GATEWAY_RESUME_LOG_PAGE_CACHE_H
 
@@ -38,7 +38,8 @@ void event_log_page_cache_free(struct log_page_cache *c); /* accepts NULL */
 bool event_log_page_cache_visit_events(struct log_page_cache *c, int64_t number, int64_t last,
                                        int64_t now_ms,
                                        void (*take)(void *arg, struct gateway_event *n), void *arg);
-/* Takes over the page. The page that was not used for the longest time is evicted. */
+/* Adds a page to the cache, which becomes its owner. If the cache is full, the page that was not
+ * used for the longest time is evicted. */
 void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p,
                                  int64_t now_ms);
 /* Evicts pages that were not used for 30 seconds. Accepts NULL. */

@@ -1,9 +1,10 @@
 /* missed_events.c - reads the events that a session missed between two processes, in pages.
  *
- * The rows of the event log are decoded on the thread that reads them, off the event loops, once
- * for all sessions of the node (log_page_cache.h): 600 sessions that miss 1,500 events each share
- * 12 pages. What remains per session is a comparison for each event of the range. If rows are
- * deleted from the log between two pages, an event may be lost, so the session is invalid. */
+ * The rows of the event log are decoded on the thread that reads them, off the event loops. They
+ * are decoded once for all sessions of the node (log_page_cache.h): 600 sessions that miss 1,500
+ * events each share 12 pages. For each session, only the event numbers are compared with the range
+ * that it missed. If rows are deleted from the log between the reads of two pages, an event may be
+ * lost, so the session is invalid. */
 #include "gateway/resume/missed_events.h"
 
 #include "base/clock.h"
@@ -14,7 +15,8 @@
 #include "gateway/resume/log_page_cache.h"
 #include "gateway/sessions/registry.h"
 
-enum { MISSED_POSITIONS_MAX = 20000 }; /* limit of log positions that are read for one session */
+/* Maximum number of log positions that are read for one session. */
+enum { MISSED_POSITIONS_MAX = 20000 };
 
 struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen)
 {
@@ -28,7 +30,8 @@ struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last,
     };
 }
 
-/* The event log need not have the last event that was sent: its row may be deleted already. */
+/* Returns whether missed events are deleted from the log, whose first position is `first`. The last
+ * event that was sent may be deleted already: only the rows after it are needed. */
 bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
@@ -94,7 +97,8 @@ static bool decode_event_log_rows(const struct list *list, struct event_log_page
     return ok;
 }
 
-/* Discards the events of the last page, because the store may restart the transaction. */
+/* Discards the events that the last page read has added, because the store may restart the
+ * transaction. */
 static void discard_events_of_last_read(struct missed_event_range *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)

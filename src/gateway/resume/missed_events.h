@@ -6,25 +6,31 @@
 
 /* A range of the event log, and the state of reading it. */
 struct missed_event_range {
-    int64_t at, last; /* log positions: last one read, last one to read */
-    int64_t first;    /* initial value of `at` */
-    int64_t settled;  /* positions up to this one were delivered here, so no row can appear there */
-    uint64_t after, last_one; /* event numbers: greater than `after`, up to `last_one` */
-    bool with_seen; /* also read events that were sent before, for recovered_session_can_continue */
+    /* Log positions: the last one that was read; the last one that must be read. */
+    int64_t at, last;
+    int64_t first; /* initial value of `at` */
+    /* Log positions up to this one were delivered on this node, so no row can appear there. */
+    int64_t settled;
+    /* The missed events have numbers greater than `after`, up to `last_one`. */
+    uint64_t after, last_one;
+    /* Also read the events that were sent already: recovered_session_can_continue checks them. */
+    bool with_seen;
     bool begun, failed;
-    int64_t page_last; /* last log position of the last page of the event log that was read */
-    size_t before;     /* number of events in the pages before the last one */
+    int64_t page_last; /* last log position in the page that was read last */
+    /* Number of missed events found in the pages before the page that was read last. */
+    size_t before;
 };
 
 struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen);
-/* Returns whether some of the range was already deleted from the event log. `first` is the log's
- * first position; 0 means that the log is empty. */
+/* Returns whether some rows of the range were already deleted from the event log. `first` is the
+ * log's first position; 0 means that the log is empty. */
 bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first);
 /* Adds the events of one page to h->missed. Runs in a read transaction, on any thread. */
 enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx);
-/* missed_events_have_next_page returns, after a page, whether another page follows.
- * missed_events_are_complete returns, at the end, whether the event log had all events. */
+/* missed_events_have_next_page is called after a page and returns whether another page must be
+ * read. missed_events_are_complete is called after the last page and returns whether the event log
+ * had all missed events. */
 bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h);
 bool missed_events_are_complete(const struct missed_event_range *m);
 

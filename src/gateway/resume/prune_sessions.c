@@ -9,9 +9,12 @@
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 
-enum { PRUNE_INTERVAL_HEARTBEATS = 60 }; /* calls between two deletions; one call per second */
+/* Number of calls (one per second) between two deletions. */
+enum { PRUNE_INTERVAL_HEARTBEATS = 60 };
 
-/* Nodes on other machines may have journals that this node cannot read; they get a grace period. */
+/* Deletes session rows that are not needed any more. If a node died on another machine, this node
+ * cannot read its journal. The sessions of that node stay for a grace period, because a node that
+ * can read the journal may recover them. */
 static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
                                    int64_t grace_ms)
 {

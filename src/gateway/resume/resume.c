@@ -17,9 +17,10 @@ static void close_superseded_socket(struct gateway_socket *p)
     gateway_socket_close(p, CLOSE_UNKNOWN, "another connection has resumed this session");
 }
 
-/* A client may drop a connection and open the next one before both RESUMEs are read, and two loops
- * may read them in the other order. Connections are numbered when they open: the newest connection
- * gets the session, whichever RESUME is read last. */
+/* Returns whether a newer connection of the client has resumed the session. A client may drop a
+ * connection and open the next one before the RESUMEs of both are read, and two loops may read them
+ * in the wrong order. Connections are numbered when they open, so the newest connection gets the
+ * session, whichever RESUME is read last. */
 bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r)
 {
     return s->socket && s->resume.connection_number > r->connection_number;
@@ -102,8 +103,8 @@ static void on_resume_authenticated(struct authentication *g)
     struct session *s = registry_find_session_on_loop(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* With RESUME_NOT_OWNER, another node took over the session while this node was paused. The
-     * event log has that change, and this node will read it soon. */
+    /* RESUME_NOT_OWNER: another node took over the session while this node was paused. This node
+     * still has the session, but will soon read the change of owner from the event log. */
     if (r->objection == RESUME_NOT_OWNER && !is_moving &&
         registry_has_session(here->gateway, r->number)) {
         struct gateway_socket *p = authentication_end(g);
@@ -112,8 +113,8 @@ static void on_resume_authenticated(struct authentication *g)
         mem_free(r);
         return;
     }
-    /* If the session moves to this loop, or is about to leave it, session_transfer_begin waits for
-     * it. */
+    /* If the session is about to arrive on this loop or to leave it, session_transfer_begin waits
+     * for that. */
     if (hub && (!s || is_moving))
         session_transfer_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
@@ -124,7 +125,7 @@ static void on_resume_authenticated(struct authentication *g)
         resume_send_result(r, session_belongs_to_client(s, r) ? s : NULL);
 }
 
-/* Reads the session's owner in the transaction that reads the credential. */
+/* Reads the session's owner, in the same transaction that reads the credential. */
 static enum err read_session_owner(struct authentication *g, struct tx *tx)
 {
     struct resume_request *r = container_of(g, struct resume_request, authentication);
@@ -138,7 +139,7 @@ static enum err read_session_owner(struct authentication *g, struct tx *tx)
     return e;
 }
 
-/* Returns whether this node has the session and another node may own it. */
+/* Returns whether this node has the session, but another node of the cluster may be its owner. */
 static bool session_may_have_other_owner(struct gateway *g, uint64_t number)
 {
     return g->cluster && !cluster_has_no_other_nodes(g->cluster) && registry_has_session(g, number);

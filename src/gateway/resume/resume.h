@@ -48,19 +48,20 @@ struct gateway_socket;
 
 void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d);
 
-/* Releases the sessions of this loop that another loop or node waits for, if they can leave now. */
+/* Moves or releases the sessions of this loop for which another loop or node waits, if they can
+ * leave now. */
 void release_sessions_that_can_leave(struct gateway_loop *h);
 
-/* Handlers of messages from other nodes, in event log order, on any thread:
- * handle_session_release_request for a node that requests a session which this node may own,
- * handle_session_request_reply for a reply to a request of this node; without_copy is a node that
- * has no replica of the session, or 0. */
+/* Handlers of messages from other nodes. They are called in event log order, on any thread.
+ * handle_session_release_request handles the request of a node for a session that this node may
+ * own. handle_session_request_reply handles the reply to a request of this node; without_copy is a
+ * node that replied that it has no replica of the session, or 0. */
 void handle_session_release_request(struct gateway *g, const struct session_move_message *m);
 void handle_session_request_reply(struct gateway *g, const struct session_move_message *m,
                                   uint32_t without_copy);
-/* Reads the store again for a pending request; called by the deadline of struct session_request. */
+/* Repeats the store read of a pending request; called by the deadline of struct session_request. */
 void retry_session_request(struct deadline *d);
-/* Free all pending releases and requests of a loop that ends. */
+/* Free all pending releases and session requests of a loop that stops. */
 void pending_session_releases_free(struct gateway_loop *h);
 void pending_session_requests_abort(struct gateway_loop *h);
 

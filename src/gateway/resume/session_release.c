@@ -17,10 +17,11 @@ struct session_release {
     struct link link; /* link in the loop's list resume.releases */
     struct gateway_loop *gateway_loop;
     struct session_move_message move; /* the request, then the reply */
-    uint64_t least; /* the session can leave after it got the event with this number */
+    /* The session can leave after its loop has delivered the event with this number. */
+    uint64_t least;
     struct session_store_read store_write;
     snowflake user_id;
-    struct buf body; /* the serialised session; empty if it is not on this node */
+    struct buf body; /* the serialised session; empty if this node does not have the session */
 };
 
 static void on_session_release_posted(struct loop_message *post)
@@ -31,7 +32,8 @@ static void on_session_release_posted(struct loop_message *post)
     continue_pending_session_releases(v->gateway_loop);
 }
 
-/* Events before the request in the event log have been posted to the loops by now. */
+/* Handles a request for a session. The events that precede the request in the event log were posted
+ * to the loops before this call. */
 void handle_session_release_request(struct gateway *g, const struct session_move_message *m)
 {
     struct gateway_loop *hub = registry_find_loop_of_session(g, m->number);
@@ -77,8 +79,8 @@ static void on_session_release_committed(struct session_store_read *l)
     cluster_publish_session_move(l->gateway_loop->gateway->cluster, &l->work, &v->move);
 }
 
-/* The session ends on this node even after an error: the transaction may have committed, and
- * then another node owns the session. */
+/* Called after the release was written. The session ends on this node even if the transaction
+ * returned an error: it may have committed, and then another node owns the session. */
 static void on_session_release_done(struct session_store_read *l, enum err e)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
@@ -122,8 +124,9 @@ static void serialize_and_release_session(struct session_release *v, struct sess
     reply_to_release_request(v);
 }
 
-/* Returns whether the session can leave: under the conditions of session_can_leave_its_loop in
- * session_transfer.c, and when all requests of the client are answered. */
+/* Returns whether the session can leave this node: its loop must be between two events (like
+ * session_can_leave_its_loop in session_transfer.c), and all requests of the client must be
+ * answered. */
 static bool session_can_leave_node(const struct session_release *v, const struct session *s)
 {
     const struct gateway_loop *h = v->gateway_loop;
@@ -132,8 +135,8 @@ static bool session_can_leave_node(const struct session_release *v, const struct
            session_is_ready(s) && !session_count_tasks(s) && !session_task_is_running(s);
 }
 
-/* Forwards the request if the session moves to another loop of this node. Returns true if the
- * request must wait. */
+/* If the session moves to another loop of this node, forwards the request to that loop. Returns
+ * true if the request must wait. */
 static bool forward_release_request(struct session_release *v)
 {
     struct gateway_loop *hub =

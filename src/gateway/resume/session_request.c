@@ -31,12 +31,14 @@
 #include "gateway/sessions/registry.h"
 
 enum {
-    STORE_READS_MAX = 24,        /* maximum number of store reads, 250 ms apart */
-    OWNER_REPLY_MS = 700,        /* timeout for a reply of the owner */
-    SLOW_OWNER_MS = 3000,        /* timeout of an owner that replies to messages through NATS */
-    REPLICA_REPLY_MS = 700,      /* timeout for replies of replicas */
-    OTHER_REPLICA_MS = 400,      /* timeout of the other replicas, if one has too few events */
-    REPLICA_RECONNECT_MS = 3000, /* timeout of replicas while NATS is not connected */
+    STORE_READS_MAX = 24, /* maximum number of store reads, 250 ms apart */
+    OWNER_REPLY_MS = 700, /* time for which this node waits for a reply of the owner */
+    /* Replaces OWNER_REPLY_MS if the owner replies to messages through NATS. */
+    SLOW_OWNER_MS = 3000,
+    REPLICA_REPLY_MS = 700, /* time for which this node waits for replies of replicas */
+    /* Replaces REPLICA_REPLY_MS if one replica has replied that it has too few events. */
+    OTHER_REPLICA_MS = 400,
+    REPLICA_RECONNECT_MS = 3000, /* replaces REPLICA_REPLY_MS while NATS is not connected */
 };
 
 enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
@@ -53,37 +55,41 @@ struct session_request {
     struct session_transfer *transfer;
     struct deadline deadline; /* time of the next store read */
     struct session_store_read store_read;
-    uint64_t seen;  /* number of the last event that the session was sent */
-    uint64_t begun; /* last event that this loop had started when it began to retain events */
-    struct missed_event_range missed;    /* events of the event log between `seen` and `begun` */
-    unsigned reads;                      /* number of store reads so far */
-    bool reading, reply_received;        /* a store read is running; a reply arrived meanwhile */
-    uint32_t asked;                      /* node that got the release request, or 0 */
-    uint32_t replicas_of;                /* node whose replicas were requested, or 0 */
-    uint32_t without_copy_of;            /* value of replicas_of to which without_copy belongs */
+    uint64_t seen; /* number of the last event that the session was sent */
+    /* Number of the last event that this loop had begun when it started to retain events. */
+    uint64_t begun;
+    struct missed_event_range missed; /* events of the event log after `seen`, up to `begun` */
+    unsigned reads;                   /* number of store reads so far */
+    /* A store read is running; a reply arrived since the read began. */
+    bool reading, reply_received;
+    uint32_t asked;                      /* node to which the release request was sent, or 0 */
+    uint32_t replicas_of;                /* owner for whose replicas all nodes were asked, or 0 */
+    uint32_t without_copy_of;            /* owner to whose replicas the map without_copy belongs */
     int64_t asked_ms, replicas_asked_ms; /* times of these two requests */
-    bool is_short;                       /* a replica has too few events (JOURNAL_SEQ_MISSING) */
+    bool is_short; /* one replica has replied that it has too few events (JOURNAL_SEQ_MISSING) */
     unsigned refusals;
     struct map
-        without_copy; /* nodes that replied that they have no copy; key and value are equal */
-    bool owner_replies, no_copies; /* computed from without_copy before the store read */
-    bool abandoned;                /* the connection is closed, so the session stays in the store */
-    /* The fields from here on are results of one store read. */
+        without_copy; /* nodes that replied that they have no replica; key and value are equal */
+    /* Computed before each store read. owner_replies: the owner is in without_copy. no_copies: all
+     * other nodes that store replicas are in without_copy. */
+    bool owner_replies, no_copies;
+    bool abandoned; /* the client's connection is closed: leave the session in the store */
+    /* The fields from here on are results of the last store read, except `copy`. */
     struct session_move_message release_request;
     enum request_state state;
     bool sends_request;
-    bool unfit;       /* no replica of the journal is usable */
-    bool misses;      /* there are missed events to read from the event log */
+    bool unfit;       /* the replica that replied is unusable (JOURNAL_UNUSABLE) */
+    bool misses;      /* missed events must be read from the event log */
     struct str bytes; /* the serialised session, in the arena of the store read */
     struct buf copy;  /* copy of `bytes` while the event log is read */
 };
 
 static void session_request_begin_store_read(struct session_request *q);
 
-/* Checks that the event log still has all missed events: those after the last event that the
- * session was sent and before the first event that this loop retains. A crash may have interrupted
- * the last event of a recovered session, so that event is read, too. The events are read later,
- * outside the write transaction. */
+/* Checks that the event log still has all missed events. These are the events after the last event
+ * that the session was sent, up to the first event that this loop retains. For a recovered session
+ * the last event that was sent is read again, because the crash may have interrupted it. The events
+ * are read later, outside the write transaction. */
 static enum err check_log_has_missed_events(struct session_request *q, struct tx *tx)
 {
     const struct gateway *g = q->store_read.gateway_loop->gateway;
@@ -96,8 +102,9 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     q->missed.settled = (int64_t)(q->begun >> EVENT_NUMBER_BITS);
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
-    /* If the journal is ahead of the event log that a single node found at its start, a backup of
-     * the database was restored since. In a cluster other nodes may have extended the event log. */
+    /* The journal of a crashed single node may be ahead of the event log. Then a backup of the
+     * database was restored after the crash, and the session has ended. A single node compares with
+     * the log as it was at its start. In a cluster other nodes may have extended the log since. */
     bool alone = cluster_has_no_other_nodes(g->cluster);
     int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
@@ -107,7 +114,7 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     return e;
 }
 
-/* Takes over the session if the store has it as a suspended row. */
+/* If the store has the session as a suspended row, takes over the session. */
 static enum err take_over_suspended_session(struct session_request *q, const struct gateway *g,
                                             struct tx *tx, const struct session_owner *owner)
 {
@@ -139,8 +146,8 @@ static void prepare_release_request(struct session_request *q, const struct gate
     q->sends_request = true;
 }
 
-/* Takes over the session if its owner crashed. Sets *ret to whether the owner is known to be dead,
- * so that it needs no release request. */
+/* If the owner crashed, takes over the session or ends it. Sets *ret to whether the owner is known
+ * to be dead, so that it needs no release request. */
 static enum err take_over_session_of_crashed_node(struct session_request *q, struct tx *tx,
                                                   uint32_t identity, bool silent, bool *ret)
 {
@@ -159,15 +166,15 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
         e = check_log_has_missed_events(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_SESSION_ENDED)
         e = session_owner_row_delete(tx, r->number, cluster_node_identity(g->cluster));
-    /* An owner that was only paused reads the release request and finds that it no longer owns the
-     * session. */
+    /* If the owner was only paused, it reads this release request later and finds that it no longer
+     * owns the session. */
     if (!e && silent && q->asked != identity)
         prepare_release_request(q, g, tx, identity);
     return e;
 }
 
-/* Returns whether the owner does not reply. An owner that is only slow finds later that it lost
- * the session. */
+/* Returns whether the owner does not reply in time. If the owner is alive but slow, it finds later
+ * that it has lost the session. */
 static bool session_owner_does_not_reply(const struct session_request *q,
                                          const struct session_owner *owner)
 {
@@ -196,9 +203,9 @@ static bool nats_is_connected(const struct session_request *q)
     return cluster_count_unconnected_nodes(g->cluster) == 1;
 }
 
-/* Returns whether a node may still reply that it has a replica. Replicas are requested at each read
- * until one has replied, because a message may be lost, and a node that has just started does not
- * receive messages yet. */
+/* Returns whether a node may still reply that it has a replica of the session. Replicas are
+ * requested with each store read until one has replied, because a request may be lost, and a node
+ * that has just started does not receive messages yet. */
 static bool replicas_can_still_reply(struct session_request *q, uint32_t identity)
 {
     bool first = q->replicas_of != identity;
@@ -243,7 +250,7 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
     bool silent = elsewhere && session_owner_does_not_reply(q, &owner);
     if (elsewhere)
         e = take_over_session_of_crashed_node(q, tx, owner.identity, silent, &dead);
-    /* Most owners reply before the second read, so replicas are not requested earlier. */
+    /* Do not request replicas before the second read, because most owners reply before it. */
     bool waits = !e && !dead && elsewhere && (silent || q->reads > 1) &&
                  replicas_can_still_reply(q, owner.identity);
     if (e || dead || (silent && waits))
@@ -287,7 +294,8 @@ static void session_request_end(struct session_request *q)
 
 static void begin_missed_events_page_read(struct session_request *q);
 
-/* If the missed events of a session that was taken over cannot be read, the session ends. */
+/* Called after a page of missed events was read. If it cannot be read, the session ends, because
+ * this node has already taken it over. */
 static void on_missed_events_page_read(struct session_store_read *l, enum err e)
 {
     struct session_request *q = container_of(l, struct session_request, store_read);
@@ -333,7 +341,9 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
 
     q->reading = false;
     if (q->without_copy_of != q->replicas_of) {
-        if (q->without_copy_of) /* replies to the first request may have arrived already */
+        /* Drop the replies about a former owner. If there was none, the map has only replies about
+         * the present owner, which stay. */
+        if (q->without_copy_of)
             map_clear(&q->without_copy);
         q->without_copy_of = q->replicas_of;
     }
@@ -356,9 +366,9 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
         session_request_end(q);
 }
 
-/* Reads the store. A node that takes over a session updates the session's owner row; if two nodes
- * do so, the second transaction restarts, so no stricter isolation is needed. Stricter isolation
- * would make every session that moves conflict with every other. */
+/* Reads the store. A node that takes over a session updates the session's owner row. If two nodes
+ * do so, the second transaction is restarted, so no stricter isolation is needed. With stricter
+ * isolation every session that moves would conflict with every other one. */
 static void session_request_begin_store_read(struct session_request *q)
 {
     const struct gateway_loop *here = q->transfer->to;
@@ -415,11 +425,12 @@ struct session_request_reply {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     struct session_move_message move;
-    uint32_t without_copy; /* node that replied that it has no copy, or 0 */
+    uint32_t without_copy; /* node that replied that it has no replica of the session, or 0 */
 };
 
-/* Reads the store even after a refusal, because the session may have been suspended just now. The
- * session may also have moved back to the refusing node, so that node may be asked again. */
+/* Called when a node has replied. After a refusal the store is read again, because the session may
+ * have been suspended just now. It may also have moved back to the node that refused, so that node
+ * may be asked again. */
 static void on_session_request_reply_posted(struct loop_message *post)
 {
     struct session_request_reply *a = container_of(post, struct session_request_reply, post);
@@ -430,7 +441,8 @@ static void on_session_request_reply_posted(struct loop_message *post)
         q->refusals++;
         q->asked = 0;
     }
-    /* The next read evaluates these replies; a read for each of them would not find more. */
+    /* A reply that a node has no replica is only recorded. The next periodic read evaluates these
+     * replies; an immediate read would find nothing new. */
     if (q && a->without_copy)
         map_set_value(&q->without_copy, a->without_copy, (void *)(uintptr_t)a->without_copy);
     bool ignored = !q || a->without_copy;

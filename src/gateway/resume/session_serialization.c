@@ -75,7 +75,7 @@ static void deserialize_guilds_and_channels(struct serial_reader *r,
     }
 }
 
-/* Returns how many dispatches, counted from the newest one, are serialised. */
+/* Returns how many of the newest dispatches are serialised. */
 static uint32_t count_dispatches_to_write(const struct session *s,
                                           const struct serialized_dispatch_limits *limits)
 {
@@ -192,7 +192,8 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
     serialize_session_head(slot->id, numbers, str_slice(slot->presence, slot->presence_n),
                            slot->client, out);
     serialize_guilds_and_channels(&positions, out);
-    serial_append_u64(out, 0); /* no member list subscriptions: such a session is not recovered */
+    /* Number of member list subscriptions: a session with any is not recovered. */
+    serial_append_u64(out, 0);
     serial_append_u64(out, 0); /* no dispatches */
 }
 

@@ -20,8 +20,9 @@ void collect_session_guilds_and_channels(const struct session *s,
                                          struct session_guilds_and_channels *ret);
 void session_guilds_and_channels_clear(struct session_guilds_and_channels *p);
 
-/* A serialised session has all unsent dispatches, and the newest ones of the sent dispatches up to
- * these limits. serialize_session returns false if the session cannot move. */
+/* Limits for a serialised session: it has all dispatches that were not sent, and the newest of the
+ * sent dispatches, as many as these limits allow. serialize_session returns false if the session
+ * cannot move. */
 struct serialized_dispatch_limits {
     uint32_t count;
     size_t bytes;
@@ -37,8 +38,8 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
 /* Reads the number of the last event that the serialised session was sent. */
 bool read_last_sent_event_number(struct str bytes, uint64_t *ret);
 
-/* Creates a session that is in no list and has no subscriptions; call session_attach_to_loop next.
- * Returns NULL if the bytes are malformed, or belong to another session or account. */
+/* Creates a session that is in no list and has no subscriptions; session_attach_to_loop must be
+ * called next. Returns NULL if the bytes are malformed, or belong to another session or account. */
 struct session *deserialize_session(struct gateway_loop *h, const struct caller *caller,
                                     const char *id, struct str bytes,
                                     struct session_guilds_and_channels *ret);

@@ -1,9 +1,10 @@
 /* session_transfer.c - moves a session to the loop of its client's connection and sends missed
  * events.
  *
- * The target loop requests the session from the source loop. The source first delivers every event
- * that the target had begun at the time of the request; the target retains the events that it
- * begins from then on. So the session gets each event exactly once. */
+ * The loop of the connection (target) requests the session from the loop that has it (source). The
+ * source first delivers every event whose delivery the target had begun at the time of the request.
+ * The target retains the events whose delivery it begins after that. So the session gets each event
+ * exactly once. */
 #include "gateway/resume/session_transfer.h"
 
 #include "base/mem.h"
@@ -24,8 +25,8 @@
 static void on_session_transfer_requested(struct loop_message *post);
 static void on_session_arrival_posted(struct loop_message *post);
 
-/* Stores the session's guilds and the channels that its user can view, and unsubscribes the
- * session. */
+/* Stores the session's guilds and the channels that its user can view in the transfer, and
+ * unsubscribes the session. */
 static void move_subscriptions_to_transfer(struct session_transfer *h, struct session *s)
 {
     h->guild_setups = mem_new((s->subscriptions.count + 1) * sizeof *h->guild_setups);
@@ -41,7 +42,8 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
     }
 }
 
-/* Forwards the request if the session has moved to another loop since it was requested. */
+/* If the session has moved to another loop since it was requested, forwards the request to that
+ * loop. */
 static bool forward_transfer_request(struct session_transfer *h)
 {
     struct gateway_loop *hub =
@@ -96,10 +98,10 @@ static void on_session_transfer_requested(struct loop_message *post)
     release_sessions_that_can_leave(h->from);
 }
 
-/* Returns whether the session can leave its loop. The session stays while the store is read for it,
- * because the result would be lost, and during an event, which it may or may not have received. A
- * session that is itself moving to this loop must arrive first. A session that moves to another
- * node is requested there later. */
+/* Returns whether the session can leave its loop. It stays while the store is read for it, because
+ * the result would be lost. It stays during the delivery of an event, because it may or may not
+ * have received that event. A session that is itself moving to this loop must arrive first. If the
+ * session moves to another node, it is requested from that node later. */
 static bool session_can_leave_its_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
     const struct session *s = registry_find_session_on_loop(h, o->resumption->number);
@@ -134,7 +136,7 @@ static void begin_retaining_events(struct session_transfer *h)
     links_append(&h->to->resume.arriving, &h->of_target);
 }
 
-/* Drops the retained events that no other transfer needs. */
+/* Called when the transfer ends: drops the retained events that no other transfer needs. */
 static void end_retaining_events(struct session_transfer *h)
 {
     struct gateway_loop *to = h->to;
@@ -146,7 +148,7 @@ static void end_retaining_events(struct session_transfer *h)
 
         needed = since < needed ? since : needed;
     }
-    /* Suspended sessions need all events since the process started, whenever clients resume. */
+    /* Suspended sessions need all events since the process started, so drop nothing. */
     if (to->resume.retains_all)
         needed = 0;
     retained_events_drop_before(&to->resume.retained, needed);
@@ -179,9 +181,9 @@ static enum err read_guild_permissions(struct session_store_read *l, struct tx *
     return OK;
 }
 
-/* Subscribes the session to its guilds. If a guild is deleted, or the account has left it, the
- * GUILD_DELETE event may not have reached this loop: a subscription without permissions waits for
- * it. */
+/* Subscribes the session to its guilds. If the store has the guild or the membership no longer, the
+ * GUILD_DELETE event may not have reached this loop yet: then a subscription without permissions
+ * waits for that event. */
 static void subscribe_transferred_session(struct session_transfer *h, struct session *s)
 {
     session_subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
@@ -207,7 +209,8 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     to->reads.count--;
     if (s) {
         journal_set_session_loop(s);
-        if (!s->socket) /* a newer connection may have resumed the session already */
+        /* If a newer connection has resumed the session already, the session stays connected. */
+        if (!s->socket)
             session_on_disconnect(s);
         member_lists_on_session_arrived(s);
     }
@@ -223,7 +226,8 @@ static struct gateway_event *next_missed_event(struct session_transfer *h)
     return retained_event_at(&h->to->resume.retained, h->recent_at++);
 }
 
-/* Sends some missed events, within the time budget of events, because there may be thousands. */
+/* Sends some missed events, within the time budget for events, because there may be thousands.
+ * Posts itself until all are sent. */
 static void continue_sending_missed_events(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
@@ -241,9 +245,9 @@ static void continue_sending_missed_events(struct loop_message *post)
     end_sending_missed_events(h, s);
 }
 
-/* Sends the events whose delivery began on this loop since the request, except those that the
- * source loop has sent according to their numbers. The session is subscribed, so new events wait
- * meanwhile. */
+/* Sends the missed events: those whose delivery began on this loop since the request, except those
+ * that the source loop has already sent according to their numbers. New events wait meanwhile,
+ * because the session is subscribed. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -275,7 +279,8 @@ static void on_channels_with_new_visibility_read(struct session_store_read *l, e
         return;
     }
     if (s)
-        session_end(s); /* otherwise the client would have wrong channels */
+        /* The changed channels cannot be read, so the client would have wrong channels. */
+        session_end(s);
     session_transfer_end(h, NULL);
 }
 
@@ -338,8 +343,8 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
     begin_session_read_now(h->to, &h->store_read);
 }
 
-/* Reads the session's owner from the store, because the session has left this process or has
- * ended. */
+/* Called when the session has left this process or has ended: reads from the store which node owns
+ * it. Returns false if the session cannot be on another node. */
 static bool request_session_from_other_node(struct session_transfer *h)
 {
     struct resume_request *r = h->resumption;
@@ -363,9 +368,9 @@ void session_transfer_finish_on_target(struct session_transfer *h)
     }
     h->viewer = payload_recipient_of_session(h->session);
     prepare_guild_permissions_read(h);
-    /* This loop's guild view may lack an event that the source loop has already sent to the
-     * session. Comparing channels with that view would undo the event, so the read begins after it.
-     * Event numbers of another process are not comparable, so its sessions do not wait. */
+    /* Wait until this loop has delivered the last event that the source loop sent to the session.
+     * Without that event in this loop's guild view, the comparison of visible channels would undo
+     * it. Event numbers of another process are not comparable, so its sessions do not wait. */
     begin_session_read_after_event(h->to, &h->store_read,
                                    h->from ? h->session->resume.delivered_elsewhere : 0);
 }

@@ -9,8 +9,8 @@
 
 enum resume_refusal_reason {
     RESUME_NO_OBJECTION,
-    RESUME_SUPERSEDED, /* a newer connection of the client has the session */
-    RESUME_NOT_OWNER,  /* this node has the session, but another node owns it */
+    RESUME_SUPERSEDED, /* a newer connection of the client has resumed the session */
+    RESUME_NOT_OWNER,  /* another node owns the session, although this node has it */
 };
 
 /* A RESUME that is being handled. */
@@ -29,26 +29,30 @@ struct session_transfer {
     struct link link;               /* link in the source loop's list resume.leaving_transfers */
     struct gateway_loop *from, *to; /* from is NULL if no loop of this process has the session */
     struct resume_request *resumption;
-    uint64_t least; /* the transfer waits until the source loop has delivered this event number */
+    /* Number of the event that the source loop must deliver before the session can leave. */
+    uint64_t least;
     struct session *session; /* NULL if the session has ended */
     struct link of_target;   /* link in the target loop's list resume.arriving */
-    uint64_t since;          /* index of the first retained event that began after the request */
-    struct session_store_read store_read; /* reads permissions for the target loop, then channels */
+    uint64_t since; /* index of the first retained event whose delivery began after the request */
+    /* Reads permissions for the target loop first, then channels. */
+    struct session_store_read store_read;
     struct payload_recipient viewer;
     struct guild_subscription_data *guild_setups;
     size_t guild_count;
-    /* For user sessions: channels that were visible on the source loop, and changes since then. */
+    /* For user sessions: the channels that were visible on the source loop, and the channels that
+     * became visible or invisible since then. */
     struct visible_channels visible_before, channel_changes;
     struct gateway_event *
-        *missed; /* events before `since`, for a session of another process; or NULL */
+        *missed; /* missed events before `since`, of a session of another process; or NULL */
     size_t missed_count, missed_cap;
     size_t missed_at;   /* number of `missed` events that were sent */
     uint64_t recent_at; /* index of the next retained event to send */
 };
 
-/* Creates a transfer. From now on the connection's loop retains the events that it delivers. */
+/* Creates a transfer to the loop of the connection. From now on that loop retains the events that
+ * it delivers. */
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from);
-/* Subscribes h->session (NULL if it has ended) on the target loop and sends its missed events. */
+/* Subscribes h->session (NULL if it has ended) on the target loop, then sends its missed events. */
 void session_transfer_finish_on_target(struct session_transfer *h);
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
 /* Creates the session from bytes (session_serialization.h) for session_transfer_finish_on_target,
@@ -59,8 +63,9 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 
 /* resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
 void resume_send_result(struct resume_request *r, struct session *s);
-/* Return whether the session belongs to the client, and whether a newer connection of the client
- * has resumed the session. */
+/* session_belongs_to_client returns whether the session has the account and id in the RESUME.
+ * resume_was_done_by_newer_connection returns whether a newer connection of the client has resumed
+ * the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
 bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r);
 void session_close_connection(struct session *s);
@@ -69,7 +74,8 @@ void session_close_connection(struct session *s);
 void begin_fetching_session(struct resume_request *r);
 /* session_release.c: called by release_sessions_that_can_leave. */
 void continue_pending_session_releases(struct gateway_loop *h);
-/* session_restore.c: reads the session if it was suspended before the restart of this server. */
+/* session_restore.c: reads the session from the store, if it was suspended before this server was
+ * restarted. */
 void begin_restoring_suspended_session(struct resume_request *r);
 
 #endif

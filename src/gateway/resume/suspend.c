@@ -1,9 +1,9 @@
 /* suspend.c - suspends all sessions when the server stops, and finds them at the next start.
  *
- * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no event
- * happens or, in a cluster, as long as the event log has all events since. They are written in
- * batches, so that no event loop and no store transaction runs long. Sessions that are not written
- * in time end; their clients identify again. */
+ * Suspended sessions are rows of the store (suspended_rows.h). Without a cluster they stay valid
+ * until an event is published. In a cluster they stay valid as long as the event log has all events
+ * since. They are written in batches, so that no event loop and no store transaction runs long.
+ * Sessions that are not written in time end; their clients must identify again. */
 #include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
@@ -20,7 +20,9 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SUSPENDED_SENT_COUNT = 128, /* sent dispatches to store, which the client may not have read */
+    /* Maximum number of stored dispatches that were sent, but may not have been read by the
+     * client. */
+    SUSPENDED_SENT_COUNT = 128,
     SUSPENDED_SENT_BYTES = 128 * 1024,
     SUSPEND_MAX_MS = 10 * 1000,
 };
@@ -35,7 +37,8 @@ struct suspend_batch {
     bool last;
 };
 
-/* Serialises a session. Returns false if the session cannot be suspended, so that it ends. */
+/* Serialises a session into the batch. Returns false if the session cannot be suspended; it must
+ * end then. */
 static bool suspension_batch_add_session(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
@@ -77,7 +80,8 @@ static void suspension_batch_collect_sessions(struct loop *loop, void *arg)
     b->last = b->at == &h->sessions;
 }
 
-/* In a cluster the session has no owner from now on: any node may take it over. */
+/* Writes a suspended session. In a cluster, also removes its owner, so that any node may take it
+ * over. */
 static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
                                         const struct suspended_session *s)
 {

@@ -8,7 +8,8 @@ struct gateway;
 
 /* Suspends the sessions of the first `loops` loops, which must be idle. */
 void suspend_all_sessions(struct gateway *g, unsigned loops);
-/* prune_sessions.c: deletes rows of dead nodes, and rows of this node's previous run. */
+/* prune_sessions.c: deletes the session rows of dead nodes and of this node; at the start these are
+ * rows of its previous run. */
 enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx);
 
 #endif

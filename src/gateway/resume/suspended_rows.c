@@ -23,7 +23,8 @@ static const char INSERT_SUSPENDED[] =
     "user_id = excluded.user_id, until_ms = excluded.until_ms, "
     "body = excluded.body";
 
-/* Defers the insert, which saves round trips when a server that stops stores all sessions. */
+/* Inserts the row of a suspended session with tx_exec_deferred, which saves round trips: a server
+ * that stops stores the rows of all its sessions. */
 enum err suspended_session_row_insert(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_deferred(
@@ -39,8 +40,9 @@ enum err suspended_session_rows_mark_complete(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the seal (suspended_session_rows_mark_complete) when the server starts, not when it ends:
- * if the server is killed, it may have sent events that the suspended sessions miss. */
+/* Removes the mark "complete" (suspended_session_rows_mark_complete) when the server starts, not
+ * when it stops. If the server is killed, the mark is missing: the server may have sent events that
+ * the suspended sessions miss. */
 enum err suspended_session_rows_take_complete_mark(struct tx *tx, bool *ret_any)
 {
     bool found;

@@ -15,15 +15,16 @@ struct suspended_session {
     struct str body; /* serialised session (session_serialization.h) */
 };
 
-/* Deletes one batch of suspended sessions; sets *ret_more to whether rows are left. */
+/* Deletes one batch of suspended sessions. Sets *ret_more to whether rows are left. */
 enum err suspended_session_rows_delete_batch(struct tx *tx, bool *ret_more);
 enum err suspended_session_row_insert(struct tx *tx, const struct suspended_session *p);
-/* Without a cluster a server that stops seals the rows after it has written all of them. The next
- * server may use the rows only if they are sealed, because only then no event has happened
- * since. */
+/* Marks the suspended rows as complete. Without a cluster, a server that stops does this after it
+ * has written all of them. The next server may use the rows only if they have this mark, because
+ * only then no event has been published since. */
 enum err suspended_session_rows_mark_complete(struct tx *tx);
 enum err suspended_session_rows_take_complete_mark(struct tx *tx, bool *ret_any);
-/* Reads the session and deletes its row; leaves *ret unchanged if there is none. */
+/* Reads a suspended session into *ret and deletes its row. If there is no row, *ret stays
+ * unchanged. */
 enum err suspended_session_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
                                                int64_t now_ms, struct str *ret);
 

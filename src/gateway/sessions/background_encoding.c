@@ -1,8 +1,8 @@
 /* background_encoding.c - compresses long dispatches on the thread pool.
  *
- * A guild with all its overwrites can have megabytes, and compressing them would block the loop.
- * Later events of the session get their sequence numbers meanwhile and wait in the replay
- * buffer. */
+ * The payload of a guild with all its overwrites can have megabytes, and compressing it would block
+ * the loop. Later events of the session get their sequence numbers immediately and wait in the
+ * replay buffer until the long dispatch was sent. */
 #include "gateway/sessions/background_encoding.h"
 
 #include "base/mem.h"
@@ -51,8 +51,8 @@ static void send_encoded_dispatch(struct background_encoding *x)
     bool same = s && s->number == x->session;
 
     p->encoding = NULL;
-    /* The bytes of a zstd stream must be sent even if their session has ended, because later
-     * bytes of the stream refer to them. */
+    /* If the socket uses a zstd stream, the bytes must be sent even if their session has ended,
+     * because later bytes of the stream refer to them. */
     if (same || p->lent)
         send_encoded_message_to_client(p, &x->out, x->text);
     message_encoder_return_from_thread(p, &x->coder);

@@ -1,7 +1,7 @@
 /* budget.h - time limit for the delivery of events in one iteration of an event loop.
  *
- * Events get 5 ms of an iteration. Then the loop serves its sockets, and the remaining events
- * continue in the next iteration. */
+ * Event delivery may use 5 ms of an iteration. Then the loop serves its sockets, and delivery
+ * continues in the next iteration. */
 #ifndef GATEWAY_SESSIONS_BUDGET_H
 #define GATEWAY_SESSIONS_BUDGET_H
 
@@ -10,14 +10,15 @@
 
 #include "base/clock.h"
 
-/* Ticks between two reads of the clock (a tick is about one dispatch), and the time limit. */
+/* BUDGET_TICKS: number of ticks between two reads of the clock (a tick is about one dispatch).
+ * BUDGET_NS: time limit per iteration. */
 enum { BUDGET_TICKS = 64, BUDGET_NS = 5 * 1000 * 1000 };
 
 struct iteration_time_budget {
     bool spent;
     uint32_t ticks; /* ticks since the clock was last read */
     int64_t began;  /* when this iteration's events began, in ns; 0 if not known yet */
-    int64_t second; /* clock_s of this iteration; 0 if not read yet */
+    int64_t second; /* time in seconds (clock_s) of this iteration; 0 if not read yet */
 };
 
 /* Reads the clock and returns whether the budget of this iteration is spent. */

@@ -8,9 +8,9 @@
 struct gateway_loop;
 struct loop_event_batch;
 
-/* If a delay is set or events are delayed already, stores the batch and passes it to
- * event_queue_append when it is due. Otherwise returns false; then the caller queues the batch.
- * Call it on the loop of h. */
+/* If a delay is set, or earlier events are still delayed, takes the batch, passes it to
+ * event_queue_append when the delay is over, and returns true. If it returns false, the caller must
+ * queue the batch. Must be called on the loop of h. */
 bool delay_event_batch(struct gateway_loop *h, struct loop_event_batch *p);
 /* Returns whether any batch is delayed. */
 bool has_delayed_events(const struct gateway_loop *h);

@@ -16,12 +16,13 @@ struct gateway_loop;
 struct gateway_event;
 struct event_batch;
 
-/* The progress of one loop in a batch: the delivery of `begun` events was started. */
+/* The progress of one loop in a batch: the loop has started to deliver the first `begun` events. */
 struct loop_event_batch {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     struct loop_event_batch *next; /* next batch in the loop's event queue */
-    int64_t due_ns;                /* delivery time in ns, if events are delayed */
+    /* When the delay of the events is over (clock_monotonic_ns), if events are delayed. */
+    int64_t due_ns;
     struct event_batch *batch;
     size_t begun;
 };
@@ -41,9 +42,10 @@ void event_batch_add(struct event_batch *b, struct gateway_event *n);
 /* Frees a batch that was never posted to loops. */
 void event_batch_free(struct event_batch *b);
 
-/* Returns the next event of the batch for this loop; there must be one. */
+/* Returns the next event of the batch for this loop and counts it as begun. There must be such an
+ * event. */
 struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p);
-/* Returns the event that loop_event_batch_next_event would return. */
+/* Returns the same event as loop_event_batch_next_event, but does not count it as begun. */
 struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p);
 bool loop_event_batch_is_consumed(
     const struct loop_event_batch *p); /* returns whether the delivery of all events was started */

@@ -42,8 +42,8 @@ static void release_current_event_batch(struct gateway_loop *h)
     h->queue.current = NULL;
 }
 
-/* Removes the first batch of the queue if all its events are taken. Returns whether it was
- * removed. */
+/* Removes the first batch of the queue if the delivery of all its events was started. Returns
+ * whether the batch was removed. */
 static bool remove_first_batch_if_consumed(struct gateway_loop *h)
 {
     struct loop_event_batch *p = h->queue.first;

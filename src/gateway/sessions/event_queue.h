@@ -1,7 +1,8 @@
 /* event_queue.h - the events that wait on a loop, in publishing order (the same on all loops).
  *
- * An event is delivered completely before the next event begins. Events wait while the store is
- * read for a session that starts or arrives (store_reads.h), and have a time budget (budget.h). */
+ * An event is delivered completely before the next event begins. While the store is read for a
+ * session that starts or arrives, no event is delivered (store_reads.h). Per loop iteration,
+ * delivery has a time budget (budget.h). */
 #ifndef GATEWAY_SESSIONS_EVENT_QUEUE_H
 #define GATEWAY_SESSIONS_EVENT_QUEUE_H
 
@@ -14,8 +15,10 @@ struct gateway_loop;
 struct unread_entries_read;
 
 struct event_queue {
-    struct loop_event_batch *first, **end; /* batches with events whose delivery was not started */
-    struct delayed_events *delays;    /* events that are delayed before they are queued, or NULL */
+    /* Batches with events that the loop has not begun to deliver. */
+    struct loop_event_batch *first, **end;
+    /* Events that wait because of a configured delay, before they are queued; or NULL. */
+    struct delayed_events *delays;
     struct loop_event_batch *current; /* batch of the event in progress */
     bool sending;                     /* an event is being delivered */
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
@@ -23,7 +26,8 @@ struct event_queue {
     struct unread_entries_read *reading; /* see fanout/unread_entries.h; usually NULL */
     bool log_is_unreadable;              /* the last attempt of `reading` failed */
     bool processing;
-    bool was_delayed; /* since the last ordered reads, an iteration ended with queued events */
+    /* Since ordered reads were last begun, a loop iteration ended while events were queued. */
+    bool was_delayed;
     struct loop_message post;
     bool posted;
 };
@@ -35,12 +39,13 @@ void event_queue_append(struct gateway_loop *h,
 void event_queue_remove_first(struct gateway_loop *h);
 /* Records that the delivery of all events up to this number has ended. */
 void event_queue_set_delivered(struct gateway_loop *h, uint64_t number);
-/* Inserts a batch for one loop before all other batches; the batch has an event. */
+/* Inserts a batch for one loop before all other batches. The batch must have an event. */
 void event_queue_prepend(struct gateway_loop *h, struct event_batch *b);
-/* Returns the number of the last queued event, or of the last event that was started if the queue
- * is empty. */
+/* Returns the number of the last queued event. If the queue is empty, returns the number of the
+ * last event whose delivery was started. */
 uint64_t event_queue_last_number(const struct gateway_loop *h);
-/* Delivers events, and begins waiting store reads, until the budget is spent. */
+/* Delivers events until the budget of the iteration is spent. Also begins store reads that wait for
+ * their position among the events. */
 void event_queue_process(struct gateway_loop *h);
 void event_queue_on_continue_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);

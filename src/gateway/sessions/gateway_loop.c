@@ -16,12 +16,14 @@
 
 enum {
     CUT_OFF_CHECK_MS = 50,
-    LOG_READ_RETRY_MS = 100,         /* see fanout/unread_entries.h */
-    CUT_OFF_SOCKETS_PER_CHECK = 400, /* closing 10,000 sockets takes about 200 ms */
+    LOG_READ_RETRY_MS = 100, /* see fanout/unread_entries.h */
+    /* Limits the time of one check; closing 10,000 sockets takes about 200 ms. */
+    CUT_OFF_SOCKETS_PER_CHECK = 400,
 };
 
-/* If this node is cut off from the database and the other nodes, its sessions receive no events and
- * other nodes take them over. So clients get op 7 (RECONNECT) and their sockets are closed. */
+/* Closes sockets if this node is cut off from the database and the other nodes: then its sessions
+ * receive no events, and other nodes take its sessions over. The clients get op 7 (RECONNECT)
+ * before their sockets are closed. */
 static void close_sockets_if_node_is_isolated(struct deadline *d)
 {
     struct gateway_loop *h = container_of(d, struct gateway_loop, timers.cut_off_check);
@@ -83,7 +85,8 @@ static void free_loop_timers(struct gateway_loop_timers *t)
     deadline_list_free(t->log_reads);
 }
 
-/* Log entries are received from other nodes only if there is a topic for them. */
+/* Called when a topic is created or freed. This node receives log entries from other nodes only for
+ * guilds and users that have a topic on one of its loops. */
 static void update_interest_of_node(struct topics *all, const struct topic *t, bool exists)
 {
     struct cluster *c = container_of(all, struct gateway_loop, topics)->gateway->cluster;
@@ -104,7 +107,8 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
     h->framed = false;
     if (!links_are_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);
-    /* Journal records are replicated before the server sends the bytes of this iteration. */
+    /* The journal records of this iteration must be sent to the replica before the server sends the
+     * bytes of this iteration to clients. */
     replication_send_unsent_records(h);
 }
 

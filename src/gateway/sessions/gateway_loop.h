@@ -26,14 +26,15 @@ struct gateway;
 struct compressor;
 struct member_tables;
 
-/* Counts the events that one loop delivers; padded to a cache line, because a counter that loops
- * share would slow them down at every dispatch. */
+/* Number of events that one loop has delivered. It is padded to a cache line, because a counter
+ * that loops share would slow them down at every dispatch. */
 struct loop_event_counter {
     _Atomic uint64_t n;
     char rest_of_line[64 - sizeof(uint64_t)];
 };
 
-/* Deadlines of sockets (first line) and of sessions (second line). */
+/* First line: deadlines of sockets. Second line: deadlines of sessions. Third line: deadlines of
+ * the loop. */
 struct gateway_loop_timers {
     struct deadline_list *hellos, *unauthenticated, *overdue, *dead, *invalidated;
     struct deadline_list *away, *showing_offline, *windows;
@@ -42,7 +43,7 @@ struct gateway_loop_timers {
         cut_off_check; /* next call of close_sockets_if_node_is_isolated; unused without NATS */
 };
 
-/* Sessions whose first task can continue now (session_tasks.h). */
+/* The sessions whose first task can run its next step now (session_tasks.h). */
 struct runnable_session_tasks {
     struct link runnable;
     struct loop_message post;
@@ -66,7 +67,8 @@ struct gateway_loop {
     struct buf in;             /* buffer for received messages */
 
     struct event_queue queue;
-    /* Numbers of the last event whose delivery was started, and of the last that was delivered. */
+    /* begun: number of the last event whose delivery was started. position: number of the last
+     * event whose delivery has ended. */
     uint64_t begun, position;
     struct store_reads reads;
     struct iteration_time_budget budget;
@@ -75,7 +77,7 @@ struct gateway_loop {
     struct link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
     /* Member lists of this loop (member_lists/); NULL before the first list. */
     struct member_tables *member_tables;
-    unsigned list_pieces; /* number of posted tasks of member lists */
+    unsigned list_pieces; /* number of member list tasks that are posted, but have not run yet */
     struct loop_iteration_callback iteration_end;
     struct loop_event_counter *delivered; /* this loop's entry in the gateway's array of counters */
 };
@@ -90,7 +92,7 @@ static inline void count_delivered_event(struct gateway_loop *h)
     atomic_store_explicit(&h->delivered->n, before + 1, memory_order_relaxed);
 }
 
-/* Returns the time in seconds, read once per iteration. */
+/* Returns the time in seconds. The clock is read once per iteration. */
 static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
 {
     if (!h->budget.second)
@@ -98,7 +100,8 @@ static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
     return h->budget.second;
 }
 
-/* Adds ticks. Returns true if events have used up their time in this loop iteration. */
+/* Counts ticks (budget.h). Returns true if events have used up their time in this loop
+ * iteration. */
 static inline bool loop_event_time_is_used_up(struct gateway_loop *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;

@@ -128,7 +128,8 @@ void gateway_socket_on_output_sent(struct websocket *ws)
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel the encoding of a long dispatch of the session that the socket had before. */
+    /* The socket's former session may have a long dispatch that is still being encoded: cancel
+     * that. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -142,7 +143,8 @@ void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
     deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
 }
 
-/* The socket stays open: after op 9 the client may identify again on it. */
+/* Detaches the session from the socket. The socket stays open, because the client may identify
+ * again on it after op 9. */
 void gateway_socket_detach_session(struct gateway_socket *p)
 {
     p->state = SOCKET_UNAUTHENTICATED;
@@ -171,7 +173,7 @@ void gateway_socket_on_heartbeat(struct gateway_socket *p)
 {
     bool person = p->state == SOCKET_HAS_SESSION && !p->session->bot;
 
-    /* User clients read "d" of every opcode as an object, so it must not be null. */
+    /* User clients expect an object as "d" of every opcode; null is only sent to bots. */
     send_opcode_to_client(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
@@ -235,7 +237,8 @@ static const struct schema envelope_schema = {
 };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-/* The rate limit window starts with its first message, as in clients that limit themselves. */
+/* Counts a message and checks the rate limit. The rate limit window starts with its first message,
+ * as in clients that limit themselves. */
 static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
 {
     uint32_t now = (uint32_t)clock_steady_ms();
@@ -253,7 +256,8 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Writes what is wrong with the fields of a message, for the traffic log; not the token itself. */
+/* Returns a text for the traffic log: what is wrong with the fields of a message. The text never
+ * contains the token. */
 static struct str describe_malformed_payload(const struct opcode_row *row, const struct form *form,
                                              struct arena *arena)
 {
@@ -309,7 +313,8 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             return;
         }
     } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
-        /* Between IDENTIFY and READY other opcodes are ignored instead of refused. */
+        /* After IDENTIFY and before READY, other opcodes are ignored. Before IDENTIFY, the socket
+         * is closed. */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;

@@ -19,16 +19,19 @@ enum {
     HEARTBEAT_MS = 41250,
     /* Delay of HELLO: some clients drop bytes that arrive together with the upgrade response. */
     HELLO_MS = 100,
-    HEARTBEAT_OVERDUE_MS =
-        HEARTBEAT_MS * 3 / 2,             /* time without a heartbeat after which op 1 is sent */
-    HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2, /* ms without an answer to op 1 that end the connection */
-    UNAUTHENTICATED_MS = 60 * 1000, /* an unauthenticated socket without heartbeats is closed */
+    /* Time without a heartbeat from the client after which the server sends op 1. */
+    HEARTBEAT_OVERDUE_MS = HEARTBEAT_MS * 3 / 2,
+    /* Time to answer op 1, in ms; then the connection is closed. */
+    HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2,
+    /* An unauthenticated socket that sends no heartbeats is closed after this time, in ms. */
+    UNAUTHENTICATED_MS = 60 * 1000,
     UNAUTHENTICATED_MAX_MS = 15 * 60 * 1000,
-    INVALIDATED_MS = 10 * 1000, /* a client that does not IDENTIFY after op 9 is disconnected */
+    /* A client that does not IDENTIFY within this time after op 9 is disconnected. */
+    INVALIDATED_MS = 10 * 1000,
 
     UNAUTHENTICATED_UNSENT_MAX = 16 * 1024, /* limit of unsent bytes of an unauthenticated socket */
     SOCKET_UNSENT_MAX =
-        64 * 1024, /* limit of unsent bytes; more events wait in the replay buffer */
+        64 * 1024, /* maximum of unsent bytes of a socket; later events wait in the replay buffer */
 };
 
 enum gateway_socket_state {
@@ -40,17 +43,18 @@ enum gateway_socket_state {
 struct caller;
 
 struct gateway_socket {
-    struct link link; /* link in the loop's list of sockets, `peers` */
+    struct link link; /* link in gateway_loop.peers, the loop's list of sockets */
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
     const struct wire_format *dialect;
     struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
-    /* In state SOCKET_AUTHENTICATING: address of authentication.socket; otherwise NULL. */
+    /* In state SOCKET_AUTHENTICATING: address of the pointer authentication.socket, which is set to
+     * NULL if the socket closes. In other states NULL. */
     struct gateway_socket **request_socket;
     struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
     struct zstd *zstd;
-    struct background_encoding
-        *encoding; /* long dispatch that is being encoded, or NULL; later dispatches wait */
+    /* The long dispatch that is being encoded, or NULL; later dispatches wait for it. */
+    struct background_encoding *encoding;
     struct delayed_op
         *delayed_ops; /* messages that wait while the thread pool uses the zstd stream */
     int64_t since_ms;
@@ -63,7 +67,7 @@ struct gateway_socket {
     bool lent;      /* the thread pool uses the zstd stream (background_encoding.h) */
     bool compress;  /* each message is a complete zlib stream */
     bool closing;
-    bool counted;     /* counted among the unauthenticated sockets of its address */
+    bool counted;     /* the socket is counted among the unauthenticated sockets of its address */
     bool invalidated; /* op 9 was sent, so the client must identify again */
 };
 
@@ -75,14 +79,14 @@ void gateway_socket_on_shutdown(struct websocket *ws);
 void gateway_socket_on_output_sent(struct websocket *ws);
 
 void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason);
-/* Closes a socket without a session; caller and cause are for the traffic log. */
+/* Closes a socket without a session. `caller` and `cause` are for the traffic log. */
 void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
                            const struct caller *caller, struct str cause);
-/* Attaches a session to the socket; heartbeats are required from now on. */
+/* Attaches a session to the socket. From now on the client must send heartbeats. */
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_detach_session(struct gateway_socket *p);
-/* Closes the socket in 10 s if the client does not identify, because some clients ignore op 9 after
- * READY. */
+/* Closes the socket after 10 s if the client does not identify, because some clients ignore op 9
+ * after READY. */
 void gateway_socket_require_identify_soon(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
 void gateway_socket_on_heartbeat(struct gateway_socket *p);

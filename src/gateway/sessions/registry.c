@@ -53,7 +53,7 @@ static unsigned session_starts_today(const struct gateway_account *a)
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Raises the account's number of session starts of today to at least `known`. */
+/* Sets the account's number of session starts of today to `known` if it is lower. */
 static void raise_session_starts_today(struct gateway_account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);
@@ -207,7 +207,7 @@ void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gatew
     pthread_mutex_unlock(&g->lock);
 }
 
-/* The first half of a session id is the session's number. */
+/* Reads the session's number from a session id: the first half of the id. */
 bool session_id_parse(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
@@ -256,7 +256,8 @@ static int64_t *session_start_bucket_of_key(struct gateway_account *a, uint32_t 
     return &a->others[key - 1];
 }
 
-/* Token bucket per rate limit key: five session starts at once, then one every five seconds. */
+/* Takes a token from the token bucket of a rate limit key: the bucket allows five session starts at
+ * once, then one every five seconds. */
 static bool session_start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;
@@ -282,7 +283,8 @@ bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shar
         return true;
     pthread_mutex_lock(&g->lock);
     struct gateway_account *a = account_get_or_create(g, id);
-    /* The store also counts sessions that were started before a restart or on another node. */
+    /* The number in the store includes sessions that were started before a restart or on other
+     * nodes. */
     raise_session_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               session_start_bucket_consume(

@@ -33,16 +33,18 @@ struct gateway {
     _Atomic uint32_t replicated_by;   /* identity of the node that has this node's replica, or 0 */
     struct log_page_cache *log_pages; /* NULL without an event log */
     struct session_directory
-        *directory; /* sessions of other nodes; NULL if nodes do not share them */
+        *directory; /* sessions of other nodes; NULL if nodes do not publish their sessions */
     struct loops *loops;
     struct gateway_loop **gateway_loops;
-    _Atomic unsigned gateway_loop_count;  /* 0 before the start and after the stop */
+    /* Number of loops with gateway state; 0 before the start and after the stop. */
+    _Atomic unsigned gateway_loop_count;
     struct loop_event_counter *delivered; /* events sent to sessions, per loop */
     unsigned loop_count;
     pthread_mutex_t lock; /* protects the next six members */
     struct map sessions;  /* session number -> struct session */
     struct map remotes;   /* session number -> struct remote_session */
-    /* Session number -> struct gateway_loop, of sessions that are requested from other nodes. */
+    /* Session number -> the struct gateway_loop on which the session will arrive. Contains sessions
+     * that this node has requested from other nodes. */
     struct map arriving;
     struct map accounts;        /* user id -> struct gateway_account */
     struct map unauthenticated; /* hash of address -> number of unauthenticated sockets */
@@ -52,16 +54,20 @@ struct gateway {
     pthread_mutex_t publishing;
     /* Number of the last published event; written with the lock `publishing` held. */
     _Atomic uint64_t published;
-    struct event_batch *unread_entries; /* not posted yet, or NULL; needs the lock `publishing` */
-    uint64_t first_number; /* in a cluster: events up to this number are older than this process */
+    /* Unread entries that were collected, but not posted to the loops yet; NULL if there are none.
+     * Needs the lock `publishing`. */
+    struct event_batch *unread_entries;
+    /* In a cluster: events up to this number were published before this process started. */
+    uint64_t first_number;
     _Atomic bool draining;
     _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */
     _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
     struct gateway_counters count;
-    unsigned cluster_heartbeats; /* heartbeats of this node as the first of the cluster */
+    /* Number of heartbeats at which this node was the first node of the cluster. */
+    unsigned cluster_heartbeats;
 };
 
-/* The presence last announced for an account, or for one shard of a bot. */
+/* The presence that was last announced for an account, or for one shard of a bot. */
 struct announced_presence {
     struct announced_presence *next;
     uint32_t shard_id, shard_count;
@@ -69,12 +75,13 @@ struct announced_presence {
     uint64_t activities; /* hash of the activities, or 0 */
 };
 
-/* A session of another node. Changed by one thread, with the gateway's lock held. */
+/* A session of another node. Only one thread changes it, with the gateway's lock held. */
 struct remote_session {
     struct link of_user; /* link in the list `remotes` of the session's account */
-    struct link of_node; /* link in the list of sessions of its node */
+    struct link of_node; /* link in the list of sessions of the other node */
     uint32_t server;
-    uint32_t round; /* last full update that contained this session (presence/directory_nodes.c) */
+    /* Number of the last full update that contained this session (presence/directory_nodes.c). */
+    uint32_t round;
     uint64_t number;
     snowflake user_id;
     uint32_t shard_id, shard_count;
@@ -84,7 +91,8 @@ struct remote_session {
     struct str presence; /* JSON of activities, on the heap; p is NULL if there are none */
     snowflake *guilds;   /* ids of the session's guilds, on the heap */
     size_t guild_count;
-    size_t small_count; /* guilds up to SMALL_GUILD_MEMBERS, which are first in `guilds` */
+    /* Number of guilds with up to SMALL_GUILD_MEMBERS members; these are first in `guilds`. */
+    size_t small_count;
 };
 
 /* An account that has sessions now, or has started sessions today. */
@@ -92,7 +100,8 @@ struct gateway_account {
     snowflake id;
     struct link sessions;
     struct link remotes; /* struct remote_session */
-    /* First entry of a bot's list, one per shard; shard_count is 0 if no presence was announced. */
+    /* Head of a list, with one entry per shard of a bot. shard_count is 0 if no presence was
+     * announced. */
     struct announced_presence announced;
     unsigned session_count, remote_count, task_count;
     uint16_t starts;     /* number of sessions started on starts_day */
@@ -101,17 +110,18 @@ struct gateway_account {
     int64_t *others;     /* full_ms of the rate limit keys 1 to GATEWAY_CONCURRENCY - 1, or NULL */
 };
 
-/* Returns the announced presence of a shard; creates it if needed. Needs the gateway's lock. */
+/* Returns the announced presence of a shard. If there is none, creates it. Needs the gateway's
+ * lock. */
 struct announced_presence *account_get_announced_presence(struct gateway_account *a,
                                                           uint32_t shard_id, uint32_t shard_count);
 void gateway_account_free(struct gateway_account *a);
-/* Add the remote session to its account and to the map of remote sessions, or remove it. Needs the
- * gateway's lock. */
+/* Add a remote session to its account and to the map of remote sessions, or remove it from both.
+ * Both functions need the gateway's lock. */
 void remote_session_add(struct gateway *g, struct remote_session *r);
 void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */
 
-/* Returns false if the address has too many unauthenticated sockets. */
+/* Counts an unauthenticated socket of the address. Returns false if the address has too many. */
 bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key);
 void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key);
 /* Adds the session unless its account has too many. Returns whether the session was added. */
@@ -119,18 +129,18 @@ bool registry_add_session(struct gateway *g, struct session *s);
 /* Adds a session that was restored from another process, without a limit. */
 void registry_add_restored_session(struct gateway *g, struct session *s);
 void registry_remove_session(struct gateway *g, struct session *s);
-/* Returns the session if it is on this loop, otherwise NULL. Call it on that loop. */
+/* Returns the session if it is on loop h, otherwise NULL. Must be called on that loop. */
 struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t number);
 /* Parses the session number from a session id. Returns false if the id is not valid. */
 bool session_id_parse(struct str id, uint64_t *ret_number);
-/* Returns the loop that has the session or will receive it, or NULL. */
+/* Returns the loop that has the session, or on which it will arrive; NULL if there is none. */
 struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number);
 bool registry_has_session(struct gateway *g, uint64_t number);
-/* Counts a session start of the account, if its limits allow another session of this shard now.
- * `known` is a lower bound of today's starts; *ret is the new count. */
+/* Counts a session start of the account. Returns false if the account's limits do not allow another
+ * session of this shard now. `known` is a lower bound of today's starts; *ret is the new number. */
 bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
                                   int64_t *ret);
-/* Recent session starts of an account, as nodes of a cluster send them to each other. */
+/* Recent session starts of an account, as nodes of a cluster report them to other nodes. */
 struct session_starts {
     snowflake user_id;
     uint32_t key; /* rate limit key: shard id modulo GATEWAY_CONCURRENCY */

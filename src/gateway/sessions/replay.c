@@ -3,14 +3,16 @@
 
 #include "base/mem.h"
 
-enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* entries per page; each page has twice as many */
+/* First page: 8 entries; each further page has twice as many as the one before, up to 256. */
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 };
 
 static uint32_t replay_page_entry_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
 
-/* Checks the newest page first, because most entries are read from it. */
+/* Returns a dispatch of the buffer. Checks the newest page first, because most dispatches are read
+ * from it. */
 const struct replay_entry *replay_buffer_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
@@ -80,7 +82,8 @@ void replay_buffer_evict_expired(struct replay_buffer *r, int64_t now_s)
     replay_buffer_evict_until_entries_fit(r, 0, 0, now_s);
 }
 
-/* Evicts old entries before it adds the event, so that the buffer never exceeds its limits. */
+/* Adds an event. Old entries are evicted before that, so that the buffer never exceeds its
+ * limits. */
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
                        int64_t now_s)
 {

@@ -4,33 +4,35 @@
 
 #include "gateway/wire/gateway_event.h"
 
-/* An entry of the replay buffer; small, because a busy session has thousands of them. */
+/* A dispatch in the replay buffer. The struct is small, because a busy session has thousands of
+ * them. */
 struct replay_entry {
     struct gateway_event *event;
     uint32_t at_s; /* Unix time in seconds, until 2106 */
     uint8_t form;
 };
 
-/* A page of entries. Pages do not move when the buffer grows: reallocation in ten thousand sessions
- * that receive the same events would fragment the heap. */
+/* A page of dispatches. Pages do not move when the buffer grows: reallocation in ten thousand
+ * sessions that receive the same events would fragment the heap. */
 struct replay_page {
     struct replay_page *next; /* next newer page */
     uint16_t cap, first, end;
     struct replay_entry items[];
 };
 
-/* The newest entry has the session's current seq. */
+/* The last dispatches of a session. The newest one has the session's current seq. */
 struct replay_buffer {
     struct replay_page *oldest, *newest;
     uint32_t count;
-    /* Time of the oldest entry, so that replay_buffer_add need not read the oldest page. */
+    /* Time of the oldest entry. It is stored here so that replay_buffer_add need not read the
+     * oldest page. */
     uint32_t oldest_s;
     size_t bytes;
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
-/* A client that is this many events or bytes behind is disconnected; the other half of the buffer
- * is left for RESUME. */
+/* A client is disconnected if more than this many events or bytes were not sent to it. The other
+ * half of the buffer is left for events that happen before RESUME. */
 enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,

@@ -72,13 +72,14 @@ void send_opcode_to_client(struct gateway_socket *p, enum opcode op, struct str 
     send_output_buffer(p, text);
 }
 
-/* Frames of connections with their own compression state cannot be shared. */
+/* Connections with compression state of their own cannot use frames that sockets share. */
 static bool socket_can_use_shared_frames(const struct gateway_socket *p)
 {
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* Sends an event for one session, such as READY. It may be large, so it is copied only once. */
+/* Sends an event that only one session gets, such as READY. The event may be large, so it is copied
+ * only once. */
 static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                 unsigned form)
 {

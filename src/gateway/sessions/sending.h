@@ -12,8 +12,9 @@ void send_opcode_to_client(struct gateway_socket *p, enum opcode op, struct str 
 void send_dispatch_to_client(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);
 
-/* Creates an encoder without compressor and arena, for another thread. The encoder owns the
- * socket's zstd stream until it is returned; messages that need the stream wait meanwhile. */
+/* Creates an encoder for another thread, without compressor and arena. The encoder owns the
+ * socket's zstd stream until message_encoder_return_from_thread. Messages that need the stream wait
+ * meanwhile. */
 void message_encoder_lend_to_thread(struct gateway_socket *p, struct message_encoder *ret);
 void message_encoder_return_from_thread(struct gateway_socket *p, struct message_encoder *c);
 void send_encoded_message_to_client(struct gateway_socket *p, struct buf *message, bool text);

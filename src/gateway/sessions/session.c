@@ -90,7 +90,8 @@ struct client_presence *session_get_or_create_presence_state(struct session *s)
     return s->client_presence;
 }
 
-/* Creates the state with the whole session marked as unsent, because it is not replicated yet. */
+/* Returns the cluster state of the session. A new state has the whole session marked as unsent,
+ * because the session is not replicated yet. */
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s)
 {
     if (!s->sync) {
@@ -139,8 +140,8 @@ static void session_unref_client_name(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
-    /* The node that continues the session announces the presence: other users must not see the
-     * account offline meanwhile. */
+    /* If another node continues the session, that node announces the presence: other users must not
+     * see the account offline meanwhile. */
     bool stays_shown =
         s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
@@ -238,8 +239,8 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Disconnects a client that is too far behind; the client may resume. Until then unsent events wait
- * in the replay buffer at almost no cost. */
+/* Disconnects a client that is too far behind; the client may resume. After that, unsent events
+ * wait in the replay buffer at almost no cost. */
 static void disconnect_slow_client(struct session *s)
 {
     atomic_fetch_add_explicit(&s->gateway_loop->gateway->count.disconnected_slow, 1,
@@ -289,16 +290,17 @@ static bool client_is_too_far_behind(const struct session *s)
            s->seq - s->output.sent > s->replay.count;
 }
 
-/* Tasks wait while the socket has a backlog: two large guilds in a row would exceed the limit of
- * unsent bytes. A disconnected session has no backlog, because its events go to the replay
- * buffer. */
+/* Returns whether the socket has a backlog. Session tasks wait then, because two large guilds in a
+ * row would exceed the limit of unsent bytes. A disconnected session has no backlog, because its
+ * events go to the replay buffer. */
 bool session_has_unsent_data(const struct session *s)
 {
     return s->socket && (s->socket->encoding || s->output.sent < s->seq ||
                          websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event of the replay buffer; if earlier events wait, it waits behind them. */
+/* Sends the newest event of the replay buffer. If earlier events are unsent, the event waits in the
+ * buffer until they are sent. */
 static void send_or_queue_newest_event(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;

@@ -14,8 +14,9 @@ struct gateway_socket;
 
 enum {
     PRESENCE_MS = 20 * 1000,        /* window of the presence rate limit, in ms */
-    SESSION_EXPIRY_MS = 180 * 1000, /* disconnected sessions end after this time, in ms */
-    SHOW_OFFLINE_MS = 60 * 1000,    /* disconnected sessions are shown as offline after this time */
+    SESSION_EXPIRY_MS = 180 * 1000, /* time after which a disconnected session ends, in ms */
+    /* Time after which a disconnected session is shown as offline, in ms. */
+    SHOW_OFFLINE_MS = 60 * 1000,
     SESSION_ID = 32,
 };
 
@@ -31,9 +32,10 @@ enum session_state {
     SESSION_IDENTIFYING,  /* READY was not sent; the session is not visible to others */
     SESSION_LIVE,         /* the session has a connection */
     SESSION_DISCONNECTED, /* the connection is lost; the session may be resumed on this node */
-    SESSION_ARRIVING,     /* the session moves to its client's loop, until missed events are sent */
-    /* The session is rebuilt from the journal of a crashed node, until all missed events are
-     * sent. */
+    /* The session moves to its client's loop, and not all missed events are sent yet. */
+    SESSION_ARRIVING,
+    /* The session was rebuilt from the journal of a crashed node, and not all missed events are
+     * sent yet. */
     SESSION_RECOVERED,
     SESSION_MOVING,    /* is being released to another node */
     SESSION_SUSPENDED, /* was stored because this node stops */
@@ -71,15 +73,16 @@ struct session_tasks {
     unsigned count;
 };
 
-/* State that other nodes have received of the session (directory and replica). */
+/* Which state of the session other nodes have received (directory and replica). */
 struct session_cluster_state {
     struct session *session;
     struct link unpublished; /* link in the loop's list of unpublished presences */
     /* Link in the list of struct journal_replication while journal records are not replicated. */
     struct link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
-    uint32_t round;          /* replication round in which the whole session was sent */
-    bool whole;              /* the whole session must be sent to the replica */
+    /* Number of the replication round (full resend) in which the whole session was sent. */
+    uint32_t round;
+    bool whole; /* the whole session must be sent to the replica */
 };
 
 /* --- parts of every session ----------------------------------------------------------- */
@@ -95,13 +98,13 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* The session is shown as offline, because it is disconnected; changed with the gateway's lock
-     * held. */
+    /* True if the session is shown as offline, because it is disconnected. Changed with the
+     * gateway's lock held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };
 
-/* Progress of sending to the socket; later dispatches wait in the replay buffer. */
+/* Which dispatches were sent to the socket; later dispatches wait in the replay buffer. */
 struct session_send_progress {
     uint64_t sent; /* last seq that was sent */
     /* Last seq to replay after RESUME; replayed events do not count as backlog. */
@@ -109,9 +112,11 @@ struct session_send_progress {
 };
 
 struct session_resume_state {
-    uint64_t delivered_elsewhere; /* last event number that another loop or node sent */
-    uint64_t connection_number;   /* number of the connection that resumed the session */
-    struct journal_slot *slot;    /* the session's slot in the journal, or NULL */
+    /* Number of the last event that the session's former loop or node has sent. */
+    uint64_t delivered_elsewhere;
+    /* Number of the connection with which the session was last resumed. */
+    uint64_t connection_number;
+    struct journal_slot *slot; /* the session's slot in the journal, or NULL */
 };
 
 struct session {
@@ -120,7 +125,7 @@ struct session {
     struct gateway_socket *socket; /* NULL if the client is disconnected */
     struct replay_buffer replay;
     uint64_t number;    /* first half of the session id */
-    uint64_t presences; /* READY included presences up to this event number */
+    uint64_t presences; /* number of the last event whose presence changes READY included */
     uint64_t seq;
     struct session_resume_state resume;
     struct session_send_progress output;
@@ -130,7 +135,8 @@ struct session {
     bool listed;          /* the session is in the registry; used only on its loop */
     unsigned char state;  /* enum session_state; set with the gateway's lock held */
     struct session_presence presence;
-    bool enters_lists; /* some member list subscriptions of the session are not set up yet */
+    /* Some member list subscriptions of the session still have to be added to their lists. */
+    bool enters_lists;
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
@@ -155,8 +161,8 @@ static inline bool session_is_ready(const struct session *s)
     return s->state != SESSION_IDENTIFYING;
 }
 
-/* Returns whether another process continues the session, so that its end in this process has no
- * visible effects. */
+/* Returns whether another process continues the session: then its end in this process is not
+ * visible to other users. */
 static inline bool session_continues_in_other_process(const struct session *s)
 {
     return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
@@ -183,10 +189,11 @@ static inline unsigned session_count_tasks(const struct session *s)
     return s->tasks ? s->tasks->count : 0;
 }
 
-/* Return the presence, or the cluster state, of the session; create it if the session has none. */
+/* Return the presence or the cluster state of the session. Create it if the session has none. */
 struct client_presence *session_get_or_create_presence_state(struct session *s);
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
-/* Sets "os|browser|device". Call it only before the session is in the registry. */
+/* Sets the client name "os|browser|device". Must be called before the session is in the
+ * registry. */
 void session_set_client_name(struct session *s, const char *client);
 void session_id_format(const struct session *s, char out[SESSION_ID + 1]);
 bool session_has_id(const struct session *s, struct str id);
@@ -202,8 +209,8 @@ void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalidate_and_end(
     struct gateway_socket *p); /* sends op 9 and ends the session, if there is one */
-/* Sends op 9 in a later loop message, for callers that are delivering an event: the end of a
- * session frees its subscriptions and their topics. */
+/* Sends op 9 in a later loop message. For callers that are delivering an event: a session that ends
+ * immediately would free its subscriptions and their topics. */
 void session_schedule_invalidation(struct gateway_loop *h, uint64_t number);
 /* session_detach_from_loop removes the session from its loop before a move; session_attach_to_loop
  * adds it to a loop. */
@@ -216,7 +223,7 @@ void session_deliver_payload(struct session *s, enum event event, struct str pay
 /* Creates an event from a buffer, clears the buffer, and sends the event. If the buffer overflowed,
  * the session is invalidated. */
 void session_deliver_payload_buf(struct session *s, enum event event, struct buf *payload);
-/* Sends waiting events until the socket's buffer is full. */
+/* Sends events that wait in the replay buffer until the socket's buffer is full. */
 void session_send_waiting_events(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_unsent_data(const struct session *s);
@@ -230,7 +237,7 @@ bool session_shard_has_guild(const struct session *s, snowflake guild_id);
 struct payload_recipient payload_recipient_of_session(const struct session *s);
 struct gateway_hook_session gateway_hook_session_of(const struct session *s);
 
-/* Sends the events after `seq`, which must be in the replay buffer, then RESUMED. */
+/* Sends the events after `seq`, which must be in the replay buffer, and then RESUMED. */
 void session_replay_events_after(struct session *s, uint64_t seq);
 
 #endif

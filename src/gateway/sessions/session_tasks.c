@@ -1,7 +1,8 @@
 /* session_tasks.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
- * A step is a store read and the events created from its result. The next step starts when the
- * socket has accepted these events, so that one session fills neither the loop nor memory. */
+ * A step is a store read, followed by the events that are created from its result. The next step
+ * starts when the socket has accepted these events. So one session fills neither the loop nor
+ * memory. */
 #include "gateway/sessions/session_tasks.h"
 
 #include "base/mem.h"
@@ -12,8 +13,8 @@
 
 enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
 
-/* Changing the account's task count needs the gateway's lock, because the account's sessions may be
- * on several loops. */
+/* Changes the number of tasks of the session and of its account. The account's number needs the
+ * gateway's lock, because the account's sessions may be on several loops. */
 static void change_session_task_counts(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -27,7 +28,8 @@ static void change_session_task_counts(struct session *s, unsigned more, unsigne
     journal_record_session_tasks(s);
 }
 
-/* The first task of a session is always accepted, because it sends the session's guilds. */
+/* Returns whether the session or its account has too many tasks. The first task of a session is
+ * always accepted, because it sends the session's guilds. */
 static bool has_too_many_tasks(const struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -69,9 +71,10 @@ static void session_tasks_free(struct session *s)
     s->tasks = NULL;
 }
 
-/* Tasks run one after the other, so a request waits until all guilds were sent. The task that sends
- * guilds also runs while the session is disconnected; its events go to the replay buffer. A request
- * waits for the next connection, because its response would exceed the replay buffer. */
+/* Returns whether the session's first task can run its next step. Tasks run one after the other, so
+ * a request waits until all guilds were sent. The task that sends guilds also runs while the
+ * session is disconnected; its events go to the replay buffer. A request waits for the next
+ * connection, because its response would exceed the replay buffer. */
 static bool session_task_can_continue(const struct session *s)
 {
     const struct session_task *e = first_session_task(s);
@@ -137,8 +140,8 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     begin_ordered_session_read(h, &e->store_read);
 }
 
-/* Runs the next step of sessions that can continue. A session whose socket has a backlog waits
- * until the socket has sent it. */
+/* Runs the next task step of each session that can continue. A session whose socket has a backlog
+ * waits until the socket has sent the backlog. */
 void run_session_tasks(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, session_tasks.post);

@@ -6,8 +6,8 @@
 
 struct session;
 
-/* A task runs one step at a time, as fast as the session's socket accepts the events. The task is
- * freed with the session. */
+/* A task of a session. Its steps run one after the other, as fast as the session's socket accepts
+ * the events. If the session ends, the task is freed. */
 struct session_task {
     struct session_store_read store_read; /* store read of the current step */
     struct link of_session;
@@ -24,8 +24,8 @@ struct session_task {
 /* Starts a task. If the session or its account has too many tasks, frees the task instead. */
 void session_task_begin(struct session *s, struct session_task *e);
 void session_tasks_abort(struct session *s);
-/* For a session that moves to another loop: its tasks move with it when none is in a step, so when
- * session_task_is_running returns false. */
+/* Returns whether a task of the session is in a step. If a session moves to another loop, its tasks
+ * move with it, but only while none is in a step. */
 bool session_task_is_running(const struct session *s);
 void session_tasks_detach(struct session *s);
 void session_tasks_attach(struct session *s);

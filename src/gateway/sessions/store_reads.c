@@ -13,8 +13,9 @@
 
 enum {
     ORDERED_READS_AT_ONCE = 8,
-    SNAPSHOT_POSITIONS_MAX =
-        4096, /* log positions recorded per read; beyond that, some events are delivered twice */
+    /* Maximum number of log positions recorded per read; if there are more, some events are
+     * delivered twice. */
+    SNAPSHOT_POSITIONS_MAX = 4096,
 };
 
 static void on_session_write_committed(struct work_item *w)
@@ -39,8 +40,8 @@ static enum err run_session_read(struct work_item *w, struct tx *tx)
     return e;
 }
 
-/* Returns whether the read saw a commit whose event is still queued. All events published before
- * the read began have arrived by now. */
+/* Returns whether the read saw a commit whose event is still queued. When this is called, all
+ * events that were published before the read began have arrived in the queue. */
 static bool session_read_saw_undelivered_events(const struct session_store_read *l)
 {
     const int64_t *seen = l->seen.items;
@@ -85,7 +86,7 @@ static void begin_session_store_read(struct gateway_loop *h, struct session_stor
                             : STORE_READ,
         .in_background = l->in_background,
         .owner = l->owner,
-        .urgent = l->blocks_events, /* the events of all sessions wait for an ordered read */
+        .urgent = l->blocks_events, /* an ordered read delays the events of all sessions */
         .name = "session",
         .loop = h->loop,
         .run = run_session_read,

@@ -1,9 +1,9 @@
 /* store_reads.h - store transactions of a loop, ordered with its events.
  *
- * A session is set up from a snapshot of the store and receives every later event. So events wait
- * in the queue while such an ordered read runs, and the read begins when the queue is empty. If the
- * queue does not become empty, the read begins after the events that were queued before it; the
- * session then gets some events that its snapshot already includes. */
+ * A session is set up from a snapshot of the store and then receives every later event. So events
+ * wait in the queue while such an ordered read runs, and the read begins when the queue is empty.
+ * If the queue does not become empty, the read begins after the events that were queued before it.
+ * Then the session may get events that its snapshot already includes. */
 #ifndef GATEWAY_SESSIONS_STORE_READS_H
 #define GATEWAY_SESSIONS_STORE_READS_H
 
@@ -22,18 +22,22 @@ struct session_store_read {
     struct arena *arena;
     bool blocks_events; /* ordered read: events wait while the transaction runs */
     bool writes;        /* the transaction writes */
-    bool own_rows;      /* uses STORE_APPEND, because no other write depends on the rows */
-    bool in_background; /* a background read, which may take long */
-    uint64_t owner;     /* owner for round-robin scheduling of background reads; 0 if none */
-    uint64_t after;     /* the read begins after the event with this number */
-    uint64_t since;     /* number of the last event published before the transaction began */
-    int64_t delivered_position; /* log position of the last event delivered before the transaction
-                                 * began */
-    int64_t passed;   /* event log position delivered at the start; for TEST_FAULT_CHECK_VIEWS */
-    struct list seen; /* log positions (int64_t) after delivered_position that the read saw */
+    bool own_rows; /* the write uses STORE_APPEND, because no other write depends on its rows */
+    bool in_background; /* the read may take long, so it runs on a background thread of the store */
+    /* Account id or other owner, for round-robin scheduling of background reads; 0 if none. */
+    uint64_t owner;
+    uint64_t after; /* the read begins after the delivery of the event with this number */
+    uint64_t since; /* number of the last event that was published before the transaction began */
+    /* Log position of the last event that was delivered before the transaction began. */
+    int64_t delivered_position;
+    /* Log position up to which events were delivered when the read began; for
+     * TEST_FAULT_CHECK_VIEWS. */
+    int64_t passed;
+    /* Log positions (int64_t) after delivered_position whose commits the read saw. */
+    struct list seen;
     enum err (*run)(struct session_store_read *l, struct tx *tx);
     void (*committed)(
-        struct session_store_read *l); /* called after a write, on a store thread; or NULL */
+        struct session_store_read *l); /* called after the write, on a store thread; or NULL */
     void (*done)(struct session_store_read *l, enum err e); /* frees the containing struct */
 };
 
@@ -42,7 +46,7 @@ struct store_reads {
     unsigned blocking;   /* number of running reads for which events wait */
     unsigned count;      /* number of all running reads */
     struct snapshot_positions
-        *seen;  /* while done() runs: log positions that the read saw, or NULL */
+        *seen;  /* while done() runs: the log positions in `seen` of the read, or NULL */
     bool ahead; /* while done() runs: the read saw commits whose events are still queued */
 };
 
@@ -56,9 +60,9 @@ void begin_session_read_now(
     struct gateway_loop *h,
     struct session_store_read *l); /* starts a read that does not wait for events */
 
-/* For the event queue: next_ordered_session_read_is_due returns whether the next ordered read may
- * begin, because all events before it are delivered; begin_due_ordered_session_reads starts some of
- * them. */
+/* For the event queue. next_ordered_session_read_is_due returns whether the next ordered read may
+ * begin, because all events before it were delivered. begin_due_ordered_session_reads starts some
+ * ordered reads. */
 bool next_ordered_session_read_is_due(const struct gateway_loop *h);
 void begin_due_ordered_session_reads(struct gateway_loop *h);
 

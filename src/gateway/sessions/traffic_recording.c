@@ -14,7 +14,8 @@ static struct traffic_ring *get_traffic_ring_of_socket(const struct gateway_sock
     return p->gateway_loop->gateway->options.traffic;
 }
 
-/* `caller` is the account of a socket without a session, or NULL; ignored for other sockets. */
+/* Adds a record. If the socket has no session, `caller` is its account, or NULL; if it has a
+ * session, `caller` is ignored. */
 static void add_traffic_record(struct gateway_socket *p, struct traffic_record *r,
                                const struct caller *caller, struct str texts[TRAFFIC_TEXTS])
 {
@@ -51,8 +52,8 @@ void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int
         record_opcode_message(p, kind, op, d);
 }
 
-/* Writes which messages or members a bot does not receive, or only without content, for lack of an
- * intent. */
+/* Returns a text: which messages or members the bot does not receive, or receives without content,
+ * because an intent is missing. */
 static struct str describe_missing_intents(const struct session *s, const struct gateway_event *n,
                                            unsigned form, struct str payload, struct arena *arena)
 {
@@ -84,7 +85,8 @@ static struct str describe_missing_intents(const struct session *s, const struct
     return text;
 }
 
-/* A separate function, so that the record is prepared only while recording is on. */
+/* Records an event. This is a separate function, so that the record is prepared only while
+ * recording is on. */
 static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                     unsigned form)
 {

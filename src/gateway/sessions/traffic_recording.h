@@ -13,7 +13,8 @@ struct gateway_socket;
 void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
 void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);
-/* `caller`: account of a socket without a session, or NULL. `cause` is a sentence, or empty. */
+/* `caller` is the account of a socket without a session, or NULL. `cause` is a sentence that
+ * explains the close, or empty. */
 void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
                           const struct caller *caller, struct str cause);
 

@@ -5,7 +5,8 @@
 
 struct guild_online_members {
     snowflake guild_id;
-    struct map users;  /* user id -> number of visible sessions, stored as the pointer value */
+    /* User id -> number of visible sessions of the user (the number is stored as the pointer). */
+    struct map users;
     unsigned watchers; /* number of loops that have member lists of the guild */
 };
 

@@ -13,7 +13,8 @@
 
 struct online_members {
     pthread_mutex_t lock;
-    struct map guilds;        /* guild id -> struct guild_online_members; no empty entries */
+    /* Guild id -> struct guild_online_members, only of guilds with online members. */
+    struct map guilds;
     _Atomic unsigned watched; /* number of guilds for which a loop has member lists */
 };
 
@@ -25,7 +26,7 @@ void online_members_add_session(struct online_members *all, snowflake guild_id, 
 void online_members_remove_session(struct online_members *all, snowflake guild_id,
                                    snowflake user_id);
 size_t online_members_count(struct online_members *all, snowflake guild_id);
-/* Returns a heap copy of the online users' ids; NULL if nobody is online. */
+/* Returns the ids of the online users, allocated on the heap; NULL if nobody is online. */
 snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_id,
                                    size_t *ret_count);
 

@@ -8,7 +8,7 @@
 #include "base/test_faults.h"
 #include "gateway/wire/gateway_event.h"
 
-/* Used by one loop only, so the reference count is not atomic. */
+/* A set of log positions. Only one loop uses it, so the reference count is not atomic. */
 struct snapshot_positions {
     unsigned refs;
     size_t count;

@@ -1,4 +1,5 @@
-/* snapshot_positions.h - event log positions that a snapshot of the store included early.
+/* snapshot_positions.h - event log positions whose changes a snapshot of the store included,
+ * although their events were still queued on the loop.
  *
  * A snapshot shows all commits, including some whose events are still queued on this loop. A
  * session that was set up from the snapshot must not receive those events again. Only a cluster has

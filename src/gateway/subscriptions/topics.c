@@ -67,7 +67,7 @@ static void insert_subscription_into_map(struct session_subscriptions *own,
     map_set_value(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
 }
 
-/* Adds a subscription, which was just appended to the session's list, to the session's map. */
+/* Adds a subscription to the session's map; it must be the last one in the session's list. */
 static void add_new_subscription_to_map(struct session_subscriptions *own,
                                         struct topic_subscription *seat)
 {
@@ -184,10 +184,10 @@ static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
     t->subscriptions[to]->index = to;
 }
 
-/* Removes a subscription by moving the last one into its slot. The first delivered_count
- * subscriptions have already got the event in progress and must stay in front of the others. So a
- * gap among them is filled with the last of them, whose slot is then filled with the last of all.
- * If all have got the event, both are the same subscription, which must not be moved twice. */
+/* Removes a subscription from the array. The first delivered_count subscriptions have already got
+ * the event in progress, and must stay in front of the others. A gap among them is filled with the
+ * last subscription that got the event. The gap that this leaves is filled with the last
+ * subscription of the array, unless that is the gap itself. */
 static void topic_remove_subscription(struct topic *t, uint32_t gap)
 {
     if (gap < t->delivered_count) {
@@ -222,7 +222,8 @@ static void free_some_old_guild_views(struct loop_message *post)
     post_freeing_of_old_guild_views(all);
 }
 
-/* Frees the view in steps, because the end of a bot's session may leave thousands of views. */
+/* Frees the view later, in steps, because the end of a bot's session may leave thousands of
+ * views. */
 static void free_guild_view_later(struct topics *all, struct guild_view *v)
 {
     if (!v || all->closing) {

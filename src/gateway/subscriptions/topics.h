@@ -23,7 +23,8 @@ struct topic_subscription {
     uint32_t index;         /* index in the topic's list */
     uint32_t session_index; /* index in the session's list */
     snowflake user_id;      /* account of the session */
-    /* Event log positions that the session's snapshot included; usually NULL. */
+    /* Event log positions whose changes the session's snapshot of the store included; usually
+     * NULL. */
     struct snapshot_positions *snapshot_positions;
     /* Only subscriptions to guilds have the fields below; other subscriptions are allocated with
      * SUBSCRIPTION_BYTES_OUTSIDE_GUILDS bytes. */
@@ -32,13 +33,13 @@ struct topic_subscription {
     uint32_t role_count;
     uint64_t base;
     int64_t restrained_until; /* member_restricted_until */
-    int64_t listed_ms;        /* when the session last requested all members of the guild, in ms */
+    int64_t listed_ms; /* when the session last requested all members of the guild (op 8), in ms */
     snowflake *roles;
 };
 
 enum { SUBSCRIPTION_BYTES_OUTSIDE_GUILDS = offsetof(struct topic_subscription, version) };
 
-/* Sets the event log positions that the session's snapshot included. */
+/* Sets the event log positions whose changes the session's snapshot of the store included. */
 void subscription_set_snapshot_positions(struct topic_subscription *seat,
                                          struct snapshot_positions *known);
 
@@ -47,7 +48,8 @@ struct session_subscriptions {
     snowflake user_id;
     struct topics *topics;             /* topics of the session's loop */
     struct topic_subscription **items; /* the capacity is a power of two, at least two */
-    struct map *map; /* index by topic, above LINEAR_SEARCH_MAX subscriptions; otherwise NULL */
+    /* Index by topic if there are more than LINEAR_SEARCH_MAX subscriptions; otherwise NULL. */
+    struct map *map;
     uint32_t count;
     bool visible; /* the session is visible, so its user counts as online in its guilds */
 };
@@ -56,10 +58,10 @@ struct topic {
     enum audience_kind kind;
     snowflake id;
     struct topic_subscription **subscriptions;
-    struct topic_subscription
-        *one; /* storage for a single subscription, because most accounts have one session */
+    /* Storage for `subscriptions` if there is only one, because most accounts have one session. */
+    struct topic_subscription *one;
     uint32_t count, cap;
-    /* Number of subscriptions, from the first, that already got the event in progress. */
+    /* Number of subscriptions at the front of the array that already got the event in progress. */
     uint32_t delivered_count;
     struct guild_view *view; /* permission data of the guild; NULL for other topics */
 };
@@ -67,7 +69,8 @@ struct topic {
 /* The topics of one loop. */
 struct topics {
     struct map map;
-    /* The topic whose event is being delivered; set to NULL if that topic is freed. */
+    /* Address of the pointer to the topic whose event is being delivered. The pointer is set to
+     * NULL if that topic is freed. */
     struct topic **delivering;
     struct loop *loop;
     struct online_members *online_members; /* online members of all loops, or NULL */
@@ -81,12 +84,13 @@ struct topics {
 };
 
 void topics_init(struct topics *all, struct loop *loop);
-/* Makes later calls free guild views at once, because the loop is about to stop. */
+/* Called when the loop is about to stop: after this call guild views are freed immediately, not in
+ * steps. */
 void topics_prepare_loop_stop(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 
-/* Creates the subscription, or returns the existing one. */
+/* Creates the subscription. If the session already has it, returns the existing one. */
 struct topic_subscription *session_subscription_add(struct session_subscriptions *own,
                                                     enum audience_kind kind, snowflake id);
 struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,
@@ -94,7 +98,7 @@ struct topic_subscription *session_subscription_find(const struct session_subscr
 void session_subscription_remove(struct session_subscriptions *own,
                                  struct topic_subscription *seat);
 void session_subscriptions_clear(struct session_subscriptions *own); /* removes all subscriptions */
-/* Sets whether the session counts as online for other users. */
+/* Sets whether the session counts as online in its guilds. */
 void session_set_counts_as_online(struct session_subscriptions *own, bool seen);
 void subscription_set_roles(struct topic_subscription *seat, const snowflake *ids, size_t count,
                             int64_t restrained_until);

@@ -12,14 +12,14 @@ struct zstd;
 struct message_encoder {
     const struct wire_format *dialect;
     bool compress; /* from IDENTIFY "compress": each message is a complete zlib stream */
-    bool begins;   /* the connection has sent no message yet; the first message is HELLO */
+    bool begins;   /* the next message is HELLO, the first message of the connection */
     struct compressor *packer;
     struct arena *arena;
     struct zstd *zstd; /* zstd stream of the connection, created at its first use */
 };
 
 /* encode_dispatch_prefix writes the bytes of a dispatch that precede its payload.
- * DISPATCH_JSON_AFTER_SEQ is the end of the JSON prefix, after the sequence number. */
+ * DISPATCH_JSON_AFTER_SEQ is the part of the JSON prefix that follows the sequence number. */
 enum { DISPATCH_PREFIX_MAX = 256 };
 #define DISPATCH_JSON_AFTER_SEQ ",\"op\":0,\"d\":"
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);

@@ -34,8 +34,8 @@ struct wire_formats {
     unsigned count;
 };
 
-/* Path of the gateway for clients that find it by Spacebar's discovery (/.well-known/spacebar).
- * Their READY has the form of Spacebar's servers. */
+/* Returns whether this is the path of the gateway for clients that find it by Spacebar's discovery
+ * (/.well-known/spacebar). Their READY has the form of Spacebar's servers. */
 bool gateway_path_is_spacebar(struct str path);
 
 void wire_formats_init(struct wire_formats *all);

@@ -110,7 +110,7 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     append_etf_tag(out, ETF_LIST);
     append_be32(out, 0);
     for (json_enter_container(r); json_next_item(r); count++) {
-        r->values = 0; /* resets the count for JSON_MAX_VALUES, a limit for input from clients */
+        r->values = 0; /* not input from a client: reset the count that JSON_MAX_VALUES limits */
         append_etf_value(r, out);
     }
     if (buf_is_full(out))
@@ -137,7 +137,8 @@ static void append_etf_map(struct json_reader *r, struct buf *out)
     overwrite_be32(out, begin + 1, count);
 }
 
-/* Recursion is bounded by the depth limit of the JSON reader. */
+/* Appends one JSON value as an ETF term. The JSON reader limits the depth, so the recursion is
+ * bounded. */
 static void append_etf_value(struct json_reader *r, struct buf *out)
 {
     struct str s;

@@ -95,7 +95,7 @@ static bool etf_read_float(struct etf_reader *t)
     return write_number_if_finite(t, d);
 }
 
-/* FLOAT_EXT is decimal text in a field of 31 bytes, padded with NUL. */
+/* Reads FLOAT_EXT: decimal text in a field of 31 bytes, padded with NUL. */
 static bool etf_read_decimal_float(struct etf_reader *t)
 {
     char text[ETF_FLOAT_BYTES + 1] = { 0 }, *end;

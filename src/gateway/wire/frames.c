@@ -75,8 +75,8 @@ static void shared_frame_write_prefix(struct shared_event_frame *f, uint64_t seq
     f->digits = form & PAYLOAD_ETF ? 0 : count_digits(seq);
 }
 
-/* Overwrites the sequence number in the frame. Returns false if the new number has another count of
- * digits; then the prefix must be written again. */
+/* Overwrites the sequence number in the frame. Returns false if the new number has more or fewer
+ * digits than the old one; then the prefix must be written again. */
 static bool shared_frame_overwrite_seq(struct shared_event_frame *f, uint64_t seq)
 {
     char *end = f->bytes.p + FRAME_PREFIX_SPACE - (sizeof DISPATCH_JSON_AFTER_SEQ - 1);

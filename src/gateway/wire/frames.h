@@ -13,7 +13,8 @@ struct shared_event_frame {
     struct gateway_event *event; /* event of the frame; NULL if no frame is built */
     struct buf bytes;            /* space for the prefix, then the bytes that all sockets share */
     size_t from;                 /* offset in `bytes` at which the frame begins */
-    /* Digits of the sequence number in the prefix; 0 if the number cannot be overwritten. */
+    /* Number of digits of the sequence number in the prefix; 0 if the sequence number cannot be
+     * overwritten. */
     unsigned digits;
 };
 

@@ -1,7 +1,8 @@
 /* gateway_event.h - a reference-counted event with its payload in every requested encoding.
  *
- * The payload exists once for all sessions and loops. The first loop that needs another form
- * (compressed, ETF, without message content) creates it. Shared between threads. */
+ * The payload exists once for all sessions and loops. When a loop needs the payload in another form
+ * (compressed, ETF, without message content), it creates that form for all loops. Events are shared
+ * between threads. */
 #ifndef GATEWAY_WIRE_GATEWAY_EVENT_H
 #define GATEWAY_WIRE_GATEWAY_EVENT_H
 
@@ -38,20 +39,21 @@ struct gateway_event {
     _Atomic unsigned refs;
     enum event type;
     struct audience to;
-    snowflake guild_id;   /* guild of an event whose audience is a user, or 0 */
-    uint64_t except;      /* number of a session that does not receive the event, or 0 */
-    uint64_t number;      /* publishing order, the same on all loops; 0 if not published */
+    snowflake guild_id; /* if the audience is a user: guild that the event is about, or 0 */
+    uint64_t except;    /* number of the session that must not receive the event, or 0 */
+    /* Number in publishing order, the same on all loops; 0 if the event is not published. */
+    uint64_t number;
     bool payload_on_heap; /* forms[0] is a separate allocation */
     _Atomic(struct sized_bytes *) forms[PAYLOAD_FORMS];
-    /* Last member: routing items, user ids of the audience and forms[0] follow in the same
-     * allocation. */
+    /* Must be the last member: the routing items, the user ids of the audience and forms[0] follow
+     * it in the same allocation. */
     struct event_routing routing;
 };
 
 /* Creates an event with one reference and a copy of the payload, without routing fields. */
 struct gateway_event *gateway_event_new(enum event event, struct audience to, struct str payload);
-/* Creates an event that takes over the memory of a buffer prepared by event_payload_begin, which
- * avoids a copy of long payloads. */
+/* Creates an event that takes over the memory of `payload`, so that long payloads are not copied.
+ * The buffer must have been prepared by event_payload_begin. */
 struct gateway_event *gateway_event_from_buf(enum event event, struct audience to,
                                              struct buf *payload);
 /* Initializes an empty buffer with space for a header in front of the payload. */
@@ -60,8 +62,9 @@ void event_payload_begin(struct buf *payload, size_t max);
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to);
 
-/* An unread entry stands for the events of a log entry that this node has not received. It has the
- * number of the last of these events, and log address keys (cluster/log_address.h). */
+/* Creates an unread entry, which stands for the events of a log entry that this node has not
+ * received. Its number is that of the last of these events; it has the log address keys of the log
+ * entry (cluster/log_address.h). */
 struct gateway_event *unread_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
                                        size_t key_count);
 
@@ -75,7 +78,7 @@ static inline int64_t unread_entry_position(const struct gateway_event *n)
     return (int64_t)n->to.id;
 }
 
-/* Returns the number of events of the entry. */
+/* Returns the number of events of an unread entry. */
 static inline uint64_t unread_entry_events(const struct gateway_event *n)
 {
     return n->guild_id;

@@ -55,10 +55,12 @@ struct request_sounds_message {
 /* The request for channel statuses (op 36) or channel info (op 43). */
 struct request_channel_info_message {
     snowflake guild_id;
-    struct list fields; /* names of fields (struct str), only in op 43; empty means all fields */
+    /* Names of requested fields (struct str), only in op 43; if empty, all fields are requested. */
+    struct list fields;
 };
 
-/* The member list subscription of one guild: op 14, and each guild of op 37. */
+/* The client's subscription to member lists of one guild: the data of op 14, or one guild in op
+ * 37. */
 struct guild_subscription {
     snowflake guild_id;                       /* set only in op 14 */
     struct list channels;                     /* items: struct requested_list_channel */

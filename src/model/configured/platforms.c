@@ -3,14 +3,14 @@
 
 enum { INTEGRATION_TYPES = 4, MAX_NAME_LENGTH = 32, MAX_TEXT_LENGTH = 512 };
 
-/* Types of integrations as stored; external platforms come first. */
+/* Types of integrations as the database stores them. External platforms come first. */
 static const char *const integration_type_names[INTEGRATION_TYPES] = { "platform_a", "platform_b",
                                                                        "service",
                                                                        "guild_subscription" };
 
 static struct {
     char words[INTEGRATION_TYPES]
-              [MAX_NAME_LENGTH + 1]; /* names that clients get instead of the types */
+              [MAX_NAME_LENGTH + 1]; /* names that clients get in place of the stored types */
     bool on[PLATFORM_COUNT];
     char url[PLATFORM_COUNT][MAX_TEXT_LENGTH + 1], key[PLATFORM_COUNT][MAX_TEXT_LENGTH + 1];
     snowflake partners_guild;

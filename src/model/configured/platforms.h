@@ -13,8 +13,8 @@ struct platform_options {
     const char *at[PLATFORM_COUNT]; /* "local", "off", or the base URL of the platform's provider */
     const char *key[PLATFORM_COUNT]; /* API key of the platform's provider */
     const char *words;               /* names that clients get: "platform_a:NAME,service:NAME" */
-    const char *partners_guild;      /* id of the guild that partners of platform A may join */
-    const char *partners_account;    /* "ID:NAME" of the account that invites partners */
+    const char *partners_guild; /* id of the guild that partners of platform A may join, as text */
+    const char *partners_account; /* "ID:NAME" of the account that invites partners */
 };
 /* Applies the options. Returns false if one is invalid; *ret_problem names option and reason. */
 bool platforms_configure(const struct platform_options *o, const char **ret_problem);
@@ -23,12 +23,13 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
 struct str platform_stored_name(enum platform p);
 /* Finds a platform by its stored name, or by the name that the operator configured for it. */
 enum platform platform_find_by_name(struct str word);
-/* Returns the integration type that clients get: the name that the operator configured, otherwise
- * the stored type. */
+/* Returns the integration type that clients get. This is the name that the operator configured, or
+ * the stored type if no name is configured. */
 struct str integration_displayed_type(struct str type);
 
 bool platform_is_enabled(enum platform p);
-/* Returns the provider's base URL, without a trailing slash; NULL pointer for a local platform. */
+/* Returns the base URL of the platform's provider, without a trailing slash; NULL pointer if the
+ * platform is local. */
 struct str platform_provider_url(enum platform p);
 struct str platform_provider_key(enum platform p);
 
@@ -37,8 +38,8 @@ snowflake partners_guild_id(void);
 struct str partners_account_id(void), partners_account_name(void);
 #define PARTNERS_INTEGRATION_ID "platform_a-partners"
 
-/* Type of a platform in JSON: accepts the stored name and the name that the operator configured;
- * the error code is BASE_TYPE_CHOICES. */
+/* JSON type of a platform. It accepts the stored name and the name that the operator configured.
+ * The error code for other values is BASE_TYPE_CHOICES. */
 extern const struct type type_platform;
 
 #endif

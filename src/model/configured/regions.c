@@ -8,7 +8,7 @@
 
 enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_CLIENT_NETWORKS = 256 };
 
-/* A client network and the best region for it. */
+/* A client network and the region that is best for its clients. */
 struct client_network {
     struct ip_network network;
     size_t region;
@@ -143,7 +143,8 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* Returns the region of the most specific network that contains the address, else the first one. */
+/* Returns the region of the most specific client network that contains the address. If no network
+ * contains it, returns the first region. */
 static size_t find_nearest_region(struct str address, bool vip)
 {
     struct ip_address a;

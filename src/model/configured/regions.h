@@ -12,23 +12,25 @@ struct voice_region {
 
 extern const struct type type_regions;
 
-/* Sets the regions from the configuration, "main:Main, eu:Europe". Returns false with the reason in
- * *ret_problem. All voice_regions_configure functions are called before the loops start. */
+/* Sets the regions from a text such as "main:Main, eu:Europe". If the text is invalid, returns
+ * false with the reason in *ret_problem. All voice_regions_configure functions are called before
+ * the event loops start. */
 bool voice_regions_configure(struct str list, const char **ret_problem);
-/* Adds regions for guilds with the feature VIP_REGIONS; called after voice_regions_configure. The
+/* Adds regions for guilds with the feature VIP_REGIONS. Called after voice_regions_configure. The
  * list may be empty. */
 bool voice_regions_configure_vip(struct str list, const char **ret_problem);
-/* Maps client networks to regions, "10.0.0.0/8=eu, 2001:db8::/32=us"; called last. */
+/* Sets which region is best for clients of which network, from a text such as "10.0.0.0/8=eu,
+ * 2001:db8::/32=us". Called after the other two configure functions. */
 bool voice_regions_configure_networks(struct str list, const char **ret_problem);
 
 /* Returns a list of struct voice_region, in the configured order. The optimal region is the one
- * configured for the client's network, otherwise the first. */
+ * that is configured for the client's network; if none is, the first region. */
 struct list voice_regions_for_client(struct arena *arena, struct str address, bool vip);
 bool voice_region_is_usable(struct str id, bool vip);
 struct str voice_region_find_optimal(struct str address, bool vip);
 
 /* Sets the voice endpoint: host and path, in which {region} stands for the region's id. NULL means
- * that there is no endpoint. The text is not copied. */
+ * that there is no endpoint. Only the pointer is stored, so the text must stay valid. */
 void voice_regions_set_endpoint(const char *pattern);
 const char *voice_regions_endpoint_pattern(void);
 struct str voice_region_fill_endpoint_pattern(struct arena *arena, struct str pattern,

@@ -136,7 +136,7 @@ size_t event_routing_size(const struct event_routing *f)
     return sizeof *f + f->count * routing_list_item_size(f);
 }
 
-/* Copies the first member of each list element, for example the id of a mentioned user. */
+/* Copies the first struct field of each list item, for example the id of a mentioned user. */
 static void copy_routing_list_items(struct event_routing *f, const struct list *list)
 {
     size_t size = routing_list_item_size(f),

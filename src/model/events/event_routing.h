@@ -15,9 +15,10 @@ enum event_routing_kind {
     ROUTING_GUILD,
     ROUTING_ROLE,
     ROUTING_CHANNEL, /* the items are struct overwrite */
-    ROUTING_MEMBER,  /* also for presences and voice states; the items are role ids */
+    /* For members, presences and voice states; the items are ids of the member's roles. */
+    ROUTING_MEMBER,
     ROUTING_MESSAGE, /* the items are ids of mentioned users */
-    ROUTING_USERS,   /* the items are ids of affected users */
+    ROUTING_USERS,   /* the items are ids of the users that the event affects */
 };
 
 struct event_routing {
@@ -40,22 +41,25 @@ struct event_routing {
             int64_t restrained_until; /* microseconds, see member_restricted_until */
         } member;
         struct {
-            snowflake author_id, application_id; /* each is 0 if unknown or absent */
+            /* Each id is 0 if it is unknown or the message has none. */
+            snowflake author_id, application_id;
         } message;
     };
 };
 
-/* Extracts the routing fields into the arena; returns NULL if the event has none. schema must be
- * the schema of the event. */
+/* Extracts the routing fields of an event into the arena. Returns NULL if the event has none.
+ * `schema` must be the schema of the event, `object` the struct from which its payload is
+ * encoded. */
 const struct event_routing *event_routing_extract(enum event event, const struct schema *schema,
                                                   const void *object, struct arena *arena);
 
-/* Returns ROUTING_NONE if the event has no routing fields. */
+/* Returns the kind of an event's routing fields; ROUTING_NONE if the event has none. */
 enum event_routing_kind event_routing_kind(enum event event);
 
 size_t event_routing_size(const struct event_routing *f); /* size in bytes, with the items */
 
-/* Return the items after the struct; f->kind determines their type. */
+/* Return the items that follow the struct. The items are ids or overwrites, depending on
+ * f->kind. */
 static inline const snowflake *event_routing_get_ids(const struct event_routing *f)
 {
     return (const snowflake *)(const void *)(f + 1);

@@ -34,24 +34,25 @@ static inline struct value optional_id_value(struct opt_id id)
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }
 
-/* Reads each row of a query into a new list element of `size` bytes, in the transaction's arena. */
+/* Reads each row of a query into a new item of a list. An item has `size` bytes. The list is in the
+ * transaction's arena. */
 #define tx_read_list(tx, sql, ...) tx_read_list_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_read_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                           size_t size, void (*read)(const struct rows *r, void *ret),
                           struct list *ret);
 
-/* Reads the first row of a query into *ret; returns `missing` if there is no row. */
+/* Reads the first row of a query into *ret. Returns the error `missing` if there is no row. */
 #define tx_read_first(tx, sql, ...) tx_read_first_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                            void (*read)(const struct rows *r, void *ret), void *ret,
                            enum err missing);
 
-/* Encode and decode a database column that contains JSON, at most 4 MiB. If the text is longer,
- * encoding marks the arena as incomplete (arena_mark_incomplete). If the text is invalid, decoding
- * returns NULL. */
+/* Encode and decode a database column that contains up to 4 MiB of JSON. If the JSON is longer,
+ * encoding marks the arena as incomplete (arena_mark_incomplete). If the text is not valid JSON of
+ * the type, decoding returns NULL. */
 struct str json_column_encode(struct arena *arena, const struct type *type, const void *value);
 const void *json_column_decode(struct arena *arena, const struct type *type, struct str text);
-/* Decodes a column that contains a JSON array; returns an empty list if the text is invalid. */
+/* Decodes a column that contains a JSON array. Returns an empty list if the text is invalid. */
 struct list json_column_decode_list(struct arena *arena, const struct type *type, struct str text);
 
 #endif

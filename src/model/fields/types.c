@@ -56,9 +56,9 @@ static const struct enum_choice locales[] = {
     { 0 },
 };
 
-/* Returns true for characters that break the line, change its direction or are invisible. Names
- * must not have them, because names appear inside other texts. The joiners U+200C and U+200D are
- * allowed, because emoji and some scripts need them. */
+/* Returns whether the character breaks the line, changes its direction or is invisible. Names must
+ * not contain such characters, because names appear inside other texts. The joiners U+200C and
+ * U+200D are allowed, because emoji and some scripts need them. */
 static bool is_invisible_character(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||

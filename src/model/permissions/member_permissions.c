@@ -4,11 +4,12 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* Permissions of a member who is timed out, pending, or below the verification level. */
+/* Permissions that remain for a member who is timed out, pending, or below the verification
+ * level. */
 static const uint64_t PERMISSIONS_WHEN_RESTRICTED =
     PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 
-/* Permissions that are lost without CONNECT in a voice channel. */
+/* Permissions in a voice channel that have no effect without CONNECT. */
 static const uint64_t PERMISSIONS_NEEDING_CONNECT =
     PERMISSION(PRIORITY_SPEAKER) | PERMISSION(STREAM) | PERMISSION(CONNECT) | PERMISSION(SPEAK) |
     PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS) | PERMISSION(MOVE_MEMBERS) |
@@ -21,7 +22,7 @@ static const uint64_t PERMISSIONS_NEEDING_SEND_MESSAGES =
     PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(ATTACH_FILES) |
     PERMISSION(EMBED_LINKS);
 
-/* Permissions of the guild as a whole, which are not lost without VIEW_CHANNEL. */
+/* Permissions in the guild as a whole. They stay valid in a channel without VIEW_CHANNEL. */
 static const uint64_t PERMISSIONS_OF_GUILD =
     PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |
     PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(VIEW_GUILD_INSIGHTS) |
@@ -35,7 +36,7 @@ static bool has_all_permissions(const struct permission_input *input)
 }
 
 /* Functions with a parameter `trace` are inlined into their callers. If a caller passes NULL, the
- * compiler removes the code that records steps. */
+ * compiler removes the code that records the steps of the computation. */
 #define TRACED static inline __attribute__((always_inline))
 
 void permission_trace_add(struct permission_trace *trace, const struct permission_step *step)
@@ -44,8 +45,8 @@ void permission_trace_add(struct permission_trace *trace, const struct permissio
         trace->steps[trace->count++] = *step;
 }
 
-/* If the step of the computation applies, removes the permissions outside `remaining` and records
- * the step. */
+/* If `applies` is true, removes all permissions outside `remaining` and records this step of the
+ * computation. */
 TRACED uint64_t limit_permissions(uint64_t permissions, bool applies, uint64_t remaining,
                                   enum permission_step_kind kind, struct permission_trace *trace)
 {
@@ -138,7 +139,8 @@ TRACED uint64_t apply_overwrite(uint64_t permissions, const struct overwrite *o,
     return after;
 }
 
-/* Records the overwrite of each role of the member; `roles` is the union of these overwrites. */
+/* Records the overwrite of each role of the member as a step. `roles` is the union of these
+ * overwrites. */
 static void permission_trace_add_role_overwrites(const struct permission_input *input,
                                                  const struct overwrite *overwrites, size_t count,
                                                  uint64_t permissions,
@@ -156,7 +158,8 @@ static void permission_trace_add_role_overwrites(const struct permission_input *
     }
 }
 
-/* Applies overwrites in the order of Discord: @everyone, all roles together, the member. */
+/* Applies the overwrites in the same order as Discord: @everyone, then all roles together, then the
+ * member. */
 TRACED uint64_t apply_overwrites(const struct permission_input *input,
                                  const struct overwrite *overwrites, size_t count,
                                  struct permission_trace *trace)
@@ -195,7 +198,7 @@ TRACED uint64_t remove_dependent_permissions(uint64_t permissions, int64_t type,
                              ~PERMISSIONS_NEEDING_SEND_MESSAGES, STEP_NEEDS_SEND, trace);
 }
 
-/* In threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. */
+/* In Discord threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. */
 TRACED uint64_t replace_send_permission(uint64_t permissions, struct permission_trace *trace)
 {
     permissions &= ~PERMISSION(SEND_MESSAGES);

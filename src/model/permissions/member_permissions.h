@@ -10,34 +10,37 @@
 struct permission_input {
     snowflake guild_id, user_id;
     bool owner;
-    bool timed_out; /* whether a timeout has not ended yet */
+    bool timed_out; /* whether the member has a timeout that has not ended yet */
     bool quarantined;
-    bool pending;           /* whether the member has not passed membership screening */
-    enum err unverified;    /* unmet requirement of the verification level, or OK */
+    bool pending; /* whether the member has not passed membership screening */
+    /* Error for the requirement of the verification level that the member does not meet; OK if all
+     * are met. */
+    enum err unverified;
     uint64_t base;          /* union of the permissions of @everyone and all roles */
     const snowflake *roles; /* role ids, without @everyone */
     size_t role_count;
 };
 
-/* The steps of a permission computation, recorded to explain its result. A step that does not apply
- * is not recorded. */
+/* The kinds of steps of a permission computation. The steps are recorded to explain the result. A
+ * step that does not apply is not recorded. */
 enum permission_step_kind {
-    STEP_ROLE,               /* a role grants `allow`; @everyone first */
-    STEP_OWNER,              /* the owner has all permissions */
-    STEP_ADMINISTRATOR,      /* so does a member with ADMINISTRATOR */
-    STEP_OVERWRITE_EVERYONE, /* channel overwrites apply in the order of these steps */
-    STEP_OVERWRITE_ROLE,     /* if overwrites of roles differ, the allow wins */
+    STEP_ROLE,          /* a role grants `allow`; @everyone first */
+    STEP_OWNER,         /* the guild's owner has all permissions */
+    STEP_ADMINISTRATOR, /* a member with ADMINISTRATOR has them, too */
+    /* Overwrites of the channel; they apply in the order of these three steps. */
+    STEP_OVERWRITE_EVERYONE,
+    STEP_OVERWRITE_ROLE, /* if overwrites of several roles contradict each other, allow wins */
     STEP_OVERWRITE_MEMBER,
     STEP_TIMED_OUT,
     STEP_PENDING,
     STEP_UNVERIFIED,
     STEP_QUARANTINED,
     STEP_THREAD,           /* SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES */
-    STEP_NEEDS_VIEW,       /* without VIEW_CHANNEL nearly all other permissions are removed */
+    STEP_NEEDS_VIEW,       /* without VIEW_CHANNEL, nearly all other permissions are removed */
     STEP_NEEDS_CONNECT,    /* CONNECT is missing */
     STEP_NEEDS_SEND,       /* SEND_MESSAGES is missing */
-    STEP_PRIVATE_THREAD,   /* the user is not in the private thread */
-    STEP_NO_SECOND_FACTOR, /* the guild requires a second factor for these permissions */
+    STEP_PRIVATE_THREAD,   /* the user is not a member of the private Discord thread */
+    STEP_NO_SECOND_FACTOR, /* the guild requires two-factor authentication for these permissions */
 };
 struct permission_step {
     enum permission_step_kind kind;
@@ -57,29 +60,30 @@ uint64_t permissions_in_guild(const struct permission_input *input);
 uint64_t permissions_in_guild_traced(const struct permission_input *input,
                                      struct permission_trace *trace);
 
-/* Returns true if a timeout, screening, quarantine or verification level restricts the member. */
+/* Returns whether the member is restricted by a timeout, membership screening, quarantine or the
+ * verification level. */
 bool member_is_restricted(const struct permission_input *input);
-/* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet verification
- * requirement. */
+/* Returns OK if the member may write. Otherwise returns ERR_MISSING_PERMISSIONS, or the error for
+ * the verification requirement that is not met. */
 enum err check_member_may_write(const struct permission_input *input);
 
-/* Returns the permissions in a channel with these overwrites. For a thread, pass the parent's type
- * and overwrites, and thread = true: SEND_MESSAGES_IN_THREADS then replaces SEND_MESSAGES, also for
- * permissions that depend on it. */
+/* Returns the permissions in a channel with these overwrites. For a Discord thread, pass the type
+ * and the overwrites of the parent channel, and thread = true: then SEND_MESSAGES_IN_THREADS takes
+ * the place of SEND_MESSAGES, also for permissions that depend on it. */
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
 
-/* Like permissions_in_channel, but also records the steps, unless trace is NULL. */
+/* Same result as permissions_in_channel. If trace is not NULL, also records the steps. */
 uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
                                        const struct overwrite *overwrites, size_t count,
                                        bool thread, struct permission_trace *trace);
 
-/* Converts the permissions in the parent channel to those in a thread of this type. The result is 0
- * in a private thread if the user neither is a member of the thread nor has MANAGE_THREADS. The
- * creator of a thread is a member until he leaves or is removed. */
+/* Converts the permissions in the parent channel to those in a Discord thread of this type. The
+ * result is 0 if the thread is private and the user neither is a member of the thread nor has
+ * MANAGE_THREADS. The creator of a thread is a member of it until he leaves or is removed. */
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions);
-/* Returns the permissions in a thread. If the thread is private and the user is a member of it,
- * thread->member must be set. */
+/* Returns the permissions in a Discord thread. If the thread is private and the user is a member of
+ * it, thread->member must be set. */
 uint64_t permissions_in_thread(const struct permission_input *input, const struct channel *thread,
                                const struct channel *parent);
 uint64_t permissions_in_thread_traced(const struct permission_input *input,
@@ -88,7 +92,7 @@ uint64_t permissions_in_thread_traced(const struct permission_input *input,
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 
-/* Collects the input for the functions above from a guild with its roles and a member. */
+/* Collects the input for the functions above. `g` must have its roles. */
 struct permission_input permission_input_of_member(const struct guild *g, const struct member *m);
 
 struct member_access {
@@ -96,20 +100,24 @@ struct member_access {
     snowflake automod_version; /* version of the auto moderation rules; 0 if there are none */
     struct member *member;     /* the member, without .user */
     struct permission_input input;
-    uint64_t permissions;   /* permissions in the guild as a whole */
-    uint64_t withheld;      /* removed from `permissions`, because they require a second factor */
-    uint64_t withheld_here; /* withheld permissions in the channel or guild of the request path */
+    uint64_t permissions; /* permissions in the guild as a whole */
+    /* Permissions that were removed, because they require two-factor authentication. */
+    uint64_t withheld;
+    /* Permissions that were removed in the channel or guild of the request path. */
+    uint64_t withheld_here;
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
 };
 
-/* Returns the error for a member who has none of the permissions `any`: ERR_GUILD_MFA_REQUIRED if
- * one of them is only withheld for lack of a second factor, otherwise ERR_MISSING_PERMISSIONS. */
+/* Returns the error for a member who has none of the permissions in `any`. This is
+ * ERR_GUILD_MFA_REQUIRED if at least one of them was withheld for lack of two-factor
+ * authentication, otherwise ERR_MISSING_PERMISSIONS. */
 enum err missing_permission_error(uint64_t withheld, uint64_t any);
-/* Like missing_permission_error, but for permissions in the guild as a whole. */
+/* Returns the same as missing_permission_error, for permissions in the guild as a whole. */
 enum err member_missing_permission_error(const struct member_access *s, uint64_t any);
 
-/* The owner outranks all members and roles; other members need a strictly higher top role. */
+/* Return whether the member outranks a role, or another member. The owner outranks all members and
+ * roles; other members need a strictly higher top role. */
 bool member_outranks_role(const struct member_access *s, const struct role *role);
 bool member_outranks(const struct member_access *s, const struct member_access *other);
 

@@ -25,7 +25,8 @@ bool message_content_is_hidden(const struct message_content_reader *reader, bool
     return true;
 }
 
-/* Returns the empty value of a field with message content; NULL pointer for other fields. */
+/* Returns the empty value that replaces a field with message content; NULL pointer for other
+ * fields. */
 static struct str empty_value_of_content_field(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
@@ -48,7 +49,7 @@ static struct str strip_message_content(struct str message, struct arena *arena)
     return buf_move_to_arena(&out, arena);
 }
 
-/* Removes the content of forwarded messages: [{"message": …}]. */
+/* Removes the content of forwarded messages. `snapshots` is the JSON [{"message": …}, …]. */
 static struct str strip_snapshots_content(struct str snapshots, struct arena *arena)
 {
     struct json_reader r;
@@ -112,7 +113,7 @@ static snowflake read_id_or_zero(struct json_reader *r)
     return id;
 }
 
-/* Reads a user object; returns its id, and whether it is a bot or a webhook. */
+/* Reads a user object. Returns its id, and sets *ret_bot to whether it is a bot or a webhook. */
 static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
 {
     struct str key, raw;
@@ -134,7 +135,8 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads author and mentions of a message. *ret_bot is true if a bot or webhook is the author. */
+/* Reads author and mentions of a message. Sets *ret_bot to true if a bot or webhook is the
+ * author. */
 static struct message_author_and_mentions read_message_origin(struct str message,
                                                               struct arena *arena, bool *ret_bot)
 {
@@ -176,7 +178,8 @@ struct str message_json_for_reader(struct str message, bool in_guild,
                : visible_message_json_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside JSON strings are escaped, so this search cannot match in a string. */
+/* Returns whether the message has the field referenced_message. Quotation marks inside JSON strings
+ * are escaped, so the searched text cannot be part of a string. */
 static bool contains_referenced_message(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";

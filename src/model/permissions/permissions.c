@@ -1,7 +1,7 @@
 /* permissions.c - names of permissions. */
 #include "model/permissions/permissions.h"
 
-/* This definition must precede the next definition of PERMISSION, which generates the names. */
+/* This definition must come before PERMISSION is defined again below, to generate the names. */
 const uint64_t PERMISSIONS_DEFAULT =
     PERMISSION(CREATE_INSTANT_INVITE) | PERMISSION(ADD_REACTIONS) | PERMISSION(STREAM) |
     PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS) |

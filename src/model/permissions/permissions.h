@@ -15,10 +15,10 @@ enum permission_bit {
 /* PERMISSION(MANAGE_GUILD) is a bit set with only that permission. */
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
-/* Members with one of these permissions see the uploader of emoji, stickers and sounds. */
+/* Members who have one of these permissions see who uploaded an emoji, sticker or sound. */
 #define PERMISSIONS_SEE_UPLOADERS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
 
-/* Permissions for which a guild may require two-factor authentication. */
+/* Permissions that have no effect without two-factor authentication, if the guild requires it. */
 #define PERMISSIONS_REQUIRING_MFA                                                              \
     (PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |          \
      PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_MESSAGES) |    \

@@ -15,7 +15,8 @@ static unsigned bit_set_from_numbers(const struct list *numbers)
     return bits;
 }
 
-/* Returns true if all options are empty groups, so that the command cannot be used. */
+/* Returns whether all options are groups without subcommands, so that the command cannot be
+ * used. */
 static bool has_only_empty_option_groups(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -49,8 +50,9 @@ unsigned command_integration_type_bits(const struct command *k)
 #define LETTER_PAIR_INDEX(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
 /* Lookup table, indexed by the first two letters of a locale. A value is the position (from 1) of
- * the first locale in type_locale with these letters. WHOLE_LOCALE is set if the two letters alone
- * are a locale. A table is used because every localization of every command needs a lookup. */
+ * the first locale in type_locale that begins with these letters. The bit WHOLE_LOCALE is set if
+ * the two letters alone are a locale. A table is fast enough to look up every localization of every
+ * command. */
 enum { WHOLE_LOCALE = 0x80 };
 static const unsigned char first_locale_by_letters[LETTER_PAIR_INDEX('z', 'z') + 1] = {
     [LETTER_PAIR_INDEX('a', 'r')] = WHOLE_LOCALE | 1,
@@ -108,7 +110,8 @@ const uint32_t supported_locale_letters[26] = {
     ['v' - 'a'] = SECOND_LETTER_BIT('i'),
 };
 
-/* Compares two locales after their first two letters, which are equal. Most have only two. */
+/* Compares the rest of two locales whose first two letters are equal. Most locales have no more
+ * than two letters. */
 static inline bool locale_suffixes_match(struct str locale, const char *text)
 {
     size_t i = 2;
@@ -135,7 +138,8 @@ uint64_t get_bit_of_locale(struct str locale)
     return 0;
 }
 
-/* Returns the fallback locale, as in Discord; empty if there is none. */
+/* Returns the locale that replaces this locale if a text is missing, as in Discord; empty if there
+ * is none. */
 static struct str fallback_locale(struct str locale)
 {
     if (str_is(locale, "en-US"))
@@ -205,7 +209,7 @@ uint64_t command_locale_bits(const struct command *k)
            locale_bits_of_options(&k->options.value);
 }
 
-/* Applies a translation, unless it is equal to the original. */
+/* Replaces a text by its translation, unless they are equal. */
 static void localize_text(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
                           struct opt_str *original, struct str locale,
                           enum command_localization_form form)

@@ -16,8 +16,9 @@ bool parse_api_version(struct str segment, int *ret)
     return true;
 }
 
-/* State while JSON is copied. `at` is the read position; `from` is the start of the text that is
- * not copied yet. overwrites[depth] is true inside of permission_overwrites. */
+/* State while JSON is copied. `at` is the read position. `from` is the start of the text that was
+ * not copied yet. overwrites[depth] is true if the read position is inside of permission_overwrites
+ * at that depth. */
 struct old_encoding {
     const char *at, *end, *from;
     struct buf *out;
@@ -46,8 +47,8 @@ static void copy_unchanged_text(struct old_encoding *r)
     r->from = r->at;
 }
 
-/* Encodes a permission set: "8" becomes the number 8, and the string is repeated under the key with
- * "_new". */
+/* Encodes a permission set: "8" becomes the number 8. The string is repeated in a second field,
+ * whose name ends with "_new". */
 static void encode_permission_set(struct old_encoding *r, struct str key)
 {
     struct str text =
@@ -74,7 +75,8 @@ static void encode_overwrite_type(struct old_encoding *r)
     r->from = ++r->at;
 }
 
-/* Copies a string; if it is a key, also encodes its value. */
+/* Copies a string. If the string is the name of a field with permissions, also encodes the
+ * value. */
 static void encode_string_or_field(struct old_encoding *r)
 {
     struct str key = read_string_at_position(r);

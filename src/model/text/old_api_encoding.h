@@ -11,9 +11,9 @@ enum { VERSION_OLDEST = 6, VERSION_OLD_ENCODING = 7, VERSION_DEFAULT = 9, VERSIO
 /* Parses "v6" to "v10"; returns false for other texts. */
 bool parse_api_version(struct str segment, int *ret);
 
-/* Copies JSON of the current API version in the encoding of versions 6 and 7, in one pass.
- * Permission sets become numbers (their lowest 31 bits), with the whole set as a string under
- * "…_new"; overwrite types become "role" and "member". */
+/* Copies JSON of the current API version in the encoding of versions 6 and 7, in one pass. A
+ * permission set becomes a number (its lowest 31 bits); the whole set follows as a string in a
+ * field "…_new". Overwrite types become "role" and "member". */
 void encode_json_for_old_api(struct str json, struct buf *out);
 
 #endif

@@ -11,14 +11,14 @@ enum {
     MAX_STORED_USERS = 4, /* maximum number of stored user ids per emoji */
 };
 
-/* Fields of a line of the reaction text, not converted yet. */
+/* The fields of one line of a reaction text, as text that is not converted yet. */
 struct reaction_line_parts {
     struct str id, normal, burst, users, key, emoji;
     unsigned reader_bits;
 };
 
-/* Parses the text up to the next byte `mark`; only every `step`-th byte can be the mark. Returns
- * false if there is no mark. Faster than memchr for a few bytes. */
+/* Parses the text up to the next byte `mark`. Only every `step`-th byte can be the mark. Returns
+ * false if there is no mark. For a few bytes this is faster than memchr. */
 static inline bool parse_reaction_line_part(const char **at, const char *end, char mark,
                                             size_t step, struct str *ret)
 {
@@ -225,7 +225,8 @@ static char *copy_text_and_advance(char *at, struct str s)
     return at + s.n;
 }
 
-/* Copies a count; most counts have one digit. */
+/* Copies a count to the output. A count with one digit, the most frequent case, is copied without a
+ * loop. */
 static char *write_count_and_advance(char *at, struct str s)
 {
     if (s.n != 1)
@@ -234,8 +235,9 @@ static char *write_count_and_advance(char *at, struct str s)
     return at + 1;
 }
 
-/* JSON that follows the counts of a reaction, indexed by whether the reading user has added a
- * normal and a burst reaction. The size is constant, so that the compiler inlines the copy. */
+/* The JSON after the counts of a reaction. The index tells whether the reading user has added a
+ * normal reaction (bit 0) and a burst reaction (bit 1). The size is constant, so that the compiler
+ * inlines the copy. */
 enum { MAX_TAIL_BYTES = 48 };
 #define TAIL_TEXT(me, burst)                                                         \
     {                                                                                \
@@ -258,7 +260,8 @@ static char *write_end_of_reaction_json(char *at, unsigned reader_bits)
     return at + tails[reader_bits].n;
 }
 
-/* Returns the total count. Without burst reactions it is the text of `normal`. */
+/* Returns the number of normal and burst reactions together. If there are no burst reactions,
+ * returns the text of `normal`. */
 static struct str format_total_count(const struct reaction_line_parts *parts, char digits[20])
 {
     int64_t normal, burst;
@@ -273,7 +276,8 @@ static struct str format_total_count(const struct reaction_line_parts *parts, ch
 static void write_reaction_json(struct buf *out, bool first, const char reader[ID_DIGITS],
                                 const struct reaction_line_parts *parts)
 {
-    enum { LITERALS = 128 }; /* upper limit of the JSON around the fields, in bytes */
+    /* Upper limit of the constant JSON around the fields of a reaction, in bytes. */
+    enum { LITERALS = 128 };
     char digits[20];
     struct str count = format_total_count(parts, digits);
     char *begin =

@@ -29,19 +29,21 @@ struct reaction_line {
     struct str emoji; /* JSON of a struct reaction_emoji */
 };
 
-/* Writes the first line of a reaction text. Its id of the reading user is 0. */
+/* Writes the first line of a reaction text, with 0 as the id of the reading user. */
 void reaction_text_append_first_line(struct buf *out);
 struct str reaction_text_skip_first_line(struct str text);
-/* Parses the next line and removes it from *text. Returns false at the end or on an error. */
+/* Parses the next line and removes it from *text. Returns false if there is no further line, or the
+ * line is invalid. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
-/* Appends a line, with own = 0. */
+/* Appends a line. `own` in the line is 0. */
 void reaction_line_append(struct buf *out, const struct reaction_line *line);
 
 bool reaction_line_contains_user(const struct reaction_line *line, snowflake user_id);
-/* Adds a normal reaction. Stores the user's id only if the ids of all other users are stored. */
+/* Adds a normal reaction of a user. Stores the user's id only if the ids of all other users who
+ * reacted are stored. */
 void reaction_line_add_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
 void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
-/* Returns the value of messages.reacted for a text without rows in table reaction_lanes:
+/* Returns the value of messages.reacted for a message without rows in the table reaction_lanes:
  * HAS_REACTIONS_WITH_ALL_USERS if the text contains the ids of all users who have reacted,
  * otherwise MAY_HAVE_REACTIONS. */
 int64_t reaction_text_get_state(struct str text);
@@ -52,23 +54,23 @@ const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
                                                    const struct reaction_line *line);
 
 void reaction_text_set_reader(struct str text, snowflake reader);
-/* Marks in a copy of the text that the reading user has reacted with an emoji; does nothing if the
- * text no longer contains the emoji. */
+/* Marks that the reading user has reacted with an emoji. The text must be a copy. Does nothing if
+ * the text does not contain the emoji any more. */
 void reaction_text_mark_reader(struct str text, snowflake id,
                                enum reader_reaction_bits reader_bits);
 void write_reactions_json(struct json_writer *j, struct str text);
 
-/* Offsets in the JSON of a reaction, to change the JSON for users who have added the reaction. */
+/* Where the JSON of a reaction must be changed for users who have added the reaction. */
 struct reaction_json_offsets {
     snowflake id;
     struct str users;
     size_t me, me_burst; /* offsets of the two "false" values in the output */
 };
-/* Removes the first line and writes it as an array element with me = false. Returns false at the
- * end, or if the line is invalid. */
+/* Removes the first line from *lines and writes its reaction as a JSON array element with "me":
+ * false. Returns false if there is no further line, or the line is invalid. */
 bool write_next_reaction_json(struct json_writer *j, struct str *lines,
                               struct reaction_json_offsets *ret);
-/* Removes the first id from `users`; returns false if there is none. */
+/* Removes the first user id from *users and sets *ret to it. Returns false if there is none. */
 bool reaction_user_ids_next(struct str *users, snowflake *ret);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* Maps text with utf8proc; returns it unchanged on failure. */
+/* Maps text with utf8proc. Returns the text unchanged if that fails. */
 static struct str transform_with_utf8proc(struct arena *a, struct str text,
                                           utf8proc_option_t options)
 {
@@ -29,7 +29,7 @@ static bool is_unicode_space(uint32_t c)
            c == 0x205f || c == 0x3000;
 }
 
-/* Replaces white space with single spaces and trims both ends. */
+/* Replaces white space by single spaces and removes it at both ends. */
 static struct str collapse_spaces(struct arena *a, struct str text)
 {
     char *out = arena_alloc_raw(a, text.n + 1);
@@ -67,7 +67,8 @@ struct str utf8_first_character(struct str text)
     return str_slice(text.p, utf8_decode(text, &c));
 }
 
-/* Returns true for accents of Latin, Greek and Cyrillic; other marks are part of the letter. */
+/* Returns whether the character is an accent of Latin, Greek or Cyrillic letters. Other combining
+ * marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -109,7 +110,8 @@ static bool is_in_letter_ranges(uint32_t c, const struct letter_range *ranges, s
 
 static bool is_word_char(uint32_t c)
 {
-    /* Punctuation and spaces outside of ASCII; symbols such as emoji are word characters. */
+    /* Characters outside of ASCII that separate words: punctuation and spaces. Symbols such as
+     * emoji are part of words. */
     static const struct letter_range gaps[] = {
         { 0x80, 0xa9 },     { 0xab, 0xb4 },     { 0xb6, 0xb9 },     { 0xbb, 0xbf },
         { 0xd7, 0xd7 },     { 0xf7, 0xf7 },     { 0x1680, 0x1680 }, { 0x2000, 0x206f },
@@ -122,7 +124,8 @@ static bool is_word_char(uint32_t c)
     return !is_in_letter_ranges(c, gaps, COUNT_OF(gaps));
 }
 
-/* Returns true for scripts without spaces between words: Thai, Hangul, Kana, Han. */
+/* Returns whether the script of the character has no spaces between words: Thai, Hangul, Kana,
+ * Han. */
 static bool is_script_without_spaces(uint32_t c)
 {
     static const struct letter_range dense[] = {
@@ -145,8 +148,9 @@ static void add_search_word(struct arena *a, struct list *words, const char *p, 
         *(struct str *)list_append(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* Adds pairs of adjacent characters as words: ABC becomes AB, BC and C, so that a search by prefix
- * finds each character. A query omits the C, unless the text has only one character. */
+/* Adds pairs of adjacent characters as words. ABC becomes AB, BC and C, so that a search by prefix
+ * finds each character. For a query the last C is omitted, unless the text has only one
+ * character. */
 static void add_character_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Each subquery is a single index lookup. */
+/* Selects the first and the last position. Each subquery is a single index lookup. */
 static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
                                 "coalesce((select max(position) from log), 0)";
 

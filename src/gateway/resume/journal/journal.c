@@ -31,7 +31,7 @@ struct journal {
     pthread_mutex_t lock;             /* protects the members below */
     uint32_t *free;                   /* indexes of free journal slots that were used before */
     uint32_t free_count, used, allocated;
-    bool full; /* the disk is full; this was logged */
+    bool full; /* the disk is full, and this was already logged */
 };
 
 static char *journal_file_path(const char *folder, uint32_t identity)
@@ -87,7 +87,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* otherwise another process may own the journal file */
+    if (l->head) /* without a mapping this process may not own the journal file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -218,8 +218,9 @@ void journal_set_session_in_transit(struct session *s)
     replication_send_session_now(s);
 }
 
-/* If the activities are too long, the session's journal slot stays marked as incomplete: after a
- * crash the client must identify again, instead of being shown without activities. */
+/* Records the activities. If they are too long, the session's journal slot stays marked as
+ * incomplete: after a crash the client must identify again, because its activities would be
+ * lost. */
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
@@ -239,8 +240,9 @@ void journal_record_presence(struct session *s)
     atomic_store(&slot->is_incomplete, 0);
 }
 
-/* A member list subscription counts as a running task, because the journal does not store its row
- * ranges. */
+/* Records the number of running tasks. The journal has no row ranges of member lists, so a session
+ * with member list subscriptions is recorded like a session with a running task: it is not
+ * recovered after a crash. */
 void journal_record_session_tasks(struct session *s)
 {
     if (!s->resume.slot)

@@ -23,15 +23,17 @@ struct gateway_event;
 struct session;
 
 enum {
-    JOURNAL_SENT_MAX = 256,        /* maximum number of unread events for replay, plus 1 */
-    JOURNAL_PRESENCE_BYTES = 1536, /* limit of activities; a session with more is not recovered */
+    JOURNAL_SENT_MAX = 256, /* size of journal_slot.sent; a client may have missed up to 255 */
+    /* Maximum length of activities; sessions with longer activities are not recovered. */
+    JOURNAL_PRESENCE_BYTES = 1536,
     JOURNAL_SLOT_BYTES = 4096,
-    /* Value of loop_index while the session moves between two loops. */
+    /* Value of journal_slot.loop_index while the session moves between two loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,
 };
 
-/* Event numbers of dispatches that are not in the event log: NUMBER_TRANSIENT for those that may be
- * lost, NUMBER_RESPONSE for responses to client requests. */
+/* Values in place of an event number, for dispatches that are not in the event log.
+ * NUMBER_TRANSIENT: the dispatch may be lost. NUMBER_RESPONSE: response to a request of the
+ * client. */
 enum { NUMBER_TRANSIENT = 0, NUMBER_RESPONSE = 1 };
 
 /* The record of one session in the journal file. */
@@ -41,13 +43,14 @@ struct journal_slot {
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
     /* The members from here on change. */
-    _Atomic uint32_t is_incomplete; /* a write to this journal slot is not complete */
-    _Atomic uint32_t tasks; /* running tasks, whose later dispatches are not in the event log */
-    _Atomic uint32_t
-        loop_index; /* index of the loop whose event position applies, or JOURNAL_IN_TRANSIT */
+    _Atomic uint32_t is_incomplete; /* set during a write, or if activities are too long */
+    /* Number of running session tasks; dispatches of tasks are not in the event log. */
+    _Atomic uint32_t tasks;
+    /* Index of the loop whose event position applies to the session, or JOURNAL_IN_TRANSIT. */
+    _Atomic uint32_t loop_index;
     uint32_t presence_n;
-    uint64_t first;       /* first seq whose event number is in this journal slot */
-    uint64_t base;        /* all events up to this number were sent, or are in `sent` */
+    uint64_t first; /* first seq whose event number is in this journal slot */
+    uint64_t base;  /* every event up to this number was sent to the client, or is in `sent` */
     _Atomic uint64_t seq; /* seq of the last recorded dispatch */
     char presence[JOURNAL_PRESENCE_BYTES];
     uint64_t sent[JOURNAL_SENT_MAX]; /* event numbers, at index seq modulo JOURNAL_SENT_MAX */
@@ -60,11 +63,12 @@ struct journal *journal_open(const char *folder, uint32_t identity);
 /* Deletes the journal file, because no session needs it any more. Accepts NULL. */
 void journal_close(struct journal *l);
 
-/* Records the session's dispatches from now on, if the file has a free slot. The slot begins with
- * JOURNAL_IN_TRANSIT. */
+/* Reserves a slot for the session, if the file has a free one. From now on the session's dispatches
+ * are recorded. The slot begins in the state JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
-/* journal_set_session_loop makes the event position of the session's loop apply to the session;
- * journal_set_session_in_transit revokes that before the session leaves its loop. */
+/* A loop's event position is the number of the last event that the loop has delivered. After
+ * journal_set_session_loop the event position of the session's loop applies to the session.
+ * journal_set_session_in_transit ends that before the session leaves its loop. */
 void journal_set_session_loop(struct session *s);
 void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
@@ -74,8 +78,8 @@ void journal_remove_session(struct session *s);
 _Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);
 
 /* Records a dispatch. The process may be killed between any two of these statements. Then the entry
- * after the last seq has either a number that does not count yet, or an old number that is already
- * included in `base`. */
+ * of `sent` for the next seq has either a number that does not count yet, or an old number that
+ * `base` includes already. */
 static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
     uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT_MAX];
@@ -89,31 +93,34 @@ static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t s
 /* --- journals of dead processes ------------------------------------------------------- */
 
 enum journal_result {
-    JOURNAL_UNKNOWN,      /* there is no such journal file, or it is not reliable */
-    JOURNAL_OWNER_ALIVE,  /* the owner process is alive */
-    JOURNAL_SEQ_MISSING,  /* the node does not reply; its replica lacks the client's seq */
-    JOURNAL_UNUSABLE,     /* the node does not reply; its replica is unusable */
-    JOURNAL_INSUFFICIENT, /* the process is dead; its journal is not sufficient */
+    JOURNAL_UNKNOWN, /* this machine has no journal file of the node, or the file is not reliable */
+    JOURNAL_OWNER_ALIVE, /* the owner process is alive */
+    JOURNAL_SEQ_MISSING, /* the node does not reply; its replica lacks the client's seq */
+    JOURNAL_UNUSABLE,    /* the node does not reply; its replica is unusable */
+    /* The process is dead, but its journal does not have enough to recover the session. */
+    JOURNAL_INSUFFICIENT,
     JOURNAL_FOUND,
 };
 
 struct found_journal_session {
     struct journal_slot *slot; /* copy of the session's journal slot, in the arena */
-    uint64_t seen; /* up to this number every event was sent or does not concern the session */
+    /* Every event up to this number was sent to the session or does not concern it. */
+    uint64_t seen;
 };
 
-/* Finds the session of a client that has read up to `seq`. */
+/* Finds the session in the journal of the node `identity`, for a client that has read up to
+ * `seq`. */
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
-/* Returns the number up to which every event was sent to the session or does not concern it. */
+/* Returns an event number: every event up to it was sent to the session or does not concern it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
-/* Sets *ret to the number of the event up to which a client that has read up to `seq` has all its
- * events. Returns false if the journal slot does not have these numbers. */
+/* Sets *ret to an event number: a client that has read up to `seq` has all its events up to that
+ * number. Returns false if the journal slot does not go back that far. */
 bool journal_slot_find_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
                                              uint64_t seq, uint64_t *ret);
 /* Deletes journal files of processes that have been dead for longer than a session can be resumed.
- * Sets *ret to the node identities (snowflake) of the other files. */
+ * Sets *ret to the node identities (snowflake) of the remaining files. */
 void delete_outdated_journals(const char *folder, int64_t now_ms, struct arena *arena,
                               struct list *ret);
 

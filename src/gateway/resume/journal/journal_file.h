@@ -19,8 +19,9 @@ struct journal_loop_record {
 };
 
 struct journal_file_header {
-    _Atomic uint64_t magic;     /* written last */
-    int64_t gone_ms;            /* when this process was first found dead; 0 if not yet */
+    _Atomic uint64_t magic; /* written last */
+    /* When another process first found this process dead, in ms; 0 if that did not happen. */
+    int64_t gone_ms;
     char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the file may be inconsistent */
     char rest[8];
     struct journal_loop_record loops[JOURNAL_LOOPS_MAX];

@@ -18,9 +18,10 @@ static bool journal_slot_can_resume_from_seq(const struct journal_slot *slot, ui
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
 }
 
-/* Finds the first unread event that has a number: the event log continues with it. Every event
- * before it was sent or does not concern the session. Returns false if a response to a request is
- * unread, because responses are not in the event log and cannot be sent again. */
+/* Sets *ret to the number of the first event that the client has not read and that is in the event
+ * log; 0 if there is none. Every event before it was sent to the session or does not concern it.
+ * Returns false if the client has not read a response to a request: responses are not in the event
+ * log and cannot be sent again. */
 static bool find_first_event_after_seq(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
@@ -101,13 +102,13 @@ static bool journal_is_from_this_boot(int fd)
 }
 
 /* Returns whether the file may be deleted. A crash leaves no timestamp, so the time counts from
- * when another process first found the file's process dead. */
+ * when another process first found the process of the file dead. */
 static bool journal_is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
     off_t at = offsetof(struct journal_file_header, gone_ms);
 
-    /* The read fails for a journal file that was just created and is not locked yet. */
+    /* The read fails if the journal file was just created: it is empty and not locked yet. */
     if (!read_all_bytes_at_offset(fd, &gone_ms, sizeof gone_ms, (size_t)at))
         return false;
     if (gone_ms)
@@ -152,7 +153,8 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
     return journal_slot_find_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }
 
-/* An unreliable journal counts as missing, because another node may have a replica of it. */
+/* Reads the session from a journal file. An unreliable file is treated as missing, because another
+ * node may have a replica of it. */
 static enum journal_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
                                                      struct arena *arena,
                                                      struct found_journal_session *ret)

@@ -10,11 +10,12 @@
 
 enum {
     RETAINED_EVENTS_MAX_BYTES = 64 * 1024 * 1024,
-    REQUEST_INTERVAL_MS = 250, /* ms between two store reads of a request */
+    /* Time between two store reads of a session request (session_request.c), in ms. */
+    REQUEST_INTERVAL_MS = 250,
 };
 
-/* Stops retaining all events. A client that resumes a suspended session after this must identify
- * again. */
+/* Stops retaining all events: the limit of bytes or the time is over. A client that resumes a
+ * suspended session after this must identify again. */
 static void stop_retaining_events(struct gateway_loop *h)
 {
     h->resume.retains_all = false;

@@ -14,27 +14,33 @@ struct gateway_loop;
 struct journal_replication;
 
 struct loop_resume_state {
-    struct link leaving_transfers; /* transfers of sessions that other loops wait for */
-    struct link releases;          /* sessions to release, which other nodes have requested */
-    struct link requests;          /* requests for sessions of other nodes */
+    /* Items: struct session_transfer, of sessions that must move to other loops. */
+    struct link leaving_transfers;
+    /* Items: struct session_release, of sessions that other nodes have requested. */
+    struct link releases;
+    struct link requests; /* requests for sessions of other nodes */
     struct map requests_by_number;
     struct deadline_list *request_timer;
-    struct link arriving; /* transfers of sessions that move to this loop, oldest first */
+    /* Items: struct session_transfer, of sessions that move to this loop, oldest first. */
+    struct link arriving;
     struct retained_events
-        retained;          /* events since the oldest transfer to this loop was requested */
-    bool retains_all;      /* all events since the restart are retained */
-    size_t retained_bytes; /* bytes of the events retained since the restart */
+        retained;     /* events that began after the oldest transfer to this loop was requested */
+    bool retains_all; /* all events since the process started are retained, after a restart */
+    size_t retained_bytes; /* size of the events that are retained because of a restart */
     struct deadline_list *retain_timer;
     struct deadline retain_end;
-    _Atomic uint64_t *journal_position;      /* this loop's position in the journal file, or NULL */
-    struct journal_replication *replication; /* sends the journal to its replica, or NULL */
+    /* This loop's event position in the mapped journal file, or NULL. */
+    _Atomic uint64_t *journal_position;
+    /* Sends this loop's part of the journal to the replica, or NULL. */
+    struct journal_replication *replication;
 };
 
 void loop_resume_init(struct gateway_loop *h);
 void loop_resume_clear(struct gateway_loop *h);
-/* Retains all events from now on, for as long as a session can be resumed. Call it on the loop. */
+/* Starts to retain all events, for as long as a session can be resumed. Must be called on the
+ * loop. */
 void retain_events_after_restart(struct gateway_loop *h);
-/* Returns whether a session that arrives on this loop may need events that begin now. */
+/* Returns whether a session that arrives on this loop may need events whose delivery begins now. */
 bool loop_retains_events(const struct gateway_loop *h);
 /* Called when the delivery of an event begins; retains the event if a session needs it. */
 void retain_event_if_a_session_needs_it(struct gateway_loop *h, struct gateway_event *n);

@@ -70,11 +70,13 @@ static const char INSERT_MISSING_NODE[] =
 static const char SELECT_RECENTLY_MISSING[] = "select 1 from past_servers where identity = $1 and "
                                               "missed_ms > $2";
 static const char DELETE_OLD_MISSING[] = "delete from past_servers where missed_ms <= $1";
-/* If a missing node is alive again, delete its row: a later stop starts a new grace period. */
+/* Deletes the row of a missing node that is alive again, so that a new grace period begins when it
+ * is missing next time. */
 static const char DELETE_RETURNED_NODES[] = "delete from past_servers where identity in "
                                             "(select n.identity from nodes n where n.state = 1)";
 
-/* A crash leaves no timestamp, so the time counts from when the node was first found missing. */
+/* Sets *ret to whether the node has been missing for less than grace_ms. A crash leaves no
+ * timestamp, so the time counts from when the node was first found missing. */
 static enum err node_is_recently_missing(struct tx *tx, snowflake identity, int64_t grace_ms,
                                          int64_t now_ms, bool *ret)
 {

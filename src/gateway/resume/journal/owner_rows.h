@@ -19,14 +19,15 @@ struct session_owner {
 enum err session_owner_row_insert(struct tx *tx, uint64_t number, snowflake user_id,
                                   uint32_t identity);
 enum err session_owner_row_delete(struct tx *tx, uint64_t number, uint32_t identity);
-/* Sets *ret to false if node `from` did not own the session. */
+/* Changes the owner of a session from node `from` to node `to`. If `from` is not the owner, changes
+ * nothing and sets *ret to false. */
 enum err session_owner_row_compare_and_set(struct tx *tx, uint64_t number, uint32_t from,
                                            uint32_t to, bool *ret);
 enum err session_owner_row_read(struct tx *tx, uint64_t number, snowflake user_id,
                                 struct session_owner *ret);
-/* Deletes expired suspended sessions, and the rows of dead nodes and of node `identity` (0 for
- * none). Rows of a dead node stay if this node can read the dead node's journal (with_journal has
- * the identities), or if it was first found missing less than grace_ms ago. */
+/* Deletes expired suspended sessions, and the owner rows of dead nodes and of node `identity` (0
+ * for none). The rows of a dead node stay in two cases: its identity is in with_journal, because
+ * this node can read its journal; or it was first found missing less than grace_ms ago. */
 enum err session_owner_rows_prune(struct tx *tx, uint32_t identity, const struct list *with_journal,
                                   int64_t grace_ms, int64_t now_ms);
 

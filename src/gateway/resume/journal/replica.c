@@ -10,7 +10,8 @@
 enum {
     REPLICA_NODES_MAX = 4096, /* limit of nodes that store copies */
     EVICTED_PER_CALL = 1024,
-    REPLICATION_SLACK_MS = 60 * 1000, /* longer than the time in which each session is sent again */
+    /* Added to the time for which a copy is stored; longer than one full resend. */
+    REPLICATION_SLACK_MS = 60 * 1000,
 };
 
 struct journal_replicas *journal_replicas_new(uint32_t identity)
@@ -61,7 +62,8 @@ static void handle_replica_hello(struct journal_replicas *k, uint32_t identity,
         map_set_value(&k->replicas, identity, (void *)(uintptr_t)identity);
 }
 
-/* Removes dead nodes from the set of nodes that store copies; living nodes repeat REPLICA_HELLO. */
+/* Removes dead nodes from the set of nodes that store copies. A node that was removed by mistake is
+ * added again by its next REPLICA_HELLO. */
 static void remove_dead_replica_nodes(struct journal_replicas *k, const uint32_t *identities,
                                       size_t count)
 {
@@ -103,7 +105,8 @@ bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
     size_t at = 0;
 
     pthread_mutex_lock(&k->lock);
-    bool are_in_set = k->replicas.count > 0; /* false after the start, when no node is known */
+    /* False after the start of this node, when it knows no node that stores copies. */
+    bool are_in_set = k->replicas.count > 0;
     while ((identity = (uintptr_t)map_next_value(&k->replicas, &at)))
         are_in_set = are_in_set && (identity == k->identity || identity == owner ||
                                     map_find_value(identities, identity));
@@ -171,7 +174,8 @@ static bool replica_session_is_expired(int64_t received_ms, int64_t now_ms)
     return now_ms - received_ms > SESSION_EXPIRY_MS + REPLICATION_SLACK_MS;
 }
 
-/* The list is sorted by age, so the loop ends at the first session that stays. */
+/* Removes expired copies. The list is sorted by age, so the loop ends at the first copy that has
+ * not expired. */
 void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;

@@ -21,33 +21,37 @@
 
 struct journal_replicas;
 
-/* Kind of a replication message. A node identity follows (the sender, or the session's owner), then
- * the fields that the comment lists. */
+/* Kind of a replication message. After the kind, each message has a node identity: the sender, or
+ * the owner of the session. The comment of each kind lists the fields that follow. */
 enum replica_message {
     REPLICA_RECORDS, /* fields: magic, loop, message number, position (0 if unchanged), records */
     REPLICA_REQUEST, /* fields: requesting node, session number, last seq that the client read */
-    REPLICA_GAP,     /* loop index; asks the receiver to send all sessions of this loop again */
+    /* Field: index of a loop. The receiver must send all sessions of this loop again. */
+    REPLICA_GAP,
     REPLICA_SESSION, /* fields: session number, position of the session's loop, magic, slot */
-    REPLICA_REFUSAL, /* session number, first and last seq: the copy is unusable for the client */
-    REPLICA_HELLO,   /* magic number; the sender announces that it stores copies of journals */
-    REPLICA_UNKNOWN, /* session number; the sender has no copy of the requested session */
+    /* Fields: session number, first and last seq; the sender's copy is unusable for the client. */
+    REPLICA_REFUSAL,
+    REPLICA_HELLO,   /* field: magic number; announces that the sender stores copies of journals */
+    REPLICA_UNKNOWN, /* field: session number; the sender has no copy of the requested session */
 };
 
-/* Kind of a journal record. The session number follows, then the fields that the comment lists. */
+/* Kind of a journal record. The session number follows, then the fields that the comment of each
+ * kind lists. */
 enum journal_record_kind {
-    RECORD_WHOLE_SESSION, /* fields: last event sent; slot up to the activities; activities */
-    RECORD_SENT_EVENTS,   /* last seq, count, event numbers */
+    /* Fields: number of the last event sent; journal slot without activities; activities. */
+    RECORD_WHOLE_SESSION,
+    RECORD_SENT_EVENTS, /* last seq, count, event numbers */
     RECORD_SESSION_END,
 };
 
 /* Result of handling a message. */
 struct replica_reply {
-    uint32_t to;         /* node that gets a reply; 0 means no reply */
+    uint32_t to;         /* identity of the node to which a reply must be sent; 0 means no reply */
     struct buf bytes;    /* the reply */
-    uint64_t number;     /* requested session to which the message replies, or 0 */
-    uint32_t unknown_at; /* the node that replied that it has no copy, or 0 */
-    bool hello;          /* another node has announced that it stores copies */
-    bool restart;        /* the replica has missed a message of this node */
+    uint64_t number;     /* number of the requested session if this is a reply, or 0 */
+    uint32_t unknown_at; /* node that has replied that it has no copy of the session, or 0 */
+    bool hello;          /* the message was REPLICA_HELLO: another node stores copies */
+    bool restart; /* the message was REPLICA_GAP: the replica has missed a message of this node */
     unsigned loop_index; /* loop of that message */
 };
 
@@ -60,20 +64,20 @@ void replica_handle_message(struct journal_replicas *k, struct str message,
 void append_replica_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker);
 void append_replica_hello(struct buf *out, uint32_t identity);
-/* Finds the session of a client that has read up to `seq`. The result is JOURNAL_UNKNOWN (no copy),
- * JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
+/* Finds a copy of the session, for a client that has read up to `seq`. The result is
+ * JOURNAL_UNKNOWN (no copy), JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
 enum journal_result replica_find_session(struct journal_replicas *k, uint32_t identity,
                                          uint64_t number, uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
-/* Returns whether every living node that stores copies is this node, node `owner` or one of the
- * identities. Returns false if no such node is known. */
+/* Returns whether each living node that stores copies is this node, the node `owner`, or in
+ * `identities`. Returns false if no node is known that stores copies. */
 bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
                                   const struct map *identities);
-/* Chooses the node that stores the replica of node `me`: the next higher identity among the living
- * nodes that store copies, or the lowest; 0 if there is none. */
+/* Chooses the node that stores the replica of node `me`, among the living nodes that store copies:
+ * the next higher identity, or the lowest if there is no higher one; 0 if there is no node. */
 uint32_t choose_replica_node(struct journal_replicas *k, uint32_t me, const uint32_t *identities,
                              size_t count);
-/* Evicts some copies that were not updated for longer than a session can be resumed. */
+/* Evicts some of those copies that were not updated for longer than a session can be resumed. */
 void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms);
 uint64_t replica_session_count(struct journal_replicas *k);
 

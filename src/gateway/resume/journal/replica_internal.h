@@ -13,7 +13,7 @@
 /* State of the messages received from one loop of a node. */
 struct replicated_loop_state {
     uint64_t messages, position;
-    uint64_t gaps; /* number of gaps in the message numbers */
+    uint64_t gaps; /* number of gaps found so far in the message numbers of this loop */
 };
 
 struct replicated_node {
@@ -23,15 +23,15 @@ struct replicated_node {
 };
 
 struct replicated_session {
-    struct link link; /* in replica.by_age */
+    struct link link; /* link in replicas.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received, in ms */
     unsigned sent_by;    /* index of the loop that sent the whole session */
-    uint64_t began;      /* seq at which the owner's journal of the session begins */
-    uint64_t gaps;       /* number of gaps of that loop when the whole session was received */
-    bool borrowed;       /* another replica sent this copy; then `position` is valid */
-    uint64_t position;   /* position of the session's loop, if borrowed */
+    uint64_t began;      /* first seq that the owner's journal has of the session */
+    uint64_t gaps;     /* value of replicated_loop_state.gaps when the whole session was received */
+    bool borrowed;     /* another replica sent this copy, not the owner */
+    uint64_t position; /* event position of the session's loop; valid if `borrowed` */
     struct journal_slot slot;
 };
 
@@ -41,30 +41,30 @@ struct journal_replicas {
     struct map nodes;     /* node identity -> struct replicated_node */
     struct map sessions;  /* session number -> struct replicated_session, sent by its owner */
     /* Session number -> struct replicated_session that another replica sent for a client of this
-     * node. They are separate, because the copy that the owner sent may be of a former owner that
-     * died.
-     */
+     * node. This map is separate from `sessions`, because the copy in `sessions` may come from a
+     * former owner that died. */
     struct map borrowed;
-    struct link by_age;  /* list of all sessions, ordered by the time of receipt, newest last */
+    /* All copies of sessions, ordered by the time of receipt; the newest is last. */
+    struct link by_age;
     struct map replicas; /* identities of nodes that store copies; key and value are equal */
-    bool full;           /* the limit of sessions is reached; this was logged */
+    bool full;           /* the limit of sessions is reached, and this was already logged */
 };
 
-/* All functions below need the replica's lock. */
+/* All functions below must be called with the replica's lock held. */
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
 void replica_session_remove(struct journal_replicas *k,
                             struct replicated_session *s); /* accepts NULL */
-/* Records that the whole session was received now. */
+/* Records that the whole session was received at the time now_ms. */
 void replica_session_record_receipt(struct journal_replicas *k, struct replicated_session *s,
                                     int64_t now_ms);
-/* Finds or creates a copy in the map `sessions` or `borrowed`; replaces the copy of another owner.
- * Returns NULL if the replica is full. */
+/* Finds the copy of a session in the map `sessions` or `borrowed`. If there is none, or only the
+ * copy of another owner, creates a new one. Returns NULL if the replica is full. */
 struct replicated_session *replica_session_get_or_create(struct journal_replicas *k, bool borrowed,
                                                          uint64_t number, uint32_t identity);
-/* Return NULL if there is no copy of this owner's session. The first function prefers the copy of
- * another replica, which was stored because it had more events. */
+/* Return the copy of a session of this owner, or NULL if there is none. replica_session_find
+ * prefers the copy in `borrowed`, which was stored because it had more events. */
 struct replicated_session *replica_session_find(const struct journal_replicas *k, uint64_t number,
                                                 uint32_t identity);
 struct replicated_session *replica_session_find_in_map(const struct map *copies, uint64_t number,

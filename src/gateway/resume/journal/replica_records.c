@@ -82,7 +82,8 @@ static struct replicated_node *replica_node_get_or_create(struct journal_replica
     return s;
 }
 
-/* Copies the first fields of a journal slot; terminates the strings, which another process sent. */
+/* Copies the first fields of a received record to a journal slot, and terminates the strings,
+ * because they come from another process. */
 static void copy_session_head_to_slot(struct journal_slot *slot, struct str head,
                                       struct str presence)
 {
@@ -93,9 +94,9 @@ static void copy_session_head_to_slot(struct journal_slot *slot, struct str head
     slot->presence_n = (uint32_t)presence.n;
 }
 
-/* Returns whether a record is outdated: when a session moves between two loops of its node, both
- * send records, and older records of the former loop are ignored. A restarted journal may have a
- * lower seq. */
+/* Returns whether a record is outdated. When a session moves between two loops of its node, both
+ * loops send records; older records of the former loop are ignored. If the owner's journal of the
+ * session began again, its seq may be lower; the record is then not outdated. */
 static bool session_record_is_outdated(const struct replicated_session *s, unsigned hub,
                                        const struct journal_slot *delivered_to)
 {
@@ -103,8 +104,8 @@ static bool session_record_is_outdated(const struct replicated_session *s, unsig
            delivered_to->seq < s->slot.seq;
 }
 
-/* Stores a whole session. Event numbers that were received before stay valid if they end at the
- * same seq. */
+/* Stores a whole session. The event numbers that the copy already has stay valid if they end at the
+ * seq at which the record ends. */
 static void handle_whole_session_record(struct journal_replicas *k,
                                         const struct replicated_node *from, unsigned hub,
                                         struct serial_reader *in)

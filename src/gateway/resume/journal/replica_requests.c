@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "gateway/resume/journal/replica_internal.h"
 
-enum { REFUSAL_VALID_MS = 10 * 1000 }; /* ms for which a refusal of another replica is valid */
+/* Time for which a refusal by another replica is valid, in ms. */
+enum { REFUSAL_VALID_MS = 10 * 1000 };
 
 static uint64_t event_position_of_session_copy(const struct journal_replicas *k,
                                                const struct replicated_session *s)
@@ -92,8 +93,8 @@ void replica_handle_request(struct journal_replicas *k, uint32_t identity, struc
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* Returns whether a received copy of a session has more events than the stored copy s; equal copies
- * return false. A former and the current replica may both reply: the longer copy is used. */
+/* Returns whether a received copy of a session has more events than the stored copy s. The former
+ * and the current replica may both reply; the copy with more events is used. */
 static bool received_copy_has_more_events(const struct journal_replicas *k,
                                           const struct replicated_session *s,
                                           const struct journal_slot *slot, uint64_t position)

@@ -14,14 +14,16 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* size in bytes at which a replication message is sent at once */
-    ROUND_TICKS = 10,           /* seconds */
-    RESEND_PAUSE_TICKS = 3,     /* seconds between two full resends after lost messages */
+    /* When a replication message has this size in bytes, it is sent immediately. */
+    SEND_AT_BYTES = 256 * 1024,
+    ROUND_TICKS = 10,       /* seconds */
+    RESEND_PAUSE_TICKS = 3, /* seconds between two full resends after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
-    STEP_MIN_SESSIONS = 256,          /* minimum number of sessions per step */
-    STEP_MAX_BYTES = 512 * 1024,      /* maximum number of bytes per step */
-    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* a round waits while more bytes than this are unsent */
+    STEP_MIN_SESSIONS = 256,     /* minimum number of sessions per step */
+    STEP_MAX_BYTES = 512 * 1024, /* maximum number of bytes per step */
+    /* No session is resent while more bytes than this wait for NATS. */
+    ROUND_MAX_UNSENT_BYTES = 1 << 20,
 };
 
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
@@ -69,8 +71,8 @@ void append_session_end_record(struct buf *out, uint64_t number)
     serial_append_u64(out, number);
 }
 
-/* Sends the records and the loop's event position. Position 0 means that unsent sessions may be
- * behind it. */
+/* Sends the records and the loop's event position. Position 0 leaves the replica's position
+ * unchanged, because sessions whose records are not sent yet may have newer events. */
 static void replication_send_message(struct journal_replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
@@ -81,7 +83,8 @@ static void replication_send_message(struct journal_replication *c, uint64_t pos
                                 loop_index(c->gateway_loop->loop), ++c->messages, position);
     buf_add_str(&message, buf_as_str(&c->out));
     buf_reset(&c->out);
-    /* If the buffer overflowed, the replica notices the gap, as if NATS had refused the message. */
+    /* If the buffer overflowed, the message is not sent. The replica notices the gap in the
+     * numbers, as if NATS had lost the message. */
     if (!buf_is_full(&message))
         cluster_send_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_as_str(&message));
     buf_clear(&message);
@@ -142,7 +145,7 @@ void replication_send_session_now(struct session *s)
         return;
     session_get_or_create_cluster_state(s)->whole = true;
     append_unsent_records_of_session(c, s);
-    replication_send_message(c, 0); /* sent now, because the session's next loop may send records */
+    replication_send_message(c, 0); /* sent now, before the session's next loop can send records */
 }
 
 void replication_record_session_end(struct session *s)
@@ -158,15 +161,15 @@ void replication_record_session_end(struct session *s)
         replication_send_message(c, 0);
 }
 
-/* Returns the approximate size of a whole session in a message. */
+/* Returns the approximate size of a whole session in a message, in bytes. */
 static size_t session_record_size(const struct session *s)
 {
     return offsetof(struct journal_slot, presence) +
            (s->resume.slot ? s->resume.slot->presence_n : 0);
 }
 
-/* Marks the next session as unsent and moves it to the end of the list. Returns false if all
- * sessions are marked. */
+/* Marks the next session as unsent and moves it to the end of the loop's list. Returns false if all
+ * sessions were marked in this full resend. */
 static bool replication_round_mark_next_session(struct journal_replication *c, size_t *bytes)
 {
     struct link *list = &c->gateway_loop->sessions;
@@ -185,8 +188,8 @@ static bool replication_round_mark_next_session(struct journal_replication *c, s
     return true;
 }
 
-/* Marks so many sessions as unsent that a round as long as the previous one takes about
- * ROUND_TICKS. */
+/* Marks sessions as unsent. The number of sessions per step is chosen so that the full resend takes
+ * about ROUND_TICKS seconds if there are as many sessions as last time. */
 bool replication_round_mark_sessions(struct journal_replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
@@ -219,8 +222,8 @@ static void on_replication_round_step_due(struct deadline *d)
     replication_round_continue(container_of(d, struct journal_replication, step));
 }
 
-/* Begins a round, which marks all sessions as unsent again. If a round is running, its steps
- * continue with the sessions that it has not marked yet. */
+/* Begins a full resend ("round"), which marks all sessions as unsent. If a full resend is running,
+ * it is replaced by the new one, and its timer continues. */
 static void replication_round_begin(struct journal_replication *c)
 {
     c->round++;
@@ -264,8 +267,8 @@ struct replication_tick {
     bool restart;
 };
 
-/* After lost messages a full resend begins with a pause, because more traffic would not help an
- * overloaded node. */
+/* Returns whether a full resend must begin. If the replica has lost messages, the next full resend
+ * begins after a pause, because more traffic would not help an overloaded node. */
 bool replication_round_is_due(struct journal_replication *c, bool restart)
 {
     c->restart_due |= restart;
@@ -286,7 +289,7 @@ static void set_replica_node(struct journal_replication *c, uint32_t node)
     replication_round_begin(c);
 }
 
-/* Sends the loop's position, once a second if there are no records to send it with. */
+/* Runs once a second: sends the loop's event position even if there are no records to send. */
 static void on_replication_tick(struct loop_message *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);
@@ -315,7 +318,8 @@ static void post_replication_tick(struct gateway *g, unsigned hub, uint32_t node
     loop_post_message(t->gateway_loop->loop, &t->post);
 }
 
-/* Posts ticks to the loops with indexes from `from` to `to` - 1. */
+/* Posts ticks to the loops with indexes from `from` to `to` - 1, each for one call of
+ * on_replication_tick. */
 static void post_replication_ticks(struct gateway *g, unsigned from, unsigned to, uint32_t node,
                                    bool restart)
 {

@@ -2,8 +2,9 @@
  *
  * At the end of each loop iteration, before bytes are sent to clients, the replica gets the records
  * of the iteration: 40 bytes for each event and session. Every 10 seconds, and when the replica
- * changes or has missed a message, a round sends all sessions completely: in steps, spread over
- * these seconds, and not while the connection to NATS has a backlog. */
+ * changes or has missed a message, all sessions are sent completely. Such a full resend is called a
+ * round. It is divided into steps, which are spread over these 10 seconds, and pauses while the
+ * connection to NATS has a backlog. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICATION_H
 #define GATEWAY_RESUME_JOURNAL_REPLICATION_H
 
@@ -15,45 +16,46 @@
 struct journal_replication {
     struct gateway_loop *gateway_loop;
     uint32_t node;      /* identity of the node that has the replica; 0 if none */
-    uint64_t messages;  /* number of messages sent to the replica */
+    uint64_t messages;  /* number of messages sent to the replica so far */
     struct link unsent; /* items: struct session_cluster_state, of sessions with unsent records */
     struct buf out;     /* records of the next message */
-    uint32_t round;     /* number of the current round, which sends all sessions again */
+    uint32_t round;     /* number of the current round (full resend) */
     unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;        /* number of sessions marked as unsent in this full resend */
-    size_t round_size;    /* number of sessions in the previous full resend */
-    bool restart_due;     /* the replica missed a message; the full resend has not begun yet */
-    unsigned pause_ticks; /* seconds until the full resend may begin */
+    size_t marked;        /* number of sessions that this round has marked as unsent */
+    size_t round_size;    /* number of sessions that the previous round has sent */
+    bool restart_due;     /* the replica missed a message, and no round has begun since */
+    unsigned pause_ticks; /* seconds until the next round may begin */
     struct deadline_list *steps;
-    struct deadline step; /* deadline of the next step of the current full resend */
+    struct deadline step; /* time of the next step of the current round */
 };
 
 /* Returns NULL if this node does not replicate its journal. */
 struct journal_replication *journal_replication_new(struct gateway_loop *h);
 void journal_replication_free(struct journal_replication *c); /* accepts NULL */
 
-/* Call these functions on the session's loop. They have no effect without a replica. */
+/* All of these functions must be called on the session's loop. If there is no replica, they do
+ * nothing. */
 void replication_mark_session_unsent(struct session *s); /* marks the whole session as unsent */
 void replication_send_session_now(struct session *s);    /* sends the whole session immediately */
 void replication_record_session_end(struct session *s);
 void replication_send_unsent_records(struct gateway_loop *h);
 
-/* Runs one step of a round: marks some sessions as unsent, unless the connection to NATS has too
- * many unsent bytes. Returns false if the round is complete. */
+/* Runs one step of a round: marks some sessions as unsent. Marks none if more than
+ * ROUND_MAX_UNSENT_BYTES (`unsent`) wait for NATS. Returns false if the round is complete. */
 bool replication_round_mark_sessions(struct journal_replication *c, size_t unsent);
-/* Returns whether a round that sends all sessions must begin. Called once a second, or with
- * `restart` because the replica missed a message. */
+/* Returns whether a round must begin. Called once a second, or with `restart` because the replica
+ * missed a message. */
 bool replication_round_is_due(struct journal_replication *c, bool restart);
 
-/* replication_on_live_nodes_changed gets the identities of all living nodes, this one included. The
- * resend functions are called when messages of all loops, or of one loop, may be lost. Thread-safe.
- */
+/* replication_on_live_nodes_changed gets the identities of all living nodes, this one included.
+ * replication_resend_all_loops and replication_resend_loop are called when messages of all loops or
+ * of one loop may be lost. Thread-safe. */
 void replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count);
 void replication_resend_all_loops(struct gateway *g);
 void replication_resend_loop(struct gateway *g, unsigned hub);
 
-/* Marks the session, because it has an unsent journal record. */
+/* Marks that the session has a journal record that was not sent to the replica. */
 static inline void replication_mark_records_unsent(struct session *s)
 {
     struct journal_replication *c = s->gateway_loop->resume.replication;
@@ -65,7 +67,8 @@ static inline void replication_mark_records_unsent(struct session *s)
         links_append(&c->unsent, &sync->unreplicated);
 }
 
-/* Returns whether bytes to clients must wait for the end of the loop iteration. */
+/* Returns whether bytes to clients must wait for the end of the loop iteration, because journal
+ * records must be sent to the replica first. */
 static inline bool replication_delays_output(const struct gateway_loop *h)
 {
     return h->resume.replication && h->resume.replication->node;
@@ -75,11 +78,12 @@ static inline bool replication_delays_output(const struct gateway_loop *h)
 
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                                  uint64_t position);
-/* Appends a record of the whole session; hub_position is its loop's event position, if valid. */
+/* Appends a record of the whole session. hub_position is the event position of its loop, used if it
+ * is valid for the session. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
-/* Appends a record of the event numbers after a seq. Returns false if the journal slot lacks one of
- * them. */
+/* Appends a record of the event numbers of all dispatches after a seq. Returns false if the journal
+ * slot lacks one of these numbers. */
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                uint64_t after);
 void append_session_end_record(struct buf *out, uint64_t number);

@@ -1,7 +1,8 @@
 /* retained_events.c - events that a loop retains for sessions that move to it.
  *
- * Each session needs the events whose delivery began after the session was requested. Events have
- * an ascending index; the oldest events are dropped as soon as no expected session needs them. */
+ * A session needs the events whose delivery began after its transfer was requested. Events have an
+ * ascending index. The oldest events are dropped as soon as no session that is still moving needs
+ * them. */
 #include "gateway/resume/journal/retained_events.h"
 
 #include "base/mem.h"

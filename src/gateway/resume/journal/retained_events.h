@@ -7,16 +7,18 @@
 struct retained_events {
     struct gateway_event **items;
     size_t from, to, cap; /* indexes in items: first event, end */
-    uint64_t dropped;     /* number of dropped events, which is the index of items[from] */
+    /* Number of dropped events; this is also the index of the event items[from]. */
+    uint64_t dropped;
 };
 
 void retained_events_add(struct retained_events *r,
                          struct gateway_event *n); /* adds a reference to the event */
 /* Returns the index that the next event will have. */
 uint64_t retained_events_end(const struct retained_events *r);
-/* Returns NULL if the event with this index is not retained. */
+/* Returns the retained event with this index, or NULL if it is not retained. */
 struct gateway_event *retained_event_at(struct retained_events *r, uint64_t index);
-/* Returns the first index, from `index` on, whose event has a higher number than `number`. */
+/* Returns the index of the first retained event, from `index` on, whose event number is greater
+ * than `number`. */
 uint64_t retained_events_find_after(const struct retained_events *r, uint64_t index,
                                     uint64_t number);
 void retained_events_drop_before(struct retained_events *r, uint64_t index);

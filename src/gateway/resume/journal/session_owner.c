@@ -1,8 +1,8 @@
 /* session_owner.c - records which node of a cluster owns a session.
  *
  * A row of session_homes is inserted when a session begins and deleted when it ends, in the
- * background. If the row is not committed yet, a client that resumes on another node must identify
- * again. If a row is left over, its node replies that the session has ended. */
+ * background. If a client resumes on another node before the row is committed, it must identify
+ * again. If a row was not deleted, the node that it names replies that the session has ended. */
 #include "gateway/resume/journal/session_owner.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static enum err delete_session_owner_row(struct session_store_read *l, struct tx
 
 static void on_session_owner_row_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a failure has no lasting effect, see the top of this file */
+    (void)e; /* a failed write has only the effects described at the top of this file */
     mem_free(container_of(l, struct owner_row_write, store_write));
 }
 
@@ -63,7 +63,8 @@ void session_owner_insert(struct session *s)
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
-    /* If the gateway is stopping, it deletes all owner rows of this node in one statement. */
+    /* A gateway that stops deletes all owner rows of this node in one statement, so no single row
+     * is deleted then. */
     if (!h->gateway->draining)
         begin_session_owner_row_write(h, number, 0, delete_session_owner_row);
 }

@@ -7,10 +7,11 @@
 struct gateway_loop;
 struct session;
 
-/* Record in the background that this node owns the session, or that it no longer does. */
+/* session_owner_insert records in the background that this node owns the session;
+ * session_owner_delete records that it no longer does. */
 void session_owner_insert(struct session *s);
 void session_owner_delete(struct session *s);
-/* Deletes the owner row of a session that was taken over from another node and cannot continue. */
+/* Deletes the owner row of a session that this node took over, but that cannot continue. */
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number);
 
 #endif
