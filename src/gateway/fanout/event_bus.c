@@ -58,7 +58,8 @@ static void post_unread_entries(struct gateway *g)
         struct gateway_event *n = b->events[i];
 
         begin_numbers_of_position(g, (uint64_t)unread_entry_position(n) << EVENT_NUMBER_BITS);
-        n->number = g->published += unread_entry_events(n);
+        g->published += unread_entry_events(n);
+        n->number = g->published;
     }
     post_or_free_batch(g, b);
 }

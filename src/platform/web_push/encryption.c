@@ -198,7 +198,7 @@ static bool encrypt_last_record(const struct content_key *k, struct str text, un
               EVP_EncryptUpdate(context, out + n, &m, &delimiter, 1) &&
               EVP_EncryptFinal_ex(context, out + n + m, &end) &&
               EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, out + n + m + end) &&
-              (size_t)(n + m + end) == text.n + 1;
+              (size_t)n + (size_t)m + (size_t)end == text.n + 1;
 
     EVP_CIPHER_CTX_free(context);
     ERR_clear_error();
