@@ -203,7 +203,7 @@ struct http_server *api_get_http_server(const struct api *api)
 }
 
 /* Builds the base URL. If public-url is not set, the scheme is https if the caller's connection
- * uses TLS, and an empty host becomes localhost. */
+ * uses TLS. An empty host becomes localhost. */
 static struct str build_base_url(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;
@@ -229,7 +229,7 @@ struct str api_get_base_url(const struct call *call, const char *scheme)
     return build_base_url(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 
-/* For GET and HEAD use the Host header: they emit no events, so only the caller sees the URL. */
+/* GET and HEAD use the Host header: they emit no events, so only the caller sees the URL. */
 struct str api_get_public_base_url(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;

@@ -32,13 +32,13 @@ struct revocation_record;
 struct loops;
 struct http_server;
 struct ip_network;
-struct gateway;      /* gateway/gateway.h; api/ only passes the pointer on */
+struct gateway;      /* defined in gateway/gateway.h; api/ only passes the pointer to routes */
 struct traffic_ring; /* traffic/traffic.h */
 struct workbench;
 
-/* The values in order: everyone may register; only users with a code from the operator; users with
- * such a code or an invite to a guild; nobody; everyone on this machine, and other users with a
- * code from the operator. */
+/* Which users may register an account. The values mean, in this order: everyone; only users with a
+ * code from the operator; users with such a code or an invite to a guild; nobody; everyone on this
+ * machine, and other users with a code from the operator. */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,
@@ -47,14 +47,15 @@ enum registration_mode {
     REGISTRATION_LOCAL
 };
 
-/* Callbacks that run after the commit of a call. Each may be NULL. */
+/* Callbacks that run after the transaction of an API call has committed. Each may be NULL. */
 struct api_commit_callbacks {
     void *arg;
-    /* Publishes events, in commit order, on a thread of the store. */
+    /* Publishes the events of a call. Called in commit order, on a thread of the store. */
     void (*announce)(void *arg, const struct emitted_event *list);
     /* Called after the commit and before the response when a credential is revoked. If token is
-     * NULL, all tokens of the account are revoked. A credential stays valid if
-     * auth_revocation_count was at least `forgets` when its lookup began. */
+     * NULL, all tokens of the account are revoked. Also discard lookups of credentials that began
+     * when auth_revocation_count was below `forgets`, because they may have read the revoked
+     * credential. */
     void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
                                uint64_t forgets);
     /* Called after the commit of a call that bans addresses. */
@@ -68,31 +69,38 @@ struct api_options {
     struct store *store;
     struct auth *auth;
     struct rate_limit_options limits;
-    const char *public_url;  /* "https://chat.example"; NULL to use the client's Host header */
-    const char *gateway_url; /* URL of the gateway; NULL means the host of the API */
-    const char *files_url;   /* base URL of files in events; NULL means the host of the API */
+    const char *public_url;  /* public base URL, such as "https://chat.example"; NULL means the
+                              * client's Host header */
+    const char *gateway_url; /* URL of the gateway, sent to clients; NULL means the host of the
+                              * API */
+    const char *files_url;   /* base URL of files in events, such as avatars; NULL means the host of
+                              * the API */
     const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
     const char *version;
     int64_t application_flags; /* flags that new applications have */
     struct api_commit_callbacks events;
-    struct cluster *cluster;   /* nodes that share the database; NULL if there is only one */
-    struct gateway *gateway;   /* for routes that query the gateway; may be NULL */
-    const char *data;          /* folder whose disk usage /metrics shows, or NULL */
-    const char *metrics_token; /* token for /metrics; if NULL, only local callers have access */
-    /* Appends metrics of other folders to /metrics. May be NULL. */
+    struct cluster *cluster; /* the cluster of nodes that share the database; NULL if there is only
+                              * this node */
+    struct gateway *gateway; /* the gateway, for routes that query it; may be NULL */
+    const char *data;        /* data folder, whose disk usage /metrics shows, or NULL */
+    const char *metrics_token; /* token that callers of /metrics must send; if NULL, only callers on
+                                * this machine have access */
+    /* Appends the metrics of folders that api/ does not know to /metrics. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
     /* Writes the response to a GET that matches no route, such as a page of the web client. Returns
      * false if there is no such page. May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
-    struct traffic_ring *traffic; /* buffer of traffic records; may be NULL */
-    struct workbench *workbench;  /* used by the console's routes; may be NULL */
-    bool private_endpoints; /* outgoing requests may connect to loopback and private addresses */
-    bool private_for_local; /* restricts private_endpoints to URLs that local callers set */
+    struct traffic_ring *traffic; /* buffer that records traffic for the console; may be NULL */
+    struct workbench *workbench;  /* state of the console, used by its routes; may be NULL */
+    bool private_endpoints; /* requests to bot endpoints and webhooks may connect to loopback and
+                             * private addresses */
+    bool private_for_local; /* private_endpoints applies only to URLs that callers on this machine
+                             * have set */
     bool trusts_proxies;    /* whether the option trusted-proxies is set */
     enum registration_mode registration;
-    struct mailer *mailer; /* NULL if no mail can be sent */
+    struct mailer *mailer; /* sends mail; NULL if no mail can be sent */
     struct password_cost password_cost;
     unsigned password_threads, password_queue; /* number of threads; maximum queue length */
     /* Upload quota per account in bytes, in total and per day; 0 means unlimited. */
@@ -105,10 +113,12 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
 void api_free(struct api *api);
 
 struct http_server_callbacks api_app(struct api *api); /* for http_server_start */
-/* Starts jobs and other background work. Call after the loops start, before the server listens. */
+/* Starts jobs and other background work. Call it after the loops have started and before the server
+ * listens. */
 void api_start(struct api *api, struct loops *loops);
-/* Send this node's rate-limit counts to other nodes, and apply counts received from other nodes.
- * May be called from any thread. */
+/* api_publish_rate_limit_counts sends this node's rate-limit counts to other nodes;
+ * api_receive_rate_limit_counts applies counts that another node has sent. May be called from any
+ * thread. */
 void api_publish_rate_limit_counts(struct api *api);
 void api_receive_rate_limit_counts(struct api *api, struct str message);
 /* Changes the rate limits; may be called from any thread. */
@@ -118,8 +128,8 @@ void api_set_http_server(struct api *api, struct http_server *server);
 void api_begin_draining(struct api *api);
 /* Waits until no call is running. */
 void api_wait_for_calls(struct api *api);
-/* Mark the start and end of background work. api_wait_for_calls waits for it as for running calls.
- * May be called from any thread. */
+/* Mark the start and end of background work. api_wait_for_calls also waits until this work has
+ * ended. May be called from any thread. */
 void api_background_work_begin(struct api *api);
 void api_background_work_end(struct api *api);
 /* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */
@@ -128,13 +138,13 @@ void api_stop(struct api *api);
 /* Applies a revocation or an address ban that another node has committed. */
 void api_apply_revocation(struct api *api, const struct revocation_record *f);
 
-/* Returns the HTTP client of a loop (net/client/fetcher.h). Call on that loop's thread. */
+/* Returns the HTTP client (net/client/fetcher.h) of a loop. Call it on that loop's thread. */
 struct fetcher *api_get_http_client_of_loop(struct api *api, struct loop *loop);
 
 const struct api_options *api_get_options(const struct api *api);
 const struct domain *const *api_get_domains(const struct api *api);
 /* Returns a number that is unique in this process, as a key for process-wide caches. The address of
- * the api is not unique, because a new api may get the address of a freed one. */
+ * struct api is not unique, because a new struct may get the address of a freed one. */
 uint64_t api_instance_number(const struct api *api);
 struct injected_faults *api_get_injected_faults(const struct api *api);
 struct http_server *api_get_http_server(const struct api *api);
@@ -154,7 +164,8 @@ struct str api_get_public_base_url(const struct call *call);
  * false for an internal call, and if public-url or trusted-proxies is set, because a proxy may then
  * forward calls of remote clients. */
 bool call_comes_from_this_machine(const struct call *call);
-/* Returns the registration mode for this caller; never REGISTRATION_LOCAL. */
+/* Returns the registration mode that applies to this caller. The result is never
+ * REGISTRATION_LOCAL, which means different modes for different callers. */
 enum registration_mode api_get_registration_mode_for_call(const struct call *call);
 /* Returns true if an outgoing request may use a private address in a URL from this caller. */
 bool api_may_request_private_address(const struct call *call);
@@ -167,7 +178,8 @@ void api_write_reference_page(const struct domain *const *domains, struct buf *o
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
                        uint64_t v);
-/* Content type of /metrics. api_write_metrics writes the whole response, on any thread. */
+/* Content type of /metrics. api_write_metrics writes the whole response; it may be called on any
+ * thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void api_write_metrics(struct api *api, struct buf *out);
 /* Returns why the server is not ready, in the words of /readyz ("no store", "disk full"), or NULL

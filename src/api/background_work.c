@@ -54,8 +54,8 @@ void api_stop(struct api *api)
     job_scheduler_stop(api->jobs);
     file_removal_stop(api->file_removal);
     token_last_use_writer_stop(api->token_uses);
-    /* Cancelling an outgoing request may start an internal call, and that call may send another
-     * request. So repeat until no request is left. */
+    /* Repeat until no request is left: cancelling an outgoing request may start an internal call,
+     * and that call may send another request. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)
             loop_call_and_wait(loops_get_loop_at(api->loops, i), free_loop_fetcher, api);

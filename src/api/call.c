@@ -140,7 +140,8 @@ enum err call_reply_with_static_bytes(struct call *call, struct str content_type
     return OK;
 }
 
-/* Selects the size of a file. Files of old program versions have no row, or no size (-1). */
+/* Selects the size of a file. Files that old program versions have stored have no row, or no size
+ * (-1). */
 static const char FIND_FILE[] =
     "select case when size > 0 or digest <> '' then size else -1 end from files "
     "where name = $1 and gone = 0";
@@ -264,8 +265,8 @@ enum err call_add_field_error(struct call *call, const char *field, const char *
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Adds the members of a private thread to the audience of the event, because the gateway does not
- * store them. */
+/* Adds the members of a private Discord thread to the audience of the event, because the gateway
+ * does not store them. */
 static void add_private_thread_members(struct call *call, struct emitted_event *a)
 {
     struct list members = { 0 };
@@ -282,8 +283,8 @@ static void record_emitted_event(struct call *call, struct emitted_event made)
     struct call_commit_effects *effects = &call_get_context(call)->effects;
 
     *a = made;
-    /* Read the members of a private channel now, so that a user who leaves it later in this call
-     * still receives the event. */
+    /* Read the members of a private channel now, in the transaction, so that a user who leaves the
+     * channel later in this call still receives the event. */
     if (a->to.kind == AUDIENCE_CHANNEL && call->api->read_private_members &&
         !effects->announce_error)
         effects->announce_error =
@@ -345,13 +346,15 @@ void call_emit_encoded_event(struct call *call, enum event event, struct audienc
                                                            event, schema, object, call->arena) });
 }
 
-/* Returns the resource key of a shared limit, which counts all callers together; otherwise 0. */
+/* Returns the resource key of a shared limit, which counts the calls of all callers together. For
+ * other limits returns 0. */
 static uint64_t limit_resource_key(const struct rate_limit *limit, struct str key)
 {
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* Returns the call's entry for this limit and key, or a free entry, or NULL if all are in use. */
+/* Returns the call's array element for this limit and key, or a free element, or NULL if all are in
+ * use. */
 static struct counted_rate_limit *find_limit_count_or_free_entry(struct call *call,
                                                                  const struct rate_limit *limit,
                                                                  uint64_t key)
@@ -414,7 +417,8 @@ enum err call_replace_route_rate_limit(struct call *call, const struct rate_limi
     run->limit_result.of = limit;
     if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
-    /* Replace the rate-limit headers of the route, which are the only response headers so far. */
+    /* Replace the rate-limit headers of the route; no other response headers were written so
+     * far. */
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     return OK;

@@ -1,8 +1,8 @@
 /* call.h - struct call: one API request while it is processed, and the functions that a handler may
  * use.
  *
- * A handler reads, decides, writes and emits events. The store may run it again after a conflict,
- * so a handler stores nothing outside the call. */
+ * A handler reads, decides, writes and emits events. The store may run the handler again after a
+ * conflict, so it stores nothing outside the call. */
 #ifndef API_CALL_H
 #define API_CALL_H
 
@@ -24,21 +24,24 @@ enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 /* The account that a credential authenticates. */
 struct caller {
     snowflake id;             /* id of the user or bot account */
-    snowflake application_id; /* set for bots and OAuth2 tokens, otherwise 0 */
+    snowflake application_id; /* application of a bot or an OAuth2 token; 0 for users */
     unsigned char session[8]; /* session id that the token contains */
     int64_t expires_at;       /* microseconds; 0 means never */
-    uint64_t scopes;          /* bits of auth_oauth2_scope_bit; only for OAuth2 tokens */
+    uint64_t scopes; /* bits of the OAuth2 scopes (auth_oauth2_scope_bit); only for OAuth2 tokens */
     enum caller_kind kind;
     bool disabled, deleting;
 };
 
-/* The objects that the path's resolvers have read; their structs are in platform/ and model/. */
+/* The objects of the path, such as guild and channel, which the path's resolvers have read. Their
+ * structs are in platform/ and model/. */
 struct call_path_objects {
     struct user *user;
     struct guild *guild;
-    struct member_access *member_access; /* roles and permissions of the caller in the guild */
+    struct member_access *member_access; /* roles and permissions of the caller in the guild of the
+                                          * path */
     struct channel *channel;
-    uint64_t permissions; /* permissions of the caller in the channel, or in the guild */
+    uint64_t permissions; /* permissions of the caller in the channel of the path, or in the guild
+                           * if the path has no channel */
     struct role *role;
     struct emoji *emoji;
     struct member *member;
@@ -114,8 +117,9 @@ struct call {
     struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
     struct call_path_objects target;
     const void *query, *body;
-    enum err decoded; /* error of decoding query or body; prepare may set it */
-    struct form form; /* validation errors of the body, by field */
+    enum err decoded; /* error of decoding the query or body, reported after the checks of the path;
+                       * prepare may set it */
+    struct form form; /* validation errors of the body, per field */
     struct buf reply; /* response body, as far as written */
 
     /* Stages that prepare may request; see enum call_stage. */
@@ -123,32 +127,35 @@ struct call {
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* Called on the loop after the commit, if the handler has set this member. */
+    /* Called on the loop after the commit of the handler's transaction, if the handler has set this
+     * member. */
     void (*after)(struct call *call);
-    snowflake files_of; /* account whose upload quota counts; 0 means the caller */
-    bool decides;       /* set by prepare on APPEND routes to use STORE_WRITE instead */
-    bool may_share;     /* set by prepare on APPEND routes: calls may share a transaction */
+    snowflake files_of; /* account whose upload quota is used for files of this call; 0 means the
+                         * caller */
+    bool decides;       /* set by prepare on APPEND routes, to run the handler as STORE_WRITE */
+    bool may_share;     /* set by prepare on APPEND routes, to allow that several calls share a
+                         * transaction (work_item.may_share) */
 };
 
-/* Pass structs from one stage to later stages. Each is identified by its tag. call_store_stage_data
- * allocates a zeroed struct, which replaces one with the same tag; call_get_stage_data returns the
- * struct with that tag, or NULL if there is none.
+/* Pass structs from one stage of the call to later stages. Each struct is identified by its tag.
+ * call_store_stage_data allocates a zeroed struct, which replaces an earlier struct with the same
+ * tag; call_get_stage_data returns the struct with that tag, or NULL if there is none.
  *
  *     struct login_attempt *a = call_store_stage_data(call, "login_attempt", sizeof *a);
  *     const struct login_attempt *a = call_get_stage_data(call, "login_attempt"); */
 void *call_store_stage_data(struct call *call, const char *type, size_t size);
 void *call_get_stage_data(const struct call *call, const char *type);
 
-/* Continues a call that is in the AWAIT stage, or ends it with an error. The call may be freed when
- * this function returns. */
+/* Continues a call that waits in the AWAIT stage. If e is an error, ends the call with this error.
+ * The call may be freed when this function returns. */
 void call_resume_after_await(struct call *call, enum err e);
 
-/* A handler returns the result of this function if rows have changed since call->read read them.
- * The transaction is rolled back, and the call returns to the READ stage, up to eight times. In the
- * KNOWN_BODY stage the call continues with DECODE instead. */
+/* A handler returns the result of this function if rows have changed since call->read has read
+ * them. The transaction is rolled back, and the call returns to the READ stage, up to eight times.
+ * In the KNOWN_BODY stage, the call instead continues with the DECODE stage. */
 enum err call_restart_at_read_stage(struct call *call);
 
-/* Returns the id of a path parameter; name is the name of its resolver. */
+/* Returns the id in a path parameter; name is the name of its resolver, such as "user.id". */
 snowflake call_get_path_id(const struct call *call, const char *name);
 struct str call_get_path_text(const struct call *call, const char *name);
 /* Returns the API version in the path, 6 to 10; 10 if the path has none. */
@@ -156,16 +163,17 @@ int call_get_api_version(const struct call *call);
 /* Parses the id in a path parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
-/* Returns the account id or address hash by which background reads are scheduled, or 0. */
+/* Returns the account id or address hash by which background reads of this call are scheduled, or
+ * 0. */
 uint64_t call_scheduling_key(const struct call *call);
 
-/* A function for call->read that reads nothing: the READ stage then only resolves the path and
- * checks permissions. */
+/* A value for call->read that reads nothing: the READ stage then only resolves the path and checks
+ * permissions. */
 enum err call_read_nothing_but_path_objects(struct call *call);
 
 /* Responds with an object of the type route->reply. */
 enum err call_reply_with_object(struct call *call, const void *value);
-/* Returns a JSON writer for the response body, for responses assembled from JSON pieces. */
+/* Returns a JSON writer for the response body, for handlers that write the JSON themselves. */
 struct json_writer call_get_reply_json_writer(struct call *call);
 /* Responds with an object of a type other than route->reply, such as a special error. */
 enum err call_reply_with_object_of_type(struct call *call, const struct type *type,
@@ -183,32 +191,34 @@ enum err call_reply_with_file(struct call *call, struct str content_type, int fd
  * the call runs on a loop, returns an error that makes the store restart the read in the
  * background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
-/* Responds with the part of a file that the Range header requests (206), with the whole file, or
- * with 416. */
+/* Responds with the part of a file that the Range header requests (status 206), or with the whole
+ * file, or with status 416. */
 enum err call_reply_with_file_range(struct call *call, struct str content_type, int fd,
                                     int64_t size);
 /* Sets a status that differs from the route's, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
 void call_add_header(struct call *call, const char *name, struct str value);
 
-/* Return the error for a caller who lacks permissions in the guild or channel of the path; all of
- * `needs` or one of `any` is required. The error is ERR_GUILD_MFA_REQUIRED if the caller lacks them
- * only because a second factor is missing, otherwise ERR_MISSING_PERMISSIONS. */
+/* Return the error for a caller who lacks permissions in the guild or channel of the path.
+ * call_missing_permissions_error is for a caller who lacks some of `needs`;
+ * call_missing_any_permission_error is for a caller who has none of `any`. The error is
+ * ERR_GUILD_MFA_REQUIRED if only a second factor is missing, otherwise ERR_MISSING_PERMISSIONS. */
 enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
 /* Returns call_missing_permissions_error unless the caller has all permissions of `needs`. */
 enum err call_require_permissions(const struct call *call, uint64_t needs);
-/* Returns ERR_MISSING_PERMISSIONS for a caller whose highest role is not above the role or member
+/* Returns ERR_MISSING_PERMISSIONS. For a caller whose highest role is not above the role or member
  * that the call changes, or who grants permissions that the caller lacks. */
 enum err call_rank_too_low_error(const struct call *call);
-/* Returns ERR_MISSING_PERMISSIONS for a call that only the owner of the guild may make. */
+/* Returns ERR_MISSING_PERMISSIONS. For a caller who is not the owner of the guild, if only the
+ * owner may make the call. */
 enum err call_not_guild_owner_error(const struct call *call);
 
 /* --- refusal_cause.c ------------------------------------------------------------------- */
 
-/* Why a call is refused. The traffic log gets a sentence with the cause, which listeners of the
- * hook call_refused and the functions below write. The response gets the header X-Guildhall-Cause
- * if missing permissions or a too low rank are the cause. */
+/* Why a call is refused. The traffic log gets a sentence with the cause; it is written by listeners
+ * of the hook call_refused and by the functions below. The response gets the header
+ * X-Guildhall-Cause if missing permissions or a too low rank are the cause. */
 struct call_refusal {
     enum err error;
     uint64_t all; /* missing permissions, all of which are required */
@@ -220,7 +230,8 @@ struct call_refusal {
  * already has a sentence, or if causes are not recorded. */
 void call_set_refusal_cause(const struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Records this application's bot as the caller, for calls whose credential is in the path. */
+/* Records this application's bot as the caller in the traffic log, for calls whose credential is in
+ * the path. */
 void call_set_traffic_application(struct call *call, snowflake application_id);
 
 /* Adds a validation error for one field. All errors of a call are sent in one response. */
@@ -236,17 +247,18 @@ void call_emit_guild_event_to_user(struct call *call, enum event event, snowflak
                                    snowflake guild_id, const struct schema *schema,
                                    const void *object);
 /* Emits an event whose payload is already JSON in the call's arena; only for events without routing
- * fields. If the event goes to an account and guild_id is not 0, the shard of that guild receives
- * it. */
+ * fields (model/events/event_routing.h). If the event goes to an account and guild_id is not 0, the
+ * shard of that guild receives it. */
 void call_emit_json_event(struct call *call, enum event event, struct audience to,
                           snowflake guild_id, struct str json);
 
-/* Emits an event whose JSON an earlier stage has written, because it is long. */
+/* Emits an event whose JSON was written by an earlier stage, because writing long JSON in the
+ * transaction would hold it open. */
 void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
                              const struct schema *schema, const void *object, struct str json);
 
-/* Publishes the events of a call that has no write transaction; otherwise the commit publishes
- * them. Only sessions on this node receive them. */
+/* Publishes the events of a call that has no write transaction. (If a call has a write transaction,
+ * its commit publishes them.) Only sessions on this node receive the events. */
 void call_publish_events(const struct call *call);
 
 /* Passes a change of a voice state to the voice relay after the commit, in commit order, before the
@@ -254,8 +266,9 @@ void call_publish_events(const struct call *call);
 void call_record_voice_change(struct call *call, const struct relay_voice_state *fact);
 
 /* Counts this call once against a rate limit with a key that the handler chooses, such as a login
- * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. Then
- * Retry-After is that of this limit, and X-RateLimit-Remaining is that of the route's limit. */
+ * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. In
+ * that response, Retry-After is about this limit, and X-RateLimit-Remaining about the route's
+ * limit. */
 enum err call_count_against_rate_limit(struct call *call, const struct rate_limit *limit,
                                        struct str key);
 /* Counts the call against a limit that replaces the route's limit in the rate-limit headers. Call
@@ -273,8 +286,8 @@ enum err call_refuse_as_rate_limited(struct call *call, int64_t ms);
 enum err call_refuse_as_shared_rate_limited(struct call *call, int64_t ms);
 
 /* Writes a blob (stored file) in the COMPUTE stage; the blob is deleted if the call fails. id and
- * name must be new. The bytes count against the quota of call->files_of, or of the caller; if it is
- * exceeded, the transaction fails with ERR_UPLOAD_QUOTA. */
+ * name must be new. The bytes count against the upload quota of call->files_of, or of the caller if
+ * that is 0. If the quota is exceeded, the transaction fails with ERR_UPLOAD_QUOTA. */
 enum err call_write_blob(struct call *call, snowflake id, const char *name, struct str bytes);
 /* Marks the row of a blob in the transaction, so that the blob is deleted after the commit. Returns
  * OK if the blob does not exist. */
@@ -283,17 +296,19 @@ enum err call_delete_blob(struct call *call, const char *name);
  * after the commit. */
 void call_schedule_file_removal(struct call *call);
 
-/* Remove one or all credentials of an account from the credential cache after the commit. */
+/* Remove credentials of an account from the credential cache after the commit: one token, or all
+ * tokens of the account. */
 void call_revoke_session_token(struct call *call, snowflake account,
                                const unsigned char session[8]);
 void call_revoke_account_tokens(struct call *call, snowflake id);
-/* Removes the account's OAuth2 tokens from the cache after the commit, but not its logins. */
+/* Removes the account's OAuth2 tokens from the credential cache after the commit. The tokens of its
+ * logins stay. */
 void call_revoke_oauth2_tokens(struct call *call, snowflake id);
-/* Removes all tokens of an application from the cache after the commit: tokens of its bot, and
- * OAuth2 tokens of all accounts. */
+/* Removes all tokens of an application from the credential cache after the commit: tokens of its
+ * bot, and OAuth2 tokens of all accounts. */
 void call_revoke_application_tokens(struct call *call, snowflake id);
-/* Makes every node refuse these addresses and close their sessions after the commit. If banned is
- * false, makes every node accept these addresses again. */
+/* After the commit, makes every node refuse these addresses and close their gateway sessions. If
+ * banned is false, makes every node accept these addresses again. */
 struct ip_network;
 void call_set_addresses_banned(struct call *call, const struct ip_network *n, bool banned);
 

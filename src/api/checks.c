@@ -23,7 +23,8 @@ static uint64_t hash_major_parameters(const struct call_context *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Parse the id, so that the same id with leading zeros has the same bucket. */
+            /* Parse the id, so that an id with leading zeros has the same bucket as the id without
+             * them. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;
@@ -80,7 +81,8 @@ static enum err check_rate_limits(struct call_context *run)
     return OK;
 }
 
-/* Refuses banned addresses, except on service routes, which the operator needs. */
+/* Refuses calls from banned addresses, except on service routes, because the operator needs
+ * these. */
 static enum err check_address_ban(const struct call *call)
 {
     bool banned = !call->route->service &&
@@ -290,7 +292,7 @@ void call_decode_input(struct call *call)
     if (r->body) {
         enum err e = decode_body(call);
 
-        /* An error in the JSON syntax takes precedence over validation errors. */
+        /* An error in the JSON syntax takes precedence over validation errors of the query. */
         if (e && call->decoded != ERR_INVALID_JSON)
             call->decoded = e;
     }
@@ -317,7 +319,8 @@ enum err check_request_body(struct call_context *run)
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* If the path has no object that could be unknown or forbidden, report the body's error now. */
+    /* If the path has no object that could be unknown or forbidden to the caller, report the body's
+     * error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

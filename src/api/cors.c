@@ -7,7 +7,7 @@
 
 enum { LONGEST_ASKED = 1024 };
 
-/* Response headers that a page may read in addition to the CORS-safelisted ones. */
+/* Names of response headers that a page may read in addition to those that CORS always allows. */
 #define EXPOSED                                                                              \
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Reset-After, " \
     "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via, "    \
@@ -36,8 +36,8 @@ void cors_init(struct api *api)
         append_headers_for_origin(&api->cors, str_trim(str_cut(&origins, ',')));
 }
 
-/* CORS allows one origin per response: that of the request if it is allowed, otherwise the first
- * allowed one. */
+/* Appends the CORS headers of a response. CORS allows one origin per response: the origin of the
+ * request if it is allowed, otherwise the first allowed origin. */
 void cors_append_headers(const struct api *api, const struct http_request *r, struct buf *out)
 {
     struct str origins = str_of(api->options.cors_origin);

@@ -16,7 +16,8 @@ struct deletion_step_limits deletion_step_begin(void)
 }
 
 /* Subtracts deleted rows from the rows that the step may still delete. Also ends the step when its
- * CPU time is used up, because some rows cost a hundred times as much as others. */
+ * CPU time is used up, because deleting some rows takes a hundred times as long as deleting
+ * others. */
 void deletion_step_count_rows(struct deletion_step_limits *step, int64_t rows)
 {
     step->rows_left -= rows;

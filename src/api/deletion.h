@@ -4,8 +4,8 @@
  * have half a million members, a channel a million messages. The folder that deletes such an object
  * marks its row, so that no query finds it any more, and calls deletion_apply_all_rules, which
  * applies the rules of all domains to a few hundred rows. Most objects need one such step, in the
- * transaction that marks the row; for larger ones a job repeats the step. The remaining rows are
- * the only state, so the deletion continues after a crash. scripts/check-tables finds tables
+ * transaction that marks the row; for larger ones a job repeats the step. The rows that remain are
+ * the only state of a deletion, so it continues after a crash. scripts/check-tables finds tables
  * without a rule. */
 #ifndef API_DELETION_H
 #define API_DELETION_H
@@ -13,63 +13,72 @@
 #include "api/jobs/jobs.h"
 #include "model/application.h"
 
-enum { DELETION_ROWS = 300 }; /* rows per step, which take the writer a few milliseconds */
+/* Rows that one step deletes at most; this takes the writer a few milliseconds. */
+enum { DELETION_ROWS = 300 };
 
 enum deletion_object_kind {
     WITH_GUILD = 1,
     WITH_CHANNEL,  /* channel or thread */
-    WITH_MESSAGES, /* oldest messages of a channel; in SQL, $1 is the channel, $2 the limit */
+    WITH_MESSAGES, /* deletes the oldest messages of a channel; in SQL, $1 is the channel, $2 the
+                    * maximum number */
     WITH_ROLE,
-    WITH_ACCOUNT, /* the account's row remains without a name, so that its messages stay visible */
+    WITH_ACCOUNT, /* deletes an account; its row remains without a name, so that its messages stay
+                   * visible */
     WITH_APPLICATION,
 };
 
-/* Order in which the rules of an object are applied. Within a phase, src/server/domains.c sets the
- * order of the feature folders. */
+/* Order in which the deletion rules of an object are applied. Within a phase, the rules run in the
+ * order in which src/server/domains.c lists their feature folders. */
 enum deletion_phase {
     DELETE_FIRST = -2,
-    DELETE_PARTS, /* rows with deletion rules of their own, and rows whose deletion emits events */
+    DELETE_PARTS, /* rows that have deletion rules of their own, and rows whose deletion emits
+                   * events */
     DELETE_REST,  /* the default */
     DELETE_LAST,  /* the row of the object itself */
 };
 
-/* The limits of one step. If rows_left is 0 after a step, the object may have more rows. */
+/* The limits of one deletion step. If rows_left is 0 after a step, the object may have more rows to
+ * delete. */
 struct deletion_step_limits {
-    int64_t rows_left;          /* rows that this step may still delete */
+    int64_t rows_left;          /* number of rows that this step may still delete */
     int64_t rows_per_statement; /* maximum rows per statement */
-    int64_t until; /* CPU time limit (clock_thread_cpu_ns); rarely reached on PostgreSQL */
+    int64_t until; /* time at which the step ends (clock_thread_cpu_ns); on PostgreSQL steps rarely
+                    * take that long */
 };
 
 struct deletion_rule {
     enum deletion_object_kind with; /* 0 ends the list */
     const char *table;
     /* Both statements take the id of the object ($1) and a maximum number of rows ($2), and select
-     * the same rows. mark marks the files of these rows as deleted, remove deletes the rows. A
+     * the same rows. `mark` marks the files of these rows as deleted; `remove` deletes the rows. A
      * statement that is not needed is NULL. */
     struct sql mark, remove;
-    /* Called instead of mark and remove. Must call deletion_step_count_rows with the number of rows
-     * that it deletes or changes. */
+    /* A function that is called instead of the statements mark and remove. It must call
+     * deletion_step_count_rows with the number of rows that it deletes or changes. */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step_limits *step);
     enum deletion_phase phase;
 };
 
-/* The following macros expand to the members of a rule: { DELETE_FEW(WITH_GUILD, "templates",
- * "guild_id") }. DELETE_OF deletes rows with the object's id in `column`; key names the other
- * columns of the primary key. */
+/* The DELETE_ macros below expand to the members of struct deletion_rule: { DELETE_FEW(WITH_GUILD,
+ * "templates", "guild_id") }. DELETE_OF deletes rows with the object's id in `column`; key names
+ * the other columns of the primary key. */
 #define DELETE_OF(object, name, column, key)                                                \
     .with = object, .table = name,                                                          \
     .remove = { &"delete from " name " where " column " = $1 and (" key ") in (select " key \
                  " from " name " where " column " = $1 limit $2)" }
-/* Deletes rows for which a condition is true; key names the columns of the primary key. */
+/* Expands to a rule that deletes rows for which a condition is true; key names the columns of the
+ * primary key. */
 #define DELETE_WHERE(object, name, key, condition)                                    \
     .with = object, .table = name,                                                    \
     .remove = { &"delete from " name " where (" key ") in (select " key " from " name \
                  " where " condition " limit $2)" }
-/* Deletes all rows of the object with one statement, for tables that have few rows per object. */
+/* Expands to a rule that deletes all rows of the object with one statement, for tables that have
+ * few rows per object. */
 #define DELETE_FEW(object, name, column) \
     .with = object, .table = name,       \
     .remove = { &"delete from " name " where " column " = $1 and cast($2 as bigint) > 0" }
-/* Deletes rows that have an image or sound, stored in the file "area/<id>/<column>". */
+/* Expands to a rule that deletes rows that have an image or sound, stored in the file
+ * "area/<id>/<column>". */
 #define DELETE_WITH_FILE(object, name, area, column, condition)                 \
     .with = object, .table = name,                                              \
     .mark = MARK_FILES(area, "id", column, FILE_ROWS(name, column, condition)), \
@@ -96,19 +105,20 @@ enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind w
  * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
                            enum deletion_object_kind with, snowflake id);
-/* Runs both statements of one rule once, for at most `portion` rows. */
+/* Runs both statements of a rule (mark and remove) once, for at most `portion` rows. */
 enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                              int64_t portion, int64_t *ret_gone);
 /* Schedules the job that repeats the deletion step, if step->rows_left is 0. */
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
                                      const struct deletion_step_limits *step, struct str data);
 
-/* The step for WITH_APPLICATION, and the application. Rules of WITH_APPLICATION cast the step to
- * this struct. */
+/* The step for WITH_APPLICATION, together with the application. Deletion rules of WITH_APPLICATION
+ * cast the step to this struct. */
 struct application_deletion {
     struct deletion_step_limits step;
     struct application application;
-    /* Last direct-message channel with the bot that was handled: closed flag, channel id. */
+    /* The last direct-message channel of the bot that was handled, as its position in the order:
+     * closed flag, then channel id. The next step continues after it. */
     int64_t closed;
     snowflake channel_id;
 };

@@ -17,7 +17,7 @@ struct user_settings;
 struct account_creation {
     snowflake user_id;
     struct opt_str invite; /* the invite code used to register */
-    bool guild_required;   /* refuse the registration unless the invite is for a guild */
+    bool guild_required; /* a listener refuses the registration unless the invite is for a guild */
 };
 struct user_settings_change {
     snowflake user_id;
@@ -43,42 +43,48 @@ struct audit_log_objects {
 };
 struct permission_change {
     snowflake guild_id;
-    const struct channel *channel; /* NULL if permissions in the whole guild changed */
+    const struct channel *channel; /* channel whose permissions changed; NULL if permissions in the
+                                    * whole guild changed */
 };
 struct member_leave {
     snowflake guild_id;
     const struct user *user;
-    bool *done; /* a listener of member_leaving sets it if it has removed the member */
+    bool *done; /* a listener of the hook member_leaving sets it to true if the listener has removed
+                 * the member */
 };
 enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* takes the writer a few milliseconds */
 struct member_ban {
     snowflake guild_id, user_id;
     int64_t since_us; /* older messages are not deleted */
-    int64_t *room;    /* number of messages that this call may still delete, over all its bans */
+    int64_t *room; /* number of messages that this call may still delete, in total over all members
+                    * that it bans */
 };
 struct voice_moderation {
     const struct member *member;
     struct opt_bool mute, deaf;
-    struct opt_id to; /* voice channel to move the member to; null to disconnect */
-    bool silenced;    /* for voice_moderation_apply: whether mute or deaf has changed */
+    struct opt_id to; /* voice channel to which the member is moved; null to disconnect the
+                       * member */
+    bool silenced;    /* for the hook voice_moderation_apply: whether mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
 struct automod_text {
     const struct channel *channel;
     const struct member *member; /* author of the text */
-    snowflake version;           /* version of the guild's auto moderation rules */
+    snowflake version; /* version of the guild's auto moderation rules that checked the text */
     struct str title, text;
     bool edited;          /* whether an existing message is edited */
     snowflake message_id; /* only for flagged_message_written */
     /* Set by the listener. If refused is true, the message is not inserted, and the response is
-     * already set. found is the matched rule, for flagged_message_written. */
+     * already set. found is the matched rule, which is passed to the hook
+     * flagged_message_written. */
     bool refused;
     const void *found;
 };
 struct automod_nickname {
     struct member *member; /* contains the new nickname */
     snowflake version;
-    bool trusted; /* whether the rules do not apply: a moderator's change, or a bot's nickname */
+    bool trusted; /* the rules do not apply, because a moderator makes the change or the nickname is
+                   * of a bot */
     bool refused; /* set by the listener if the nickname is refused; the response is already set */
 };
 struct message_creation {
@@ -103,18 +109,18 @@ struct guild_app_installation {
 struct account_app_installation {
     snowflake user_id, application_id;
 };
-/* A button that sells an SKU. application_id is that of the message's author (an app), or 0. */
+/* A button that sells an SKU. application_id is the app that is the author of the message, or 0. */
 struct premium_button {
     snowflake sku_id, application_id;
 };
 struct scheduled_event;
 struct scheduled_event_stage_change {
     const struct scheduled_event *event;
-    snowflake stage_id; /* set by the listener to the new stage instance */
+    snowflake stage_id; /* the new stage instance; set by the listener */
 };
 struct voice_state_permissions {
     const struct voice_state *state;
-    uint64_t permissions; /* current permissions in the channel of the voice state */
+    uint64_t permissions; /* current permissions of the user in the channel of the voice state */
 };
 
 struct hook_listeners {
@@ -127,18 +133,19 @@ struct hook_listeners {
 #include "api/hooks.def"
 #undef HOOK
 
-/* Events that listeners of hooks can emit, for .fires of the routes that call these hooks. */
+/* Events that listeners of the voice hooks can emit. Routes that call these hooks list them in
+ * .fires. */
 #define VOICE_EVENTS \
     EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
 #define CALL_LEAVE_EVENTS                                                                   \
     EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
         EVENT_STREAM_DELETE
-/* Events of a message in a thread, which unarchives the thread and may add thread members. */
+/* Events of a message in a Discord thread: it may unarchive the thread and add thread members. */
 #define THREAD_MESSAGE_EVENTS                                             \
     EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE, \
         EVENT_THREAD_MEMBERS_UPDATE
-/* Events of a text that breaks an auto moderation rule: an alert in a channel, and a timeout of the
- * author. */
+/* Events after a text has broken an auto moderation rule: an alert in a channel, and a timeout of
+ * the author. */
 #define AUTOMOD_EVENTS                                                                       \
     EVENT_AUTO_MODERATION_ACTION_EXECUTION, EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, \
         EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE

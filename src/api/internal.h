@@ -19,7 +19,7 @@ struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 
 struct route_match {
-    const struct route *route; /* NULL if no route matches; see error */
+    const struct route *route; /* the matched route; NULL if no route matches (then see error) */
     unsigned group;            /* index of the route's domain (feature folder) */
     const struct rate_limit *limit;
     const struct path_resolver *resolvers[CALL_MAX_PARAMS];
@@ -27,8 +27,10 @@ struct route_match {
     size_t count;
     int version;      /* API version 6 to 10; 10 if the path has none */
     enum err error;   /* ERR_NOT_FOUND, ERR_METHOD_NOT_ALLOWED or ERR_INVALID_API_VERSION */
-    unsigned allowed; /* allowed methods, one bit per http_method, for Allow and OPTIONS */
-    snowflake as_me;  /* id in the path in place of "@me"; if it is not the caller's, 404 is sent */
+    unsigned allowed; /* methods that the path allows, one bit per http_method, for the header Allow
+                       * and for OPTIONS */
+    snowflake as_me;  /* id that the path has where "@me" is expected; if it is not the caller's id,
+                       * 404 is sent */
 };
 
 void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
@@ -46,13 +48,13 @@ struct static_document {
     struct buf plain, zipped, tag;
 };
 
-/* To create a document, call static_document_new, write `plain`, then call static_document_finish.
- * The latter takes long, because it compresses the text. */
+/* To create a document, call static_document_new, write `plain`, then call static_document_finish,
+ * which takes long, because it compresses the text. */
 struct static_document *static_document_new(void);
 void static_document_finish(struct static_document *d);
 void static_document_free(struct static_document *d);
-/* Responds with the document, or with 304 if the caller already has it. The document must outlive
- * the call. */
+/* Responds with the document. If the caller already has it (If-None-Match), responds with 304. The
+ * document must outlive the call. */
 enum err call_reply_with_document(struct call *call, const struct static_document *d);
 
 struct api {
@@ -61,7 +63,8 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct rate_limit_counters *limits;
-    _Atomic uint64_t counts_received; /* number of calls that other nodes have reported */
+    _Atomic uint64_t counts_received; /* number of rate-limited calls that other nodes have
+                                       * reported */
     struct call_durations *durations; /* created by api_start */
     struct injected_faults *faults;
     struct job_scheduler *jobs;
@@ -74,59 +77,63 @@ struct api {
     enum err (*check_permissions)(struct call *call, uint64_t needs);
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
     struct buf cors; /* CORS headers of every response; empty if CORS is off */
-    struct static_document *_Atomic openapi; /* NULL until it is requested for the first time */
-    _Atomic int64_t proxy_warned_at; /* clock_monotonic_ns of the last proxy warning, or 0 */
+    struct static_document *_Atomic openapi; /* the OpenAPI document; NULL until it is requested for
+                                              * the first time */
+    _Atomic int64_t proxy_warned_at; /* clock_monotonic_ns of the last warning about an unconfigured
+                                      * proxy, or 0 */
     _Atomic bool draining;
-    _Atomic uint64_t running;      /* number of calls without a response yet */
-    _Atomic uint64_t responses[6]; /* number of responses, by status / 100 */
+    _Atomic uint64_t running;      /* number of calls that have no response yet */
+    _Atomic uint64_t responses[6]; /* number of responses by the first digit of their status */
 };
 
 /* --- local_calls.c -------------------------------------------------------------------- */
 
 /* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
  * Called only for the first request of each connection: a proxy adds its headers to every request,
- * and scanning them each time would take a fifth of the time of a short call. */
+ * and searching for them in each request would take a fifth of the time of a short call. */
 void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x);
 
 /* --- struct call_context: a call with its internal state ---------------------------------- */
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The response, except for call->reply. At most one of borrowed, shared and file is set. If one is
- * set, it is the body, and call->reply is not used. */
+/* The response, except for call->reply. At most one of borrowed, shared and file is set. The one
+ * that is set is the body, and call->reply is not used. */
 struct call_response {
-    int status;          /* 0 means the success status of the route */
+    int status;          /* status of the response; 0 means the success status of the route */
     struct str type;     /* content type; NULL pointer means JSON */
     struct buf headers;  /* header lines of the response */
     struct str borrowed; /* body that outlives the call */
     struct shared_text *shared;
-    int file; /* file descriptor; -1 if there is no file */
+    int file; /* descriptor of the file that is sent as the body; -1 if there is no file */
     int64_t file_size;
     bool zipped;  /* whether the body is gzip */
-    bool no_gzip; /* do not compress, because Content-Encoding is set */
+    bool no_gzip; /* do not compress the body, because Content-Encoding is already set */
 };
 
 /* Effects of the call that are applied after the commit. Each attempt of the transaction resets
  * them, except blobs, which the COMPUTE stage has written. */
 struct call_commit_effects {
     struct emitted_event *announced, **announced_end;
-    enum err announce_error; /* error of reading an event's recipients; it makes the call fail */
+    enum err announce_error; /* error that occurred while the recipients of an event were read;
+                              * makes the call fail */
     struct revocation_record *revocations;
     struct voice_state_change *voice_changes, **voice_changes_end;
     struct written_blob *blobs;
-    bool files_marked_deleted; /* whether rows of table files were marked as deleted */
-    int64_t job_due;           /* due time of the earliest scheduled job, or 0 */
+    bool files_marked_deleted; /* whether the call has marked rows of the table `files` as
+                                * deleted */
+    int64_t job_due; /* due time of the earliest job that the call has scheduled, in µs, or 0 */
 };
 
-/* A struct that one stage passes to later stages; type is the tag of the struct. */
+/* A struct that one stage of a call passes to later stages; type is the tag of the struct. */
 struct call_stage_data {
     struct call_stage_data *next;
     const char *type;
     void *value;
 };
 
-/* A limit against which this call was already counted, so that a second run of the handler does not
- * count it again. */
+/* A limit against which this call was already counted. If the handler runs again, it does not count
+ * the call again. */
 struct counted_rate_limit {
     const struct rate_limit *limit;
     uint64_t key;
@@ -146,23 +153,24 @@ struct call_context {
     struct call_refusal refusal;
     struct str cause;       /* sentence with the cause of the refusal; empty if there is none */
     snowflake recorded_app; /* set by call_set_traffic_application, or 0 */
-    int64_t began;          /* clock_monotonic_ns if traffic is recorded, otherwise 0 */
+    int64_t began; /* clock_monotonic_ns at which the call began, if traffic is recorded; otherwise
+                    * 0 */
     /* call_context_init clears all members above this one. */
     struct route_match match;
     struct parsed_credential credential;
     struct caller caller;
     struct rate_limit_result limit_result;
-    bool admitting;             /* true until the body has been received */
-    bool admitted;              /* whether the head was checked before the body arrived */
+    bool admitting; /* true while only the head was received, and not yet the whole body */
+    bool admitted;  /* whether the head was checked before the body arrived */
     size_t header_bytes_before; /* length of response.headers before this stage */
     struct password_hash_task hash;
     struct loop_message hashed;
     uv_work_t compute;
-    enum err computed; /* result of the hash or compute stage */
+    enum err computed; /* result of call->hash or call->compute */
     int read_restarts; /* number of calls of call_restart_at_read_stage so far */
     struct cluster_position_wait
-        revocation_wait; /* waits until all nodes have applied a revocation */
-    int64_t started;     /* clock_monotonic_ns, when the whole request was received */
+        revocation_wait; /* state of the wait until all nodes have applied a revocation */
+    int64_t started;     /* clock_monotonic_ns at which the whole request had been received */
     enum err refused;    /* error of the response, or OK */
 };
 
@@ -181,25 +189,27 @@ struct written_blob {
     int64_t size;
     char digest[BLOB_DIGEST_SIZE];
     uint64_t since_ms;  /* time of the write (monotonic clock) */
-    bool delete_anyway; /* delete the blob even if the call succeeds */
+    bool delete_anyway; /* whether the blob is deleted even if the call succeeds */
 };
 
-/* Inserts the rows of the blobs that a call has written, at the end of a successful handler. */
+/* Inserts the database rows of the blobs that a call has written. Called after the handler has
+ * succeeded. */
 enum err insert_call_file_rows(struct call *call);
 void reset_call_files_before_retry(struct call *call);
-/* Deletes the blobs that have no row, on the thread pool. Called on the loop at the end of the
- * call. */
+/* Deletes those blobs of the call that have no row, on the thread pool. Called on the loop at the
+ * end of the call. */
 void call_delete_unused_blobs(struct call *call, enum err e);
 
 /* --- file_removal.c -------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
-/* Starts the deletion of blobs, beginning with those of a process that crashed. */
+/* Starts the periodic deletion of blobs. First deletes blobs that a crashed process left. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* Stops the deletion of blobs; api_wait_for_calls waits for a running step. */
+/* Stops the periodic deletion of blobs. If a step is running, api_wait_for_calls waits for it. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
-/* Call when rows of table files were marked as deleted; may be called from any thread. */
+/* Starts the deletion of blobs soon; call it when rows of the table `files` were marked as deleted.
+ * May be called from any thread. */
 void file_removal_schedule(struct file_removal *r);
 
 /* --- stages.c -------------------------------------------------------------------------- */
@@ -214,8 +224,8 @@ void call_store_borrowed_stage_data(struct call *call, const char *type, void *v
 /* Authenticates the caller and starts the next stage; the route must be set. */
 void call_authenticate(struct call_context *run);
 
-/* Starts an internal call at the DECODE stage. If call_input_is_long is set, decodes on the thread
- * pool. */
+/* Starts an internal call at the DECODE stage. If the parameter call_input_is_long is true, decodes
+ * the input on the thread pool. */
 void call_start_internal_at_decode(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
@@ -233,22 +243,25 @@ void on_call_committed(struct work_item *w);
 
 /* --- response.c -------------------------------------------------------------------- */
 
-/* The functions from here to response_send_options end the call and may free it. */
+/* The functions from response_send_success to response_send_options end the call and may free
+ * it. */
 void response_send_success(struct call_context *run);
 void response_send_error(struct call_context *run, enum err e);
-/* Sends a response with a status that has no error code. */
+/* Sends a response with a status for which there is no API error code. */
 void response_send_status(struct call_context *run, int status);
 /* Closes the connection without a response. */
 void response_close_connection(struct call_context *run);
 void response_send_options(struct call_context *run);
-/* Discards the response that was written so far. */
+/* Discards the part of the response that was written so far. */
 void response_discard(struct call_context *run);
-/* Adds a header with this name whose value lists the methods that the path allows. */
+/* Adds a header with this name, such as Allow, whose value lists the methods that the path
+ * allows. */
 void response_add_allow_header(struct call_context *run, const char *name);
 
 /* --- refusal_cause.c ----------------------------------------------------------------- */
 
-/* Calls the hook call_refused in the transaction of a refused call, which sets the cause. */
+/* Calls the hook call_refused in the transaction of a refused call. The hook sets the cause of the
+ * refusal. */
 void call_find_refusal_cause(struct call_context *run, enum err e);
 void call_set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
 /* Adds the header X-Guildhall-Cause, if missing permissions or a too low rank are the cause. */
@@ -270,7 +283,7 @@ bool call_apply_fault(struct call_context *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
-/* Writes the CORS headers that every response has, for the first allowed origin. */
+/* Writes the CORS headers that every response has. They allow the first allowed origin. */
 void cors_init(struct api *api);
 void cors_append_headers(const struct api *api, const struct http_request *r, struct buf *out);
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
@@ -288,7 +301,7 @@ void write_missing_operations(const struct domain *const *domains, struct buf *o
 struct token_use_writer *token_last_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop);
-/* Stops the hourly write; api_wait_for_calls waits for a running write. */
+/* Stops the hourly write. If it is running, api_wait_for_calls waits for it. */
 void token_last_use_writer_stop(struct token_use_writer *u);
 void token_last_use_writer_free(struct token_use_writer *u);
 
@@ -296,17 +309,18 @@ void token_last_use_writer_free(struct token_use_writer *u);
 
 struct job_scheduler *job_scheduler_new(struct api *api);
 void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop);
-/* Stops starting jobs; api_wait_for_calls waits for running jobs. */
+/* Stops the scheduler: no more jobs start. api_wait_for_calls waits for running jobs. */
 void job_scheduler_stop(struct job_scheduler *jobs);
 void job_scheduler_free(struct job_scheduler *jobs);
-/* Makes the scheduler check for due jobs at this time; may be called from any thread. */
+/* Makes the scheduler check for due jobs at time `due`; may be called from any thread. */
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
 uint64_t job_scheduler_run_count(
     const struct job_scheduler *jobs); /* returns the number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
-/* Checks the head of a request before its body is read. Refuses it, or accepts the body. */
+/* Checks the head of a request before its body is read. Either refuses the request or accepts the
+ * body. */
 void call_admit_request_head(struct api *api, struct http_exchange *x);
 /* Processes a request whose body is complete. */
 void call_process_request(struct api *api, struct http_exchange *x);
@@ -318,14 +332,15 @@ bool call_input_is_long(const struct call *call);
 void call_decode_input(struct call *call);
 
 /* Check a request without the store: check_request_head checks the head, check_request_body the
- * body. If objects of the path must be checked first, an error of the body is left in
- * call->decoded. */
+ * body. If objects of the path must be checked before the body, check_request_body stores an error
+ * of the body in call->decoded. */
 enum err check_request_head(struct call_context *run);
 enum err check_request_body(struct call_context *run);
-/* Adds the rate-limit headers that check_request_head has computed. */
+/* Adds the rate-limit headers to the response, with the values that check_request_head has
+ * computed. */
 void add_rate_limit_headers(struct call_context *run);
 
-/* Named schemas, in the order in which the routes refer to them. */
+/* A set of named schemas, in the order in which the routes refer to them. */
 struct schema_set {
     const struct schema *list[512];
     size_t count;

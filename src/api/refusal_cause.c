@@ -1,7 +1,8 @@
 /* refusal_cause.c - the cause of a refused call, for the traffic log and X-Guildhall-Cause.
  *
  * Successful calls do not use this file. The sentence is written only while traffic is recorded.
- * Only refusals because of permissions or rank get the header, which has a few dozen bytes. */
+ * Only refusals because of permissions or rank get the response header, which has a few dozen
+ * bytes. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -34,7 +35,8 @@ void call_set_traffic_application(struct call *call, snowflake application_id)
 void call_find_refusal_cause(struct call_context *run, enum err e)
 {
     run->refusal.error = e;
-    /* Ignore errors of listeners: the call is refused anyway, and the record then has no cause. */
+    /* Ignore errors of the hook's listeners: the call is refused anyway, and without them the
+     * record only has no cause. */
     if (run->began && error_info(e)->status < 500)
         (void)hook_call_refused(&run->call, &run->refusal);
 }

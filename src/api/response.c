@@ -40,11 +40,12 @@ static void send_response(struct call_context *run, int status, struct str type)
     if (run->began)
         record_call_traffic(run, now, status, type,
                             type.p && !head.gzipped && file < 0 ? body : STR(""));
-    /* Bodies that http_respond compresses do not count as long. */
+    /* A body counts as long only if http_respond does not compress it. */
     bool is_long = body.n >= HTTP_LONG_TEXT_BYTES &&
                    (body.n > HTTP_GZIP_MAX_BYTES || head.gzipped || head.no_gzip ||
                     !http_accepts_content_coding(x->request->accept_encoding, STR("gzip")));
-    /* http_respond frees the exchange's arena, which contains the call. */
+    /* Read what is needed before http_respond, which frees the exchange's arena and thereby the
+     * call. */
     if (file >= 0)
         http_respond_file(x, &head, file, run->response.file_size);
     else if (is_long && shared)
@@ -68,8 +69,8 @@ static void send_success_response(struct call_context *run)
 
     if (status == 204 || status == 304)
         type = (struct str){ 0 };
-    /* Old client libraries read the Content-Type of an empty response without checking that it
-     * exists. */
+    /* Send a Content-Type even for an empty response: old client libraries read it without checking
+     * that it exists. */
     if (status == 204 && run->match.version <= VERSION_TYPE_ALWAYS)
         buf_add_lit(&run->response.headers, "Content-Type: text/html; charset=utf-8\r\n");
     call_delete_unused_blobs(call, OK);
@@ -96,7 +97,8 @@ static void on_response_compressed(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    (void)status; /* if the compression fails, the body is sent uncompressed */
+    (void)status; /* ignore the status: if the compression has failed, the body is sent
+                   * uncompressed */
     loop_begin_measured_part(run->call.route->name);
     send_success_response(run);
 }
@@ -138,8 +140,8 @@ static void convert_response_body_to_old_api(struct call_context *run)
 
     if (run->response.borrowed.p || run->response.type.p || run->response.file >= 0 || !body.n)
         return;
-    /* The conversion at most triples the body: the greatest growth is that of "deny":"0", from 10
-     * bytes to 23. */
+    /* The converted body is at most three times as long: the greatest growth is that of "deny":"0",
+     * from 10 bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     encode_json_for_old_api(body, &out);
     buf_clear(&call->reply);

@@ -13,20 +13,22 @@
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Default limits, in calls per ten seconds. SERVICE_CALLS is high, because a page with many images
- * sends hundreds of requests at once. */
+/* Default rate limits, in calls per ten seconds. SERVICE_CALLS is high, because a page with many
+ * images sends hundreds of requests at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct route_node {
     struct str literal;
-    const struct path_resolver *resolver; /* set if the segment is a parameter */
-    bool has_prefix;                      /* whether a parameter of the route has a prefix */
+    const struct path_resolver *resolver; /* the resolver if the segment is a parameter, otherwise
+                                           * NULL */
+    bool has_prefix;                      /* whether a child node is a parameter with a prefix */
     struct route_node *children;          /* child nodes of literal segments */
-    struct route_node *parameters; /* child nodes of parameters; those with has_prefix come first */
+    struct route_node *parameters; /* child nodes that are parameters; parameters with a prefix come
+                                    * first */
     struct route_node *next;
     const struct route *routes[HTTP_METHODS];
     uint16_t groups[HTTP_METHODS];          /* index of the route's domain (feature folder) */
-    struct rate_limit limits[HTTP_METHODS]; /* default limits of routes without a limit */
+    struct rate_limit limits[HTTP_METHODS]; /* default limits, for routes that declare no limit */
 };
 
 struct router {
@@ -227,8 +229,8 @@ static bool text_has_resolver_prefix(const struct path_resolver *r, struct str t
 }
 
 /* Finds the node that matches the segments from `at` on and has a route for the method; literals
- * are tried before parameters. Stores the path parameters in ret, where values of a failed branch
- * may remain; ret->allowed collects the methods of all matching nodes. */
+ * are tried before parameters. Stores the path parameters in *ret; values of a branch that did not
+ * match may remain there. ret->allowed collects the methods of all matching nodes. */
 static const struct route_node *find_matching_node_below(const struct route_node *n,
                                                          const struct path_segments *path,
                                                          size_t at, enum http_method method,
@@ -305,7 +307,7 @@ static bool unescape_segments(struct arena *arena, struct path_segments *path)
     return true;
 }
 
-/* Adds HEAD and OPTIONS, which are always allowed. */
+/* Adds HEAD and OPTIONS to the methods, because these are always allowed. */
 static unsigned add_implied_methods(unsigned methods)
 {
     if (methods & 1u << HTTP_GET)
@@ -344,7 +346,7 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target)
 {
-    /* An arena is needed only if the path has percent-encoded characters. */
+    /* An arena is needed only to decode a path that has percent-encoded characters. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct route_match m = { .error = OK };
     struct path_segments path;

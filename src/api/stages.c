@@ -23,7 +23,8 @@ static void finish_and_free_call(struct call_context *run, enum err e)
         response_send_success(run);
 }
 
-/* Returns true if the call may continue as anonymous although its credential is invalid. */
+/* Returns true if the call may continue as a call of an anonymous caller, although its credential
+ * is invalid. */
 static bool may_continue_as_anonymous(const struct call *call)
 {
     unsigned auth = call->route->auth;
@@ -41,7 +42,7 @@ enum err call_restart_at_read_stage(struct call *call)
 }
 
 /* Returns the call to the READ stage after a conflict. If several calls conflict, one of them
- * succeeds in each round, and the others return to READ. */
+ * succeeds, and the others return to READ. */
 static bool restart_at_read(struct call_context *run)
 {
     enum { MOST_LOOKS = 8 };
@@ -85,7 +86,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
     struct call *call = &run->call;
 
     loop_begin_measured_part(call->route->name);
-    /* If the stage failed, remove the headers that it has added. */
+    /* If the transaction failed, remove the headers that this stage has added. */
     if (e)
         buf_truncate(&run->response.headers, run->header_bytes_before);
     switch (run->stage) {
@@ -109,8 +110,9 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         e = OK;
         break;
     default:
-        /* After ERR_UNAVAILABLE the commit may still have happened (store.h). So evict credentials
-         * that this call revoked from the cache; the next call reads them from the store. */
+        /* After ERR_UNAVAILABLE the transaction may have committed nevertheless (store.h). So evict
+         * the credentials that this call revoked from the cache; then the next call reads them from
+         * the store. */
         for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
              f; f = f->next)
             api_apply_revocation(call->api, f);
@@ -167,7 +169,7 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
 
     run->stage = stage;
     run->header_bytes_before = run->response.headers.n;
-    /* This node has lost the database. Refuse the call now, so that the caller can try another
+    /* Refuse the call now, because this node has lost the database; the caller can try another
      * node. */
     if (call->exchange && cluster && cluster_node_is_isolated(cluster)) {
         finish_and_free_call(run, ERR_UNAVAILABLE);
@@ -268,8 +270,9 @@ static void start_compute_stage(struct call_context *run)
                   on_compute_finished);
 }
 
-/* Accepts the body after the head was checked. The connection may close, without a callback, before
- * the body has arrived. So until then the call must own nothing but its arena. */
+/* Accepts the body after the head was checked. If the connection closes before the body has
+ * arrived, there is no callback. So until the body has arrived, the call must own nothing but its
+ * arena. */
 static void accept_request_body(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -529,8 +532,9 @@ void call_process_request(struct api *api, struct http_exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_monotonic_ns(); /* so that the upload time does not count */
+    run->started = clock_monotonic_ns(); /* set it now, because the time of the upload does not
+                                          * count */
     run->call.parts = x->parts;
-    run->call.caller = NULL; /* so that the credential is checked again */
+    run->call.caller = NULL; /* forget the caller, so that the credential is checked again */
     call_authenticate(run);
 }

@@ -23,8 +23,8 @@ static enum err resolve_path_parameters(struct call_context *run)
     return OK;
 }
 
-/* Runs all checks before the handler: resolvers of the path, permissions, route->admit. Then
- * returns the decoding error of the body, or OK. */
+/* Runs all checks that precede the handler: resolvers of the path, permissions, route->admit. If
+ * they succeed, returns the decoding error of the body, or OK. */
 static enum err check_call_access(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -40,7 +40,7 @@ static enum err check_call_access(struct call_context *run)
     return e ? e : call->decoded;
 }
 
-/* Resets the results of an earlier attempt, because the store may retry. */
+/* Resets the results of an earlier attempt, because the store may run the transaction again. */
 static void call_attempt_reset(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -79,7 +79,8 @@ static enum err check_response_within_limits(const struct call_context *run)
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* Returns the effects of the call that other nodes must apply, as an entry of the event log. */
+/* Returns those effects of the call that other nodes must apply, as a log entry for the event
+ * log. */
 static struct log_entry log_entry_from_effects(const struct call_commit_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,
@@ -109,7 +110,7 @@ enum err call_run_stage_in_transaction(struct work_item *w, struct tx *tx)
         if (!e)
             e = check_response_within_limits(run);
         if (run->outdated)
-            e = OK; /* not an error: the body is decoded next */
+            e = OK; /* not an error: the call continues with the DECODE stage */
         break;
     case STAGE_READ:
         e = check_call_access(run);

@@ -75,8 +75,8 @@ void arena_free(struct arena *a)
     mem_free(a);
 }
 
-/* Adds a block at least twice as large as the previous one, so that n bytes need at most log n
- * blocks. The unused rest of the previous block is wasted. */
+/* Adds a block at least twice as large as the previous one, so that n allocated bytes need at most
+ * log n blocks. The unused rest of the previous block is not used again. */
 void arena_add_block(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;

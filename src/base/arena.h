@@ -1,8 +1,8 @@
 /* arena.h - memory that is freed all at once.
  *
  * Everything allocated for a request lives in its arena and is freed with it, so handlers free
- * nothing. An allocation succeeds or ends the process, because input sizes are limited where bytes
- * enter the server. */
+ * nothing. If an allocation fails, the process ends; input sizes are limited where bytes enter the
+ * server, so this means that the machine is out of memory. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -11,9 +11,10 @@
 
 struct arena_block;
 
-/* Only arena.c and arena_alloc_raw access the members. */
+/* Only arena.c and arena_alloc_raw may access the members. */
 struct arena {
-    struct arena_block *current; /* newest block first; arena_reset retains the oldest */
+    struct arena_block *current; /* list of blocks, newest first; arena_reset frees all but the
+                                  * oldest */
     char *at, *end;
     size_t used;
     bool incomplete;
@@ -33,7 +34,7 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Adds a new block of at least `size` bytes. */
 void arena_add_block(struct arena *a, size_t size);
 
-/* Like arena_alloc, but the memory is not zeroed; for memory that the caller overwrites at once. */
+/* Like arena_alloc, but does not zero the memory. For memory that the caller overwrites at once. */
 static inline void *arena_alloc_raw(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);
@@ -50,12 +51,12 @@ static inline void *arena_alloc_raw(struct arena *a, size_t size)
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
 
 /* Marks the arena as incomplete: a buffer was full, so data in the arena is missing or truncated.
- * Callers check the mark before they use the result: they do not commit such a transaction, and
- * they reject such a request. */
+ * Callers check the mark before they use the arena's data: a marked transaction is not committed,
+ * and a marked request is rejected. */
 void arena_mark_incomplete(struct arena *a);
 bool arena_is_incomplete(const struct arena *a);
 
-/* Returns the bytes allocated since the last reset. */
+/* Returns the number of bytes that were allocated since the last arena_reset. */
 size_t arena_used_bytes(const struct arena *a);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define BASE64URL_LENGTH(n) (((n)*4 + 2) / 3)
 
-/* Returns the number of characters written to out; adds no NUL. */
+/* Encodes n bytes. Returns the number of characters written to out; adds no NUL. */
 size_t base64url_encode(const void *p, size_t n, char *out);
 
 #endif

@@ -74,7 +74,8 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
-        /* vsnprintf adds a NUL, for which the buffer may have no room: format into a new block. */
+        /* vsnprintf adds a NUL, for which the buffer may have no space. So format into a new block
+         * and copy it. */
         char *big = mem_new((size_t)n + 1);
 
         vsnprintf(big, (size_t)n + 1, fmt, again);

@@ -22,9 +22,9 @@ struct buf {
 };
 
 void buf_init(struct buf *b, size_t max);
-/* Frees the memory; the buffer is empty and usable again. */
+/* Frees the memory. The buffer is then empty and can be used again. */
 void buf_clear(struct buf *b);
-/* Empties the buffer but retains its memory. */
+/* Empties the buffer but retains its memory for reuse. */
 void buf_reset(struct buf *b);
 
 static inline bool buf_is_full(const struct buf *b)
@@ -37,8 +37,8 @@ static inline struct str buf_as_str(const struct buf *b)
     return (struct str){ b->p, b->n };
 }
 
-/* Returns room for n more bytes at b->p + b->n, or NULL if the maximum would be exceeded. The
- * caller adds the number of bytes written to b->n. */
+/* Makes room for n more bytes and returns its address (b->p + b->n), or NULL if the maximum would
+ * be exceeded. The caller adds the number of bytes that it has written to b->n. */
 char *buf_reserve_slow(struct buf *b, size_t n);
 
 static inline char *buf_reserve(struct buf *b, size_t n)

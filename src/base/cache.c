@@ -13,7 +13,7 @@ enum { MAX_IDLE_EVICTIONS_PER_PUT = 8 };
 static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cache_kind *kinds;
 
-/* Only one thread at a time writes the statistics of a cache, so no atomic addition is needed. */
+/* Adds without an atomic addition: only one thread at a time writes the statistics of a cache. */
 static void cache_counter_add(_Atomic uint64_t *figure, uint64_t n)
 {
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + n,

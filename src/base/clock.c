@@ -4,12 +4,16 @@
 #include <stdatomic.h>
 #include <time.h>
 
-static _Atomic int64_t moved;   /* microseconds that tests or operators added to both clocks */
-static _Atomic int64_t stepped; /* microseconds by which tests stepped only the wall clock */
-static _Atomic int64_t stopped; /* time at which the clocks were stopped, in µs; 0 if they run */
-static _Atomic int64_t ahead;   /* wall clock minus steady clock at the stop, in µs */
+static _Atomic int64_t moved;   /* microseconds that tests or operators have added to both the wall
+                                 * clock and the steady clock */
+static _Atomic int64_t stepped; /* microseconds that tests have added to the wall clock only */
+static _Atomic int64_t stopped; /* wall-clock time at which tests stopped both clocks, in µs; 0 if
+                                 * the clocks run */
+static _Atomic int64_t ahead;   /* difference in µs between wall clock and steady clock when the
+                                 * clocks were stopped */
 
-#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* µs; not 0, because 0 means "never" */
+/* First value of the steady clock, in µs. Not 0, because 0 means "never". */
+#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000)
 
 static int64_t read_clock_ns(clockid_t id)
 {
@@ -19,7 +23,8 @@ static int64_t read_clock_ns(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Returns the time at which the clocks were stopped plus 1 µs per call, or 0 if the clocks run. */
+/* Returns 0 if the clocks run. If they are stopped, returns the time at which they were stopped,
+ * plus 1 µs for each call of this function. */
 static int64_t read_stopped_clock_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);

@@ -1,15 +1,16 @@
-/* clock.h - wall clock, steady clock and CPU time; tests can move the first two.
+/* clock.h - wall clock, steady clock and CPU time. Tests can move the wall clock and the steady
+ * clock.
  *
  * Wall clock (clock_us, clock_ms, clock_s): for times that are stored or shown, such as snowflakes
  * and Date headers. The operator, NTP or a machine without a battery may step it in both
  * directions. Steady clock (clock_steady_ms): for rate-limit windows and deadlines inside the
- * process; nothing steps it. Measure durations with clock_monotonic_ns. */
+ * process; only clock_advance_all can step it. Measure durations with clock_monotonic_ns. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include <stdint.h>
 
-/* Microseconds, milliseconds and seconds since 1970-01-01 UTC. */
+/* Return the wall clock in microseconds, milliseconds and seconds since 1970-01-01 UTC. */
 int64_t clock_us(void);
 int64_t clock_ms(void);
 int64_t clock_s(void);
@@ -18,18 +19,19 @@ int64_t clock_s(void);
  * The value has no meaning outside this process; it is never near 0. */
 int64_t clock_steady_ms(void);
 
-/* Monotonic clock in nanoseconds, which tests cannot move. */
+/* Returns a monotonic clock in nanoseconds, which tests cannot move. */
 int64_t clock_monotonic_ns(void);
 int64_t clock_thread_cpu_ns(void);
 
-/* Moves both clocks of the process; clock_reset restores the real time. */
+/* Adds `us` microseconds to the wall clock and the steady clock of the process; clock_reset
+ * restores the real time. */
 void clock_advance_all(int64_t us);
-/* Moves only the wall clock, as a step by the operator or NTP would. */
+/* Adds `us` microseconds to the wall clock only, as if the operator or NTP had stepped it. */
 void clock_step_wall_clock(int64_t us);
 /* Stops both clocks at the start of the next second. From then on only clock_advance_all moves
  * them, and each read adds 1 µs, so that later events have later times. */
 void clock_stop(void);
-/* Lets the clocks continue from where they stopped. */
+/* Lets the clocks run again, from the time at which they were stopped. */
 void clock_continue_after_stop(void);
 void clock_reset(void);
 int64_t clock_wall_offset_us(void);

@@ -9,11 +9,14 @@
 
 enum { STEP_MS = 5000, LOG_EVERY_MS = 60 * 1000, READ_WITHIN_MS = 1000 };
 
-static _Atomic int64_t newest_ms; /* time of the newest id in the database at start */
+static _Atomic int64_t newest_ms; /* time in ms of the id that was the newest in the database when
+                                   * the server started */
 static _Atomic uint64_t steps;
-/* Wall clock minus steady clock at the last check. Atomic, because a test runs several servers. */
+/* Wall clock minus steady clock at the last check. Atomic, because a test runs several servers in
+ * one process. */
 static _Atomic int64_t ahead_ms;
-static _Atomic int64_t log_again_ms; /* next time at which a warning may be logged (steady clock) */
+static _Atomic int64_t log_again_ms; /* time on the steady clock, in ms, at which the next warning
+                                      * may be logged */
 
 static int64_t clock_lag_behind_newest_id_ms(void)
 {

@@ -30,7 +30,8 @@ static bool resolve_library_symbol(void *lib, const struct dynlib_symbol *s)
 {
     void *address = dlsym(lib, s->name);
 
-    /* ISO C has no cast from object to function pointers, so copy the bytes, as POSIX allows. */
+    /* ISO C has no cast from object to function pointers. So copy the bytes of the pointer, which
+     * POSIX allows. */
     if (address)
         memcpy(s->pointer, &address, sizeof address);
     return address;

@@ -10,8 +10,9 @@
 
 struct dynlib_symbol {
     const char *name;     /* name of the function; NULL ends the list */
-    void *pointer;        /* address of the function pointer to fill */
-    void (*linked)(void); /* the function itself; only set in the static build */
+    void *pointer;        /* address of the function pointer that dynlib_load_functions sets */
+    void (*linked)(void); /* the function itself, which is linked statically; only in the static
+                           * build */
 };
 
 #ifdef GUILDHALL_STATIC

@@ -1,4 +1,4 @@
-/* error_causes.c - usual causes and fixes of errors; docs/errors.md. */
+/* error_causes.c - finds the usual causes and fixes of errors, and writes docs/errors.md. */
 #include "base/error_causes.h"
 
 #include "base/errors.h"
@@ -50,7 +50,7 @@ static int find_cause_key_of_error(const struct error_info *info)
     return info->code ? info->code : info->status;
 }
 
-/* Writes the section of one error code, with all its messages. */
+/* Writes the section of docs/errors.md about one error code, with all its messages. */
 static void write_error_section(struct buf *out, int key)
 {
     struct error_cause cause;
@@ -70,7 +70,7 @@ static void write_error_section(struct buf *out, int key)
         buf_printf(out, "\n- Usual causes: %s\n- Fix: %s\n", cause.causes, cause.fix);
 }
 
-/* Returns the lowest error key above `after`, or 0 if there is none. */
+/* Returns the lowest key of an error that is above `after`, or 0 if there is none. */
 static int find_next_error_key(int after)
 {
     int lowest = 0;

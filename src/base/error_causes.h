@@ -9,9 +9,11 @@ struct error_cause {
     const char *causes, *fix; /* sentences */
 };
 
-/* Finds causes of an API error; if code is 0, by HTTP status. Returns false if none are known. */
+/* Finds causes and fix of an API error by its JSON error code; if code is 0, by the HTTP status.
+ * Returns false if none are known. */
 bool error_cause_find(int status, int code, struct error_cause *ret);
-/* Finds causes and fix of a close code of the gateway. */
+/* Finds causes and fix of a close code of the gateway's WebSocket. Returns false if none are
+ * known. */
 bool close_cause_find(int code, struct error_cause *ret);
 
 /* Writes docs/errors.md. */

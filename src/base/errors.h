@@ -17,7 +17,7 @@ struct error_info {
     const char *message;
 };
 
-/* e must be an error, not OK. */
+/* Returns the properties of an error. e must not be OK. */
 const struct error_info *error_info(enum err e);
 
 /* Returns a reason phrase such as "Not Found"; "Unknown" if the server never sends the status. */

@@ -9,11 +9,11 @@
 
 #include "base/str.h"
 
-/* Sets a random key. Call once, before threads start. */
+/* Sets a random key for the hashes of texts. Call it once, before threads start. */
 void hash_init_random_key(void);
 
-/* Sets a key that all nodes of a cluster share, for hashes that must be equal on all nodes. Call
- * before any hash is stored. The key must stay secret. */
+/* Sets the hash key that all nodes of a cluster share, for hashes that must be equal on all nodes.
+ * Call before any hash is stored. The key must stay secret. */
 enum { HASH_KEY_BYTES = 16 };
 void hash_set_key(const unsigned char key[HASH_KEY_BYTES]);
 

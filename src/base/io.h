@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* Writes all bytes. Returns false and sets errno on failure. */
+/* Writes all bytes to fd, with several calls if needed. Returns false and sets errno on failure. */
 bool write_all_bytes(int fd, struct str bytes);
 
 #endif

@@ -28,7 +28,7 @@ static inline void links_append(struct link *list, struct link *l)
     list->prev = l;
 }
 
-/* Does nothing if l is not in a list (zeroed or already removed). */
+/* Removes l from its list. Does nothing if l is in no list (zeroed or already removed). */
 static inline void link_remove(struct link *l)
 {
     if (!l->next)

@@ -21,11 +21,12 @@ static struct {
     int json;
     int sentences; /* log_use_sentence_format */
     int coloured;  /* whether fd is a terminal */
-    int journal;   /* whether fd is systemd's journal, where each line starts with a priority */
+    int journal;   /* whether fd is systemd's journal; then each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
 /* JOURNAL_STREAM contains device and inode of the stream that systemd opened. Compare them with
- * those of fd, because a child process inherits the variable even if it writes elsewhere. */
+ * device and inode of fd, because a child process inherits the variable even if it writes to
+ * another file. */
 static int is_systemd_journal(int fd)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -133,7 +134,7 @@ void log_write(enum log_level level, const char *fmt, ...)
     struct buf line;
     buf_init(&line, MAX_LINE_BYTES * 7);
     format_log_line(&line, level, message);
-    /* Each line is one write call, so that lines of different threads do not mix. */
+    /* Write each line with one call, so that lines of different threads do not mix. */
     ssize_t n = write(out.fd, line.p, line.n);
     (void)n;
     buf_clear(&line);

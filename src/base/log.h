@@ -8,11 +8,11 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF };
 
-/* Sets the output file, the minimum level, and whether lines are JSON. Call before threads
- * start. */
+/* Sets the output file, the minimum level, and whether lines are JSON objects. Call it before
+ * threads start. */
 void log_init(int fd, enum log_level least, int json);
 /* Writes messages as sentences for a person: "guildhall: what happened", without time, level and
- * area. For commands other than the server. */
+ * area. For the command-line tools, not for the server. */
 void log_use_sentence_format(void);
 enum log_level log_level(void);
 /* Returns the log level with this name, or LOG_INFO if the name is unknown. */

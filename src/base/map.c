@@ -17,7 +17,8 @@ void map_clear(struct map *m)
     map_init(m);
 }
 
-/* Returns the slot that contains the key, or the empty slot where the key belongs. */
+/* Returns the slot that contains the key, or the empty slot into which the key would be
+ * inserted. */
 static struct map_slot *map_find_slot(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key) & (m->cap - 1);
@@ -67,7 +68,7 @@ void *map_remove_value(struct map *m, uint64_t key)
         return NULL;
     m->count--;
 
-    /* Close the gap: move later entries that linear probing could not find any more. */
+    /* Fill the gap: move later keys into it that linear probing would no longer find. */
     size_t gap = (size_t)(slot - m->slots), i = gap;
     for (;;) {
         i = (i + 1) & (m->cap - 1);

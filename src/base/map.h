@@ -15,24 +15,24 @@ struct map_slot {
 
 struct map {
     struct map_slot *slots;
-    size_t cap; /* power of two; 0 before the first put */
+    size_t cap; /* number of slots, a power of two; 0 before the first map_set_value */
     size_t count;
 };
 
 void map_init(struct map *m);
 void map_clear(struct map *m);
 
-/* Returns NULL if the key is absent. */
+/* Returns the value of the key, or NULL if the key is absent. */
 void *map_find_value(const struct map *m, uint64_t key);
 
-/* Stores a value, which must not be NULL; returns the previous value or NULL. */
+/* Stores a value, which must not be NULL. Returns the previous value of the key, or NULL. */
 void *map_set_value(struct map *m, uint64_t key, void *value);
 
 /* Returns the removed value or NULL. */
 void *map_remove_value(struct map *m, uint64_t key);
 
-/* Iterates in no particular order: start with *at = 0; returns NULL at the end. Do not remove the
- * returned value from the map during the iteration. */
+/* Iterates in no particular order: start with *at = 0; returns NULL at the end. Do not remove
+ * values from the map during the iteration. */
 void *map_next_value(const struct map *m, size_t *at);
 
 #endif

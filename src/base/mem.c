@@ -14,7 +14,7 @@ static _Noreturn void abort_out_of_memory(size_t size)
     abort();
 }
 
-/* Does nothing on a libc other than glibc. */
+/* Configures malloc of glibc. Does nothing with other C libraries. */
 void mem_configure_malloc(unsigned loops)
 {
 #ifdef __GLIBC__

@@ -14,7 +14,8 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the Levenshtein distance; SIZE_MAX for names longer than any option. */
+/* Returns the Levenshtein distance of two names; SIZE_MAX if a name is longer than any option
+ * name. */
 static size_t levenshtein_distance(struct str a, struct str b)
 {
     size_t row[MAX_NAME_LENGTH + 1];
@@ -39,7 +40,7 @@ static size_t levenshtein_distance(struct str a, struct str b)
 
 const char *option_find_most_similar(const struct option_row *const *lists, struct str name)
 {
-    /* Accept up to three wrong letters in a name of six letters. */
+    /* Allow more wrong letters in longer names: for a name of six letters, accept up to three. */
     size_t best = name.n / 3 + 2;
     const char *found = NULL;
 
@@ -56,7 +57,8 @@ const char *option_find_most_similar(const struct option_row *const *lists, stru
     return found;
 }
 
-/* Converts a variable to an option name: "TLS_KEY" to "tls-key". */
+/* Converts the part of an environment variable after the prefix to an option name: "TLS_KEY" to
+ * "tls-key". */
 static struct str option_name_from_environment(struct arena *arena, struct str variable)
 {
     char *name = str_dup_cstring(arena, variable);
@@ -75,7 +77,8 @@ static bool is_known_option_name(const struct option_row *const *lists, struct s
     return false;
 }
 
-/* Returns true if the name equals a pattern, or starts with the text before its final star. */
+/* Returns true if the name equals one of the patterns. A pattern that ends with a star matches
+ * every name that starts with the text before the star. */
 static bool name_matches_any_pattern(const char *const *patterns, struct str name)
 {
     for (; patterns && *patterns; patterns++) {

@@ -50,8 +50,8 @@ static bool parse_on_or_off(struct str s, bool *ret)
     return *ret || str_is(s, "off") || str_is(s, "false") || str_is(s, "no") || str_is(s, "0");
 }
 
-/* Stores one value or reports why it is invalid. `from` is what the operator wrote: "--loops",
- * "GUILDHALL_LOOPS", "guildhall.conf: loops". */
+/* Stores the value of one option, or reports why it is invalid. `from` is what the operator wrote:
+ * "--loops", "GUILDHALL_LOOPS", "guildhall.conf: loops". */
 static void store_option_value(struct options_reader *r, const struct option_row *row,
                                const char *from, const char *value)
 {
@@ -62,8 +62,8 @@ static void store_option_value(struct options_reader *r, const struct option_row
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An empty value is an error for an option with a default, because the operator's script
-         * may have used an unset variable. */
+        /* If an option has a default, an empty value is an error, because the operator's script may
+         * have used a variable that was not set. */
         if (text.n || !row->fallback)
             *(const char **)slot = text.n ? str_dup_cstring(r->arena, text) : NULL;
         else
@@ -74,8 +74,8 @@ static void store_option_value(struct options_reader *r, const struct option_row
             *(const char **)slot = str_dup_cstring(r->arena, text);
         else if (is_allowed_choice(row->choices, STR("on")) &&
                  is_allowed_choice(row->choices, STR("off")) &&
-                 parse_on_or_off(text,
-                                 &on)) /* some choice options were switches in earlier versions */
+                 parse_on_or_off(text, &on)) /* some options with choices were on/off switches in
+                                              * earlier versions */
             *(const char **)slot = on ? "on" : "off";
         else
             report_option_error(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from,
@@ -125,7 +125,7 @@ static int on_ini_entry(void *user, const char *section, const char *name, const
     struct options_reader *r = user;
     const struct option_row *row = find_option_row(r->rows, str_of(name));
 
-    (void)section; /* sections of the INI file have no meaning */
+    (void)section; /* ignore the sections of the INI file, because they have no meaning */
     if (row)
         store_option_value(r, row, name, value);
     else
@@ -135,7 +135,8 @@ static int on_ini_entry(void *user, const char *section, const char *name, const
 
 static void read_ini_file(struct options_reader *r, const char *file)
 {
-    /* Configures the INI parser: long lines, no continuation lines, stop at the first error. */
+    /* Configures the INI parser inih: long lines, no continuation lines, stop at the first
+     * error. */
     ini_use_stack = false;
     ini_allow_realloc = true;
     ini_max_line = MAX_LINE_BYTES;

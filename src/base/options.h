@@ -17,28 +17,31 @@
 enum option_kind {
     OPTION_TEXT,   /* value is a const char *; NULL if the option is not set */
     OPTION_INT,    /* value is an int64_t between min and max */
-    OPTION_SWITCH, /* value is a bool, on or off; a flag without a value means on */
+    OPTION_SWITCH, /* value is a bool: on or off; a flag without a value means on */
     OPTION_CHOICE, /* value is a const char *, one of choices; a flag alone means "on", if listed */
 };
 
 struct option_row {
     const char *name; /* NULL ends the list */
     enum option_kind kind;
-    size_t offset; /* offset of the member in the struct that options_read fills */
+    size_t offset; /* offset of the option's member in the struct that options_read fills */
     const char *fallback;
     int64_t min, max;
     const char *choices;
-    const char *value; /* placeholder of the value in the help: "HOST:PORT" */
+    const char *value; /* placeholder of the value in the help, such as "HOST:PORT" */
     const char *help;
-    bool reloadable; /* whether the option can change while the program runs */
+    bool reloadable; /* whether the option can be changed while the program runs */
 };
 
 struct option_source {
     const char *program; /* "guildhall" */
     const char *prefix;  /* for environment variables: "GUILDHALL_" */
-    const char *file;  /* INI file or NULL; after it, FILE.d/NAME.conf are read, ordered by name */
-    bool no_arguments; /* program takes no arguments, so a word after a switch is its value */
-    bool command_follows; /* "--" ends the options: it and the words after it are arguments */
+    const char *file;    /* path FILE of the INI file, or NULL; after it, FILE.d/NAME.conf are read,
+                          * ordered by name */
+    bool no_arguments;   /* the program takes no arguments; so a word after the flag of a switch is
+                          * the value of that switch */
+    bool command_follows; /* "--" ends the options: "--" and the words after it are arguments of a
+                           * command */
 };
 
 /* Reads all options into the struct `target`. argv starts after the command. Arguments that are not
@@ -62,16 +65,17 @@ const char *option_find_most_similar(const struct option_row *const *lists, stru
 bool options_check_environment(const struct option_row *const *lists, const char *const *others,
                                const char *prefix, struct arena *arena, const char **ret_problem);
 
-/* Returns true if the structs a and b have the same value for this option. */
+/* Returns true if the option has the same value in the structs a and b. */
 bool option_values_are_equal(const struct option_row *row, const void *a, const void *b);
 
-/* Returns the placeholder of the value in the help: "HOST:PORT", "on|off". */
+/* Returns the placeholder of the option's value in the help: "HOST:PORT", "on|off". */
 const char *option_value_placeholder(const struct option_row *row);
-/* Writes the environment variable of an option: PREFIX_NAME. */
+/* Writes the name of the environment variable of an option: PREFIX_NAME. */
 void option_format_variable_name(const char *prefix, const char *name, char *out, size_t max);
 
 void options_append_help(const struct option_row *rows, struct buf *out);
-/* Appends one help entry without a line end: the syntax of the flag, then its description. */
+/* Appends one help entry without a line end: `written` (the syntax of the flag), then its
+ * description. */
 void options_append_help_entry(struct buf *out, const char *written, const char *does);
 void options_append_sample_file(const struct option_row *rows, const struct option_source *source,
                                 struct buf *out);

@@ -1,5 +1,5 @@
-/* serial.h - binary encoding for messages between processes: little-endian 64-bit numbers, and
- * texts with a length before them. */
+/* serial.h - binary encoding for messages between processes. Numbers are little-endian with 64
+ * bits; before each text is its length. */
 #ifndef BASE_SERIAL_H
 #define BASE_SERIAL_H
 
@@ -9,7 +9,7 @@
 void serial_append_u64(struct buf *b, uint64_t v);
 void serial_append_bytes(struct buf *b, struct str s);
 
-/* State of the decoder. If a value is missing in the input, bad is set, and all further results are
+/* State of the decoder. If the input ends before a value, bad is set, and all further results are
  * zero or empty. */
 struct serial_reader {
     struct str rest;

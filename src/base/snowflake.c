@@ -9,8 +9,8 @@ enum { SEQUENCE_BITS = 12, NODE_BITS = 10 };
 
 static uint64_t node_bits;
 
-/* Time of the last id in ms since the epoch, and its sequence, in one number: a full sequence
- * carries into the next millisecond. */
+/* Time of the last id in ms since the snowflake epoch, and its sequence number, in one integer: a
+ * full sequence carries into the next millisecond. */
 static _Atomic uint64_t last_sequence;
 
 void snowflake_set_node(unsigned node)
@@ -24,8 +24,8 @@ unsigned snowflake_get_node(void)
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }
 
-/* Reserves `count` consecutive sequence numbers and returns the last one. If the clock stops or
- * steps back, the numbers continue after the last reserved one. */
+/* Reserves `count` consecutive sequence numbers for new ids and returns the last one. If the clock
+ * stops or steps back, the numbers continue after the last reserved one. */
 static uint64_t reserve_sequence_numbers(uint64_t count)
 {
     uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;
@@ -68,7 +68,8 @@ snowflake snowflake_new_guild(void)
 {
     uint64_t sequence_number = reserve_sequence_numbers(2);
 
-    /* The reserved id is the guild's id minus 1, so both must be in the same millisecond. */
+    /* Repeat until the id minus 1, which is reserved, too, has the same millisecond as the guild's
+     * id. */
     while ((sequence_number & 0xfff) == 0)
         sequence_number = reserve_sequence_numbers(2);
     return snowflake_from_sequence(sequence_number);

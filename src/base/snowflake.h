@@ -13,7 +13,7 @@
 typedef uint64_t snowflake;
 
 #define SNOWFLAKE_EPOCH_MS 1420070400000LL
-/* Size of the decimal text of 2^63 - 1 with its NUL. */
+/* Size in bytes of the decimal text of 2^63 - 1 with its NUL. */
 #define SNOWFLAKE_TEXT_SIZE 20
 
 /* Sets the node number, 0-1023 (worker and process bits), and resets the sequence. */
@@ -23,12 +23,14 @@ unsigned snowflake_get_node(void);
 /* Returns a new id, greater than all earlier ids of this process. May be called from any thread. */
 snowflake snowflake_new(void);
 
-/* Makes all later ids greater than `newest`. */
+/* Makes all ids that this process creates from now on greater than `newest`. */
 void snowflake_set_minimum(snowflake newest);
-/* Returns the time of the newest id that this process created; the epoch if it has created none. */
+/* Returns the time of the newest id that this process has created, in ms; the snowflake epoch if it
+ * has created none. */
 int64_t snowflake_newest_ms(void);
 
-/* Returns a new guild id. Also reserves that id minus 1, which clients use for "all channels". */
+/* Returns a new guild id. Also reserves the id before it (minus 1), which clients use for "all
+ * channels". */
 snowflake snowflake_new_guild(void);
 
 static inline int64_t snowflake_to_ms(snowflake id)
@@ -36,13 +38,13 @@ static inline int64_t snowflake_to_ms(snowflake id)
     return (int64_t)(id >> 22) + SNOWFLAKE_EPOCH_MS;
 }
 
-/* Returns the smallest possible id of that millisecond, for searches by time. */
+/* Returns the smallest possible id of the millisecond `ms`, for searches by time. */
 static inline snowflake snowflake_from_ms(int64_t ms)
 {
     return ms < SNOWFLAKE_EPOCH_MS ? 0 : (snowflake)(ms - SNOWFLAKE_EPOCH_MS) << 22;
 }
 
-/* Parses decimal digits, 0 <= id < 2^63. */
+/* Parses an id of decimal digits. Returns false unless 0 <= id < 2^63. */
 bool snowflake_parse(struct str s, snowflake *ret);
 
 #endif

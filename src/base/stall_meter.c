@@ -13,15 +13,16 @@
 enum {
     MS = 1000 * 1000,
     MIN_RECORDED_NS = MS,
-    MAX_RECORDS = 512, /* upper limit of the number of routes, opcodes and other parts */
+    MAX_RECORDS = 512, /* maximum number of different parts of the work (routes, gateway opcodes and
+                        * others) */
 };
 
 static struct {
     pthread_mutex_t lock;
     struct stall_record list[MAX_RECORDS];
     size_t count;
-    int64_t recent_turn_ns; /* longest part of a loop iteration since the last
-                               stall_longest_part_ns(true) */
+    int64_t recent_turn_ns; /* duration in ns of the longest part of a loop iteration since the last
+                             * call of stall_longest_part_ns(true) */
 } records = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t limit_ns = (int64_t)STALL_LIMIT_MS * MS;
@@ -100,8 +101,8 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* If no part is named, the thread was waiting. This time counts only in test mode
-     * (report_over), which measures CPU time. */
+    /* If no part is named, the thread was waiting. The time counts nevertheless in test mode
+     * (report_over), because that measures CPU time, which does not pass while waiting. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;
@@ -120,7 +121,7 @@ static void report_long_iteration(struct stall_meter *m)
         report_over(&r);
         return;
     }
-    /* Log at most one stall per second. */
+    /* Log at most one slow iteration per second. */
     if (m->logged_at_s == now_s)
         return;
     m->logged_at_s = now_s;

@@ -11,25 +11,25 @@
 
 enum {
     STALL_LIMIT_MS = 20
-}; /* limit of a loop iteration, or of one unit of work of the SQLite writer */
+}; /* limit of the duration of a loop iteration, or of one unit of work of the SQLite writer */
 
 /* Each thread has one meter. Names of parts must be string literals, because the pointers are
  * stored. */
 struct stall_meter {
     const char *kind; /* "turn" for a loop iteration, "write" for work of the SQLite writer */
     const char *part; /* name of the current part of the work; NULL if the thread waits */
-    int64_t part_at;  /* start of the current part of the work, in ns */
-    int64_t total;    /* duration of this iteration so far, in ns */
+    int64_t part_at;  /* time at which the current part of the work started, in ns */
+    int64_t total;    /* measured duration of this iteration so far, in ns */
     int64_t longest;  /* duration of the longest part of this iteration, in ns */
     const char *longest_part; /* name of the longest part */
-    int64_t logged_at_s;      /* time of the last log line, in seconds */
+    int64_t logged_at_s;      /* time at which a slow iteration was last logged, in seconds */
 };
 
 /* Ends the current part and starts the part with this name; NULL means that the thread waits. */
 void stall_meter_begin_part(struct stall_meter *m, const char *part);
 /* Ends the current loop iteration or unit of work, and starts the next one. */
 void stall_meter_end_iteration(struct stall_meter *m);
-/* Ends the iteration; the time until the next stall_meter_begin_part does not count. */
+/* Ends the iteration. The time until the next call of stall_meter_begin_part is not measured. */
 void stall_meter_pause(struct stall_meter *m);
 
 /* Statistics of one part of the work: its longest duration, and the number of iterations over the
@@ -45,9 +45,9 @@ void stall_records_visit(void (*each)(const struct stall_record *r, void *arg), 
  * true, or 0 if below 1 ms. May be called from any thread. */
 int64_t stall_longest_part_ns(bool reset);
 
-/* For tests; call before threads start. Measures CPU time instead of real time, because the machine
- * may be busy; multiplies the limit by `times`, because sanitizers are slow; calls `over` for each
- * iteration over the limit. over = NULL restores the default. */
+/* For tests; call before threads start. In test mode, meters measure CPU time instead of real time,
+ * because the machine may be busy. The limit is multiplied by `times`, because sanitizers are slow.
+ * `over` is called for each iteration over the limit; if it is NULL, test mode ends. */
 void stall_meter_set_test_mode(unsigned times, void (*over)(const struct stall_record *r));
 /* Deletes all records, for tests that start several servers in one process. */
 void stall_records_clear(void);

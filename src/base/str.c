@@ -218,7 +218,8 @@ struct str str_hex_encode(struct arena *a, const void *p, size_t n)
     return (struct str){ out, n * 2 };
 }
 
-/* Encodes in constant time, for secrets: no branch and no table lookup depends on the value. */
+/* Encodes six bits as a character in constant time, because the text may be a secret: no branch and
+ * no table lookup depends on the value. */
 static char base64url_char(unsigned v)
 {
     unsigned c = v + 'A';
@@ -230,8 +231,8 @@ static char base64url_char(unsigned v)
     return (char)c;
 }
 
-/* Value of each base64url character plus one; 0 for invalid characters. Unlike encoding, decoding
- * may use a table: the client knows the text that it sent. */
+/* Value of each base64url character plus one; 0 for invalid characters. Decoding may use a table,
+ * because the client that could measure the time knows the text that it sent. */
 static const unsigned char base64url_values[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
@@ -276,7 +277,8 @@ struct str str_base64url_encode(struct arena *a, const void *p, size_t n)
     return (struct str){ out, length };
 }
 
-/* Decodes strictly: rejects a single trailing character, and unused bits that are not 0. */
+/* Decodes strictly: rejects a text with a single character after the last group of four, and unused
+ * bits that are not 0. */
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n)
 {
     size_t n = s.n / 4 * 3 + s.n % 4 * 3 / 4;

@@ -63,18 +63,20 @@ static inline struct str str_skip_bytes(struct str s, size_t at)
 /* Compares ASCII letters case-insensitively, for header names and schemes. */
 bool str_eq_nocase(struct str a, struct str b);
 
-/* Compares like memcmp; a text sorts after its own prefixes. */
+/* Compares two texts byte by byte, like memcmp. If one text is the beginning of the other, it is
+ * the smaller one. */
 int str_cmp(struct str a, struct str b);
 
-/* Splits *s at the first `sep`: returns the text before the separator and leaves the text after it
- * in *s. Without a separator, returns the whole text. */
+/* Splits s at the first `sep`: returns the text before the separator and sets *s to the text after
+ * it. If there is no separator, returns the whole text and leaves *s empty. */
 struct str str_cut(struct str *s, char sep);
 
 /* Removes ASCII spaces and tabs at both ends. */
 struct str str_trim(struct str s);
 struct str str_skip_spaces(struct str s); /* removes leading spaces */
 
-/* Parse exactly one decimal number; return false if out of range. str_to_u64 allows no sign. */
+/* str_to_u64 and str_to_i64 parse a text that is exactly one decimal number. They return false if
+ * it is out of range. str_to_u64 allows no sign. */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret);
 
@@ -99,13 +101,13 @@ struct str str_percent_encode(struct arena *a, struct str s);
 bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
 
 /* Encode and decode lower-case hex, and base64url without padding (RFC 4648 §5). Decoding writes at
- * most max bytes and returns false for an invalid character or length. */
+ * most max bytes; it returns false if a character or the length is invalid. */
 struct str str_hex_encode(struct arena *a, const void *p, size_t n);
 struct str str_base64url_encode(struct arena *a, const void *p, size_t n);
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);
 
-/* Decodes standard base64 with padding (data URIs). Ignores white space, because Ruby's and
- * Python's encoders insert line breaks. */
+/* Decodes standard base64 with padding, as in data URIs. Ignores white space, because the encoders
+ * of Ruby and Python insert line breaks. */
 bool str_base64_decode(struct arena *a, struct str s, struct str *ret);
 
 #endif

@@ -6,11 +6,11 @@
 
 static const int64_t MICROSECONDS_PER_SECOND = 1000000;
 
-/* First and last second of four-digit years: 0000-01-01 to 9999-12-31. */
+/* First and last second of the years 0000 to 9999, in seconds since 1970. */
 static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
 
-/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. The calculation lets years
- * start in March, so that the leap day is the last day of a year. */
+/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. In the calculation a year
+ * starts in March, so that the leap day is the last day of a year. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;
@@ -62,7 +62,7 @@ static bool parse_date(struct str *s, int64_t *ret_days)
     return true;
 }
 
-/* Parses a fraction of any length; truncates to microseconds. */
+/* Parses the fraction of a second, with any number of digits; truncates it to microseconds. */
 static bool parse_fraction(struct str *s, int64_t *ret_us)
 {
     int64_t us = 0, weight = 100000;
@@ -139,7 +139,7 @@ static char *format_digits(char *at, int64_t v, int n)
     return at + n;
 }
 
-/* Writes the date as YYYY-MM-DD; the inverse of days_from_date. */
+/* Writes the date as YYYY-MM-DD. This is the inverse of days_from_date. */
 static char *format_date(char *at, int64_t days)
 {
     days += 719468;
@@ -156,7 +156,7 @@ static char *format_date(char *at, int64_t days)
     return format_digits(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
 }
 
-/* Written without strftime for speed, because every JSON object contains several timestamps. */
+/* Does not use strftime, for speed: every JSON object contains several timestamps. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT_SIZE])
 {
     int64_t fraction = us % MICROSECONDS_PER_SECOND, s = us / MICROSECONDS_PER_SECOND;

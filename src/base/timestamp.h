@@ -13,11 +13,12 @@
 
 #define TIMESTAMP_TEXT_SIZE 33 /* size of a timestamp's text, with the NUL */
 
-/* Returns the length written. Clamps to the years 0000-9999, like timestamp_parse. */
+/* Writes a timestamp in microseconds and returns its length. Times outside of the years 0000-9999
+ * become the nearest limit, as in timestamp_parse. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT_SIZE]);
 bool timestamp_parse(struct str s, int64_t *ret_us);
 
-/* Parses a valid date YYYY-MM-DD to days since 1970. */
+/* Parses a date YYYY-MM-DD to days since 1970-01-01. Returns false if the date does not exist. */
 bool date_parse(struct str s, int64_t *ret_days);
 
 /* Writes the HTTP Date format: Sun, 06 Nov 1994 08:49:37 GMT, 29 characters. */

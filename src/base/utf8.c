@@ -29,7 +29,7 @@ bool utf8_is_valid(struct str s)
     uint32_t cp;
 
     while (s.n) {
-        /* Skip eight ASCII bytes at a time: most text is ASCII. */
+        /* Skip eight ASCII bytes at a time, because most text is ASCII. */
         uint64_t word;
         while (s.n >= sizeof word) {
             memcpy(&word, s.p, sizeof word);
@@ -55,7 +55,8 @@ bool utf8_is_ascii(struct str s)
     return true;
 }
 
-/* Counts continuation bytes among eight bytes: the highest bit is set, the next is not. */
+/* Returns how many of the eight bytes of word are continuation bytes: their highest bit is set, the
+ * next bit is not. */
 static unsigned count_continuation_bytes(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101ULL;

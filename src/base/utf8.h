@@ -12,18 +12,19 @@ bool utf8_is_valid(struct str s);
 
 bool utf8_is_ascii(struct str s);
 
-/* Returns the number of code points in valid text. */
+/* Returns the number of code points. The text must be valid UTF-8. */
 size_t utf8_length(struct str s);
 
 /* Decodes the first code point. Returns its length (1-4 bytes), or 0 if the text is empty,
  * truncated or invalid. */
 size_t utf8_decode(struct str s, uint32_t *ret);
 
-/* Writes 1-4 bytes for a code point, which must not be a surrogate. */
+/* Writes a code point as 1-4 bytes and returns their number. The code point must not be a
+ * surrogate. */
 size_t utf8_encode(uint32_t cp, char out[4]);
 
-/* Returns the text without an incomplete character at its end, for texts that were cut at a byte.
- */
+/* Returns the text without an incomplete character at its end, for texts that were truncated at an
+ * arbitrary byte. */
 struct str utf8_without_incomplete_end(struct str s);
 
 /* Removes Unicode white space at both ends. */

@@ -1,8 +1,8 @@
 /* decode.c - decodes JSON text into structs by a schema.
  *
  * The decoder works in one pass: each value is read, validated and stored before the next one.
- * Errors do not stop the decoder, so that all are reported at once. Nested schemas recurse, limited
- * by JSON_MAX_DEPTH.
+ * Errors do not stop the decoder, so that all errors of a text are reported at once. Nested schemas
+ * recurse, limited by JSON_MAX_DEPTH.
  *
  * plan.h and fast_decode.h are the fast path for common input; this file is the slow path, which
  * also reports the errors. Both paths give the same result. */
@@ -64,8 +64,9 @@ static inline bool decode_short_int(struct json_reader *r, int64_t *ret)
     return true;
 }
 
-/* Decodes an ASCII string of a type that limits only the length. Without escapes, it cannot contain
- * U+0000. Returns false and consumes nothing if the slow path is needed (escapes, non-ASCII). */
+/* Decodes an ASCII string of a type that limits only the length. (A string without escapes cannot
+ * contain U+0000.) Returns false and consumes nothing if the slow path is needed (escapes,
+ * non-ASCII). */
 static inline bool decode_plain_string(struct json_reader *r, const struct type *type,
                                        struct str *out)
 {
@@ -91,7 +92,7 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
     return true;
 }
 
-/* Not inlined, so that the inlined function decode_value stays small. */
+/* Not inlined, because the inlined function decode_value must stay small. */
 static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, const struct type *type,
                                                     enum json_kind kind, const struct json_path *at,
                                                     void *out)
@@ -127,7 +128,8 @@ static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, cons
         decode_scalar_value(d->form, type, &s, at, out);
 }
 
-/* Consumes a null if the type treats it as empty (TYPE_NULL_NONE). */
+/* If the next value is null and the type treats null as empty (TYPE_NULL_NONE), consumes it and
+ * returns true. */
 static bool consume_null_if_allowed(struct json_decoder *d, const struct type *type)
 {
     return type->flags & TYPE_NULL_NONE && reader_is_at_char(&d->reader, 'n') &&
@@ -145,7 +147,8 @@ static struct decode_plan *get_plan_of_list_items(const struct type *type)
     return type->of->kind == KIND_OBJECT ? schema_get_decode_plan(type->of->schema) : NULL;
 }
 
-/* Each composite type has its own function, so that a call saves only the registers it needs. */
+/* Each composite type has a decoding function of its own, so that a call saves only the CPU
+ * registers that this type needs. */
 static inline __attribute__((always_inline)) void decode_composite(struct json_decoder *d,
                                                                    const struct type *type,
                                                                    enum json_kind kind,
@@ -163,8 +166,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
         refuse_composite_value(d, type, at);
 }
 
-/* Decodes a value of the JSON kind `kind`. Always inlined into the loops of this file, because it
- * only selects the function that does the work. */
+/* Decodes a value of the JSON kind `kind`. Always inlined into the loops of this file, because this
+ * function only selects the function that does the work. */
 static inline __attribute__((always_inline)) void decode_value(struct json_decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -195,8 +198,8 @@ static bool is_empty_treated_as_null(const struct json_reader *r, const struct t
     return at[0] == '"' && at[1] == '"';
 }
 
-/* Stores null in a nullable member. For other members returns false; the field then counts as
- * absent. */
+/* Stores null in a nullable member. If the member is not nullable, returns false; the field then
+ * counts as absent. */
 static bool decode_null_field(struct json_decoder *d, const struct field *f, char *object)
 {
     json_skip_value(&d->reader, NULL);
@@ -207,7 +210,8 @@ static bool decode_null_field(struct json_decoder *d, const struct field *f, cha
     return true;
 }
 
-/* If a key occurs twice, the last value counts. Removes the errors of the earlier value. */
+/* A key occurs for the second time, and the last value counts: removes the errors of the earlier
+ * value. */
 static __attribute__((noinline)) void remove_field_errors(struct json_decoder *d,
                                                           const struct field *f,
                                                           const struct json_path *up)
@@ -227,7 +231,7 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
         return decode_null_field(d, f, object);
     struct json_path at = json_path_key(up, f->name);
     void *slot = field_value_address(f, object, GIVEN);
-    /* A struct member of an object type is a pointer, so allocate the struct that it points to. */
+    /* The struct member of an object type is a pointer to a struct, so allocate that struct. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
@@ -235,7 +239,7 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
 }
 
 /* Decodes a field. Maps, strings and raw JSON are the most common values, so the first byte of the
- * value is compared with those first. */
+ * value is compared with the first bytes of these kinds first. */
 static inline void decode_field(struct json_decoder *d, struct decode_progress *p,
                                 const struct field *f, const struct json_path *up)
 {
@@ -257,8 +261,8 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
     }
 }
 
-/* Consumes the known field name at r->at and its colon. Returns NULL and consumes nothing if the
- * name is unknown, has escapes or has white space around it. */
+/* Consumes the field name at r->at and its colon, if the name is known. Returns NULL and consumes
+ * nothing if it is unknown, has escapes or has white space around it. */
 static inline const struct field *parse_known_field_name(struct json_reader *r,
                                                          struct decode_progress *p)
 {
@@ -276,7 +280,7 @@ static inline const struct field *parse_known_field_name(struct json_reader *r,
     return f;
 }
 
-/* Like parse_known_field_name, but for any name, with white space before it. */
+/* Like parse_known_field_name, but also accepts escapes, white space and unknown names. */
 static inline const struct field *parse_field_name(struct json_reader *r, struct decode_progress *p)
 {
     const struct field *f = parse_known_field_name(r, p);
@@ -292,8 +296,8 @@ static inline const struct field *parse_field_name(struct json_reader *r, struct
     return decode_find_field(p, key);
 }
 
-/* Decodes one member in any form. r->at is at the comma before the member, or at the brace at
- * `start`. Returns false at the end of the object. */
+/* Decodes one member of any syntax (with white space, escapes). r->at is at the comma before the
+ * member, or at the opening brace at `start`. Returns false at the end of the object. */
 static __attribute__((noinline)) bool decode_member(struct json_decoder *d,
                                                     struct decode_progress *p,
                                                     const struct json_path *up, const char *start)
@@ -325,8 +329,8 @@ static __attribute__((noinline)) bool decode_field_slow(struct json_decoder *d,
     return true;
 }
 
-/* State of decoding an object on the fast path. `count` is the number of values that reader.values
- * does not include yet. */
+/* State of decoding an object on the fast path. `count` is the number of values that were decoded
+ * but not yet added to reader.values. */
 struct object_cursor {
     struct decode_plan_step *last;
     uint64_t seen;
@@ -344,7 +348,7 @@ static inline void finish_decoding_object_fast(struct json_reader *r, const char
         reader_leave_container(r, at);
 }
 
-/* Fast path: decodes members. Each starts at the comma before it, or at the brace at `start`.
+/* Fast path: decodes members. Before each member is a comma, or the opening brace at `start`.
  * Returns true at the end of the object, false if the slow path is needed. */
 static inline __attribute__((always_inline)) bool decode_members_fast(
     struct json_decoder *d, struct decode_plan *plan, struct object_cursor *m,
@@ -387,13 +391,14 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     return false;
 }
 
-/* Returns true if white space precedes the next member or its comma: the fast path would fail. */
+/* Returns true if white space precedes the next member or its comma, because then the fast path
+ * would fail. */
 static inline bool has_space_before_member(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');
 }
 
-/* Slow path: decodes the next member, and further ones while white space precedes them. */
+/* Slow path: decodes the next member, and the members after it while white space precedes them. */
 static inline bool decode_members_slow(struct json_decoder *d, struct decode_plan *plan,
                                        struct object_cursor *m, const struct json_path *up,
                                        const char *start, char *object)
@@ -412,7 +417,8 @@ static inline bool decode_members_slow(struct json_decoder *d, struct decode_pla
     return more;
 }
 
-/* Sets defaults, reports missing fields and runs the schema's check. */
+/* Called at the end of an object: sets defaults, reports missing fields and runs the schema's
+ * check. */
 static __attribute__((noinline)) void finish_object(struct json_decoder *d,
                                                     struct decode_plan *plan,
                                                     const struct json_path *at, const char *start,
@@ -428,7 +434,7 @@ static __attribute__((noinline)) void finish_object(struct json_decoder *d,
     d->form->text = (struct checked_object_info){ 0 };
 }
 
-/* Decodes an object from its opening brace. */
+/* Decodes an object; r->at is at its opening brace. */
 static inline __attribute__((always_inline)) void decode_object_inline(struct json_decoder *d,
                                                                        struct decode_plan *plan,
                                                                        const struct json_path *at,
@@ -483,7 +489,7 @@ static inline void check_item_count(struct json_decoder *d, const struct type *t
         check_length_limits(d->form, type, count, DEFAULT_MAX_ITEMS, at);
 }
 
-/* Appends a zeroed element to a list; small elements are zeroed several at a time. */
+/* Appends a zeroed element to a list. Small elements are zeroed several at a time, for speed. */
 static inline void *list_append_zeroed(struct arena *arena, struct list *list, size_t size)
 {
     enum { SMALL = 128, FIRST = 8 };
@@ -500,7 +506,7 @@ static inline void *list_append_zeroed(struct arena *arena, struct list *list, s
     return item;
 }
 
-/* Advances to the next array element if a comma alone separates two objects. */
+/* Advances to the next array element if there is nothing but a comma between two objects. */
 static inline bool advance_to_adjacent_object(struct json_reader *r)
 {
     if (r->at >= r->safe || r->at[0] != ',' || r->at[1] != '{')
@@ -509,7 +515,7 @@ static inline bool advance_to_adjacent_object(struct json_reader *r)
     return true;
 }
 
-/* Decodes an array; plan is the plan of its elements if they are objects. */
+/* Decodes an array. If its elements are objects, plan is the decode plan of their schema. */
 static __attribute__((noinline)) void decode_array(struct json_decoder *d, const struct type *type,
                                                    struct decode_plan *plan,
                                                    const struct json_path *at, struct list *out)
@@ -564,7 +570,8 @@ static bool decode_comma_separated_list(struct json_decoder *d, const struct typ
 
 /* --- maps ----------------------------------------------------------------------------- */
 
-/* Finds the entry of a key; a later value of the same key replaces the earlier one. */
+/* Finds the map entry of a key. If the key occurs again, its later value replaces the earlier
+ * one. */
 static inline char *find_map_entry(const struct list *entries, size_t size, struct str key)
 {
     char *entry = entries->items;
@@ -575,7 +582,7 @@ static inline char *find_map_entry(const struct list *entries, size_t size, stru
     return NULL;
 }
 
-/* Decodes any entry of a map; returns false if the map is full. */
+/* Decodes a map entry of any syntax; returns false if the map is full. */
 static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
                                                        const struct type *type,
                                                        const struct json_path *up, struct list *out)
@@ -605,7 +612,7 @@ static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
     return true;
 }
 
-/* Returns the closing quote of a key; fast for two letters, the length of most locales. */
+/* Returns the closing quote of a key. Fast for keys of two letters, the length of most locales. */
 static inline const char *find_key_end(const char *p, const char *end)
 {
     if (end - p > SCAN_BLOCK && p[0] == '"' && p[3] == '"' && (unsigned char)(p[1] - 'a') < 26 &&
@@ -614,8 +621,8 @@ static inline const char *find_key_end(const char *p, const char *end)
     return find_plain_string_end(p, end);
 }
 
-/* Decodes a map entry with a plain string and a new key. Returns false and consumes nothing if the
- * slow path is needed. */
+/* Decodes a map entry whose value is a plain string and whose key is new. Returns false and
+ * consumes nothing if the slow path is needed. */
 static inline bool decode_string_map_entry_fast(struct json_decoder *d, const struct type *type,
                                                 struct list *out)
 {

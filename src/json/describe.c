@@ -188,7 +188,7 @@ static void write_fields_schema(struct json_writer *j, const struct schema *sche
     json_end_array(j);
 }
 
-/* Writes the JSON Schema members of a type into an open object. */
+/* Writes the JSON Schema members of a type into an object that the caller has begun. */
 static void write_type_schema_members(struct json_writer *j, const struct type *type, bool nullable)
 {
     type = type_for_documentation(type);

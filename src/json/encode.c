@@ -1,8 +1,8 @@
 /* encode.c - encodes structs as JSON by a schema. */
 #include "json/internal.h"
 
-/* List elements often point to the same object, such as the author of many messages. The object is
- * encoded once, then its output is copied. */
+/* Maximum number of encoded objects that are cached. List elements often point to the same object,
+ * such as the author of many messages: it is encoded once, then its output is copied. */
 enum { CACHED_OBJECTS = 8 };
 struct encoded_objects {
     struct {
@@ -10,7 +10,7 @@ struct encoded_objects {
         const struct schema *schema;
         size_t at, n; /* offset and length in the output */
     } cached[CACHED_OBJECTS];
-    unsigned count; /* objects cached so far; the oldest are overwritten */
+    unsigned count; /* number of objects cached so far; a new object overwrites the oldest one */
 };
 
 static bool copy_cached_encoding(struct json_writer *j, const struct encoded_objects *e,
@@ -47,8 +47,8 @@ static void encode_value_of_type(struct json_writer *j, struct encoded_objects *
 static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a struct member points to, or copies its earlier encoding from `known`.
- * The member's name precedes the object, so no comma is needed. */
+/* Encodes an object that a struct member points to, or copies its earlier encoding from `known`. No
+ * comma is written, because the member's name precedes the object. */
 static void encode_object_cached(struct json_writer *j, struct encoded_objects *known,
                                  const struct schema *schema, const void *object)
 {
@@ -152,8 +152,8 @@ static enum field_presence get_presence_of_member(const struct field *f, const c
     return GIVEN;
 }
 
-/* Returns true if an absent field is written as null. A member without a presence flag cannot
- * distinguish the two. */
+/* Returns true if an absent field is written as null. A struct member without a presence flag
+ * cannot distinguish null and absent. */
 static bool field_encodes_absent_as_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);

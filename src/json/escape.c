@@ -59,7 +59,7 @@ size_t decode_escape(const char *p, const char *end, uint32_t *ret)
     return 2;
 }
 
-/* The decoded text is never longer than the input. */
+/* Decodes into a buffer of the input's length: the decoded text is never longer than the input. */
 struct str decode_escapes(struct arena *arena, struct str raw)
 {
     char *out = arena_alloc_raw(arena, raw.n);

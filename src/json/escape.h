@@ -13,7 +13,7 @@ struct arena;
  * is invalid or is a lone surrogate. */
 size_t decode_escape(const char *p, const char *end, uint32_t *ret);
 
-/* Decodes all escapes of a string; they must be valid. */
+/* Decodes all escapes of a string; the escapes must be valid. */
 struct str decode_escapes(struct arena *arena, struct str raw);
 
 #endif

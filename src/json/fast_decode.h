@@ -1,8 +1,8 @@
 /* fast_decode.h - fast path for the most common values: strings without escapes and maps of such
  * strings, without white space. The slow path (decode.c) handles everything else.
  *
- * All input here starts before reader.safe, so that a name and the first bytes of its value can be
- * read without checking for the end of the text. */
+ * Call these functions only for input that starts before reader.safe: then a name and the first
+ * bytes of its value can be read without checking for the end of the text. */
 #ifndef JSON_FAST_DECODE_H
 #define JSON_FAST_DECODE_H
 
@@ -10,7 +10,8 @@
 #include "json/plan.h"
 #include "json/reader_inline.h"
 
-/* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
+/* Returns the closing quote of the string whose content starts at p; NULL if the string has escapes
+ * or is invalid. */
 static inline const char *fast_find_string_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = find_special_bytes_mask(p);
@@ -55,7 +56,7 @@ static bool string_pairs_contain_key(const struct string_pair *p, const struct s
     return p < end;
 }
 
-/* Returns true if a key occurs twice. A 64-bit filter avoids most comparisons. */
+/* Returns true if a key occurs twice. A 64-bit filter of the keys avoids most comparisons. */
 static __attribute__((noinline)) bool string_pairs_have_duplicate_key(
     const struct string_pair *first, const struct string_pair *end)
 {
@@ -73,8 +74,8 @@ static __attribute__((noinline)) bool string_pairs_have_duplicate_key(
     return false;
 }
 
-/* Decodes a map of strings into the free bytes of the arena, which are allocated only on success.
- * Two-letter keys in ascending order need no check for duplicates.
+/* Decodes a map of strings into the free bytes of the arena, which are allocated only on success. A
+ * check for duplicate keys is not needed if all keys have two letters and are in ascending order.
  *
  * All fast_decode_ functions return the end of the value. If the slow path is needed, they return
  * NULL and consume nothing. */

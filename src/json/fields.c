@@ -94,7 +94,8 @@ void *list_append(struct arena *arena, struct list *list, size_t size)
     return memset(list_append_unzeroed(arena, list, size), 0, size);
 }
 
-/* Returns true if text is the field's name or, if quoted, starts with the name and a quote. */
+/* Returns true if text is the field's name. If `quoted` is set, text must start with the name and a
+ * quote. */
 static inline bool field_has_name(const struct field *f, struct str text, bool quoted)
 {
     size_t n = f->name.n;
@@ -103,7 +104,7 @@ static inline bool field_has_name(const struct field *f, struct str text, bool q
 }
 
 /* Finds a field by name. Names usually arrive in the order of the schema, so search from the field
- * after the last found one to the end, then from the start. */
+ * after the last found field to the end, then from the start. */
 static inline const struct field *find_field_by_name(struct decode_progress *p, struct str text,
                                                      bool quoted)
 {
@@ -189,7 +190,7 @@ void field_store_default(const struct field *f, char *object)
         *(uint64_t *)member = (uint64_t)f->fallback;
         break;
     default:
-        break; /* other members stay zeroed: absent, NULL or empty */
+        break; /* members of other kinds stay zeroed, which means absent, NULL or empty */
     }
 }
 
@@ -203,7 +204,7 @@ static __attribute__((noinline)) void report_missing_field(struct form *form,
 }
 
 /* Sets defaults of absent optional fields, and reports absent required ones. The loop ends at the
- * row after the last field: its bit is never set in `seen`, and it is not OPTIONAL. */
+ * row after the last field, whose bit is never set in `seen` and which is not OPTIONAL. */
 static void set_defaults_or_report_absent(struct decode_progress *p, struct form *form,
                                           const struct json_path *at)
 {

@@ -18,10 +18,11 @@ struct form_error {
 struct form_node {
     struct form_node *up, *next, *children;
     struct form_error *problems;
-    struct str key; /* object key, or array index as digits */
+    struct str key; /* key of an object member, or index of an array element in digits */
 };
 
-/* Returns the text of a path element. For an array index, the digits are written to `text`. */
+/* Returns the text of a path element. If the element is an array index, writes its digits to
+ * `text`. */
 static struct str path_element_text(const struct json_path *at, char text[20])
 {
     if (at->key.p)
@@ -153,7 +154,7 @@ void form_remove_errors_at(struct form *f, const struct json_path *at)
     if (!node)
         return;
     f->problems -= count_errors_of_subtree(node);
-    /* Also remove the parent nodes that have no other error. */
+    /* Also remove the parent nodes that contain no other error. */
     while (node->up) {
         struct form_node *up = node->up;
 

@@ -15,7 +15,7 @@
 /* A JSON path in a body, as a linked list on the stack. The root is NULL. */
 struct json_path {
     const struct json_path *up;
-    struct str key; /* NULL pointer if this element is an array index */
+    struct str key; /* key of an object member; NULL pointer if this element is an array index */
     size_t index;
 };
 
@@ -31,12 +31,12 @@ static inline struct json_path json_path_index(const struct json_path *up, size_
 
 struct form_node;
 
-/* Errors beyond FORM_MAX_ERRORS are dropped, so that the response stays bounded. */
+/* Errors beyond FORM_MAX_ERRORS are dropped, to limit the size of the response. */
 enum { FORM_MAX_ERRORS = 1000, FORM_MAX_QUOTED_CHARACTERS = 100 };
 
-/* Describes the JSON text of the object that is being checked by its schema; zero at other times.
- * bytes is the length of the text, an upper bound for the length of every string in it. plain is
- * true if no string so far had an escape. */
+/* Describes the JSON text of the object that a schema's check function is checking; zeros at other
+ * times. bytes is the length of the text, and thus an upper bound for the length of every string in
+ * it. plain is true if no string so far had an escape. */
 struct checked_object_info {
     size_t bytes;
     bool plain;
@@ -60,13 +60,15 @@ static inline bool form_has_errors(const struct form *f)
 void form_add_error(struct form *f, const struct json_path *at, const char *code,
                     const char *message, ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns the first 100 code points of a value, for quoting them in an error message. */
+/* Returns the first FORM_MAX_QUOTED_CHARACTERS code points of a value, for an error message that
+ * quotes the value. */
 struct str form_quote_value(struct str value);
 
 void form_remove_errors_at(struct form *f, const struct json_path *at);
 
-/* Returns true if there is an error at this path or below it. Checks that combine fields use it to
- * skip invalid ones. Always true after errors were dropped, because any path may have had one. */
+/* Returns true if there is an error at this path or below it. Checks that combine several fields
+ * use it to skip invalid fields. If errors were dropped, always returns true, because any path may
+ * have had an error. */
 bool form_find_error_at(const struct form *f, const struct json_path *at);
 static inline bool form_has_error_at(const struct form *f, const struct json_path *at)
 {
@@ -76,13 +78,13 @@ static inline bool form_has_error_at(const struct form *f, const struct json_pat
 /* Adds an error for a missing field, unless the field already has one. */
 void form_require_field(struct form *f, const struct json_path *here, const char *key, bool there);
 
-/* Writes the value of "errors" in the response. */
+/* Writes the value of the member "errors" of the response. */
 void write_form_errors_json(const struct form *f, struct json_writer *j);
 
 /* Appends the first error of the tree, such as "options.0.name: This field is required". */
 void form_append_first_error(const struct form *f, struct buf *out);
 
-/* Error codes of Discord's API, followed by the standard message if there is one. */
+/* Error codes of Discord's API, each followed by the standard message if there is one. */
 #define FORM_REQUIRED        "BASE_TYPE_REQUIRED", "This field is required"
 #define FORM_REPEATED        "BASE_TYPE_REPEATED", "This parameter may only be given once."
 #define FORM_ITEM_REQUIRED   "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"

@@ -1,7 +1,6 @@
-/* image.c - decodes images from data URIs.
- *
- * data:<mime>;base64,<data>, with optional spaces after ';' and ','. The first bytes determine the
- * type; the declared MIME type is ignored. */
+/* image.c - decodes images from data URIs, such as data:<mime>;base64,<data>, with optional spaces
+ * after ';' and ','. The first bytes of the data determine the image type; the declared MIME type
+ * is ignored. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -42,7 +41,8 @@ static const char *detect_image_extension(struct str bytes)
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* Returns true if base64 text decodes to more than max bytes; ignores white space and padding. */
+/* Returns true if the base64 text decodes to more than max bytes. White space and padding do not
+ * count. */
 static bool base64_decodes_to_more_than(struct str data, uint64_t max)
 {
     size_t n = data.n;

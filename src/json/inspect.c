@@ -21,7 +21,8 @@ static bool mark_schema_visited(struct schema_walk_state *w, const struct schema
     return true;
 }
 
-/* Visits each schema once, because schemas may be recursive: command options contain options. */
+/* Visits each schema only once, because schemas may be recursive: command options contain
+ * options. */
 static void visit_type_schemas(struct schema_walk_state *w, const struct type *type)
 {
     type = type_for_documentation(type);

@@ -6,7 +6,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Limits of types that set none. MAX_FIELDS must be below 64, the number of bits in
+/* Limits of types that declare no limits. MAX_FIELDS must be below 64, the number of bits in
  * decode_progress.seen. */
 enum {
     DEFAULT_MAX_ITEMS = 1521,
@@ -20,37 +20,40 @@ struct member_type_info {
     const char *name;
     unsigned kinds;
     uint8_t size;
-    uint8_t value; /* offset of the value in the member */
+    uint8_t value; /* offset in bytes of the value in the member */
     bool opt;      /* whether the member starts with an enum field_presence */
 };
 extern const struct member_type_info member_type_infos[];
 
-/* A JSON value that is neither array, map nor object. */
+/* A JSON value that is neither an array nor an object. */
 struct scalar_value {
     enum json_kind kind;
     bool truth;
-    bool of_text; /* value comes from a query or form, where numbers are text, too */
+    bool of_text; /* whether the value comes from a query or form, where numbers are text, too */
     struct json_number number;
-    struct str text; /* content of a string; the JSON text of other kinds */
+    struct str text; /* content if the value is a string; otherwise its JSON text */
 };
 
-/* Stores a valid value in out (a struct str *, an int64_t *, …), or adds an error to form. */
+/* Stores a valid value in *out, whose C type depends on the type (struct str, int64_t, …). If the
+ * value is invalid, adds an error to form. */
 void decode_scalar_value(struct form *form, const struct type *type, const struct scalar_value *s,
                          const struct json_path *at, void *out);
 
-/* Like decode_scalar_value, for an integer that is already parsed. */
+/* Like decode_scalar_value, but for an integer that was already parsed. */
 void decode_integer_value(struct form *form, const struct type *type, int64_t v,
                           const struct json_path *at, int64_t *out);
 
-/* Returns true if an integer is within the limits of the type and is one of its choices. */
+/* Returns true if an integer is within the limits of the type and, if the type has choices, is one
+ * of them. */
 bool int_is_valid(const struct type *type, int64_t v);
 
-/* Like decode_scalar_value, but for images, which arrive as data URIs. */
+/* Like decode_scalar_value, but for images, which are encoded as data URIs. */
 void decode_image_uri(struct form *form, const struct type *type, struct str text,
                       const struct json_path *at, struct image *out);
 
-/* Returns true if a text of n bytes certainly meets the type's length limits, which are in code
- * points. Code points have 1 to 4 bytes, so they must be counted only near the limits. */
+/* Returns true if a text of n bytes certainly meets the type's length limits, which count code
+ * points. A code point has 1 to 4 bytes, so code points must be counted only if the length is near
+ * a limit. */
 static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 {
     uint64_t max = (uint64_t)(type->max ? type->max : DEFAULT_MAX_CHARACTERS);
@@ -59,11 +62,12 @@ static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 }
 
 /* Returns false and adds an error if a length or count violates the limits of the type. cap is the
- * maximum for types that set none. */
+ * maximum for types that declare no maximum. */
 bool check_length_limits(struct form *form, const struct type *type, size_t n, int64_t cap,
                          const struct json_path *at);
 
-/* Return the limit of a number type in *ret, or return false if the type has no such limit. */
+/* type_get_minimum and type_get_maximum return the limit of a number type in *ret, or return false
+ * if the type has no such limit. */
 bool type_get_minimum(const struct type *type, int64_t *ret);
 bool type_get_maximum(const struct type *type, int64_t *ret);
 
@@ -71,8 +75,8 @@ bool type_get_maximum(const struct type *type, int64_t *ret);
 struct decode_progress {
     const struct schema *schema;
     char *object;
-    size_t next;   /* index of the field after the last found field; the search starts there */
-    uint64_t seen; /* fields that were present, one bit per field */
+    size_t next;   /* index of the field after the last found field; the next search starts there */
+    uint64_t seen; /* bit set of the fields that were present, one bit per field */
 };
 
 const struct field *decode_find_field(struct decode_progress *p, struct str name);
@@ -81,18 +85,21 @@ const struct field *decode_find_field(struct decode_progress *p, struct str name
  * be readable. */
 const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text);
 bool decode_field_is_present(const struct decode_progress *p, size_t field);
-/* Marks the last found field as present. If the field was already marked, clears its struct member
- * and returns true. */
+/* Marks the last found field as present. If it was already marked, because its key occurs twice,
+ * clears its struct member and returns true. */
 bool decode_mark_field_present(struct decode_progress *p);
 void decode_unmark_field(struct decode_progress *p);
-/* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
+/* Called at the end of an object: sets defaults, reports missing fields and runs the schema's
+ * check. */
 void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
 
-/* Returns the address of a field's value; sets the presence flag of an optional member. */
+/* Returns the address of a field's value in the object. If the member is optional, sets its
+ * presence flag to `given`. */
 void *field_value_address(const struct field *f, char *object, enum field_presence given);
 void field_store_default(const struct field *f, char *object);
 
-/* list_append_unzeroed appends an element to a list and does not zero its memory. */
+/* list_append_unzeroed appends an element to a list like list_append, but does not zero its
+ * memory. */
 enum { LIST_INITIAL_CAPACITY = 4 };
 void list_grow(struct arena *arena, struct list *list, size_t size);
 static inline void *list_append_unzeroed(struct arena *arena, struct list *list, size_t size)
@@ -111,7 +118,7 @@ static inline const struct type *type_for_documentation(const struct type *type)
     return type->kind == KIND_RAW && type->show ? type->of : type;
 }
 
-/* Size of a map entry: a struct str, then the value. */
+/* Returns the size in bytes of a map entry: a struct str, then the value. */
 size_t map_entry_size(const struct type *of);
 
 #endif

@@ -1,7 +1,7 @@
 /* number.c - converts between decimal text and doubles, exactly and independent of the locale.
  *
- * The C library handles the hard cases. It only gets digits and an exponent ("314e-2"), because the
- * decimal point is the only part of a number that depends on the locale. */
+ * Hard cases are passed to the C library, as digits and an exponent ("314e-2"): only the decimal
+ * point would depend on the locale. */
 #include "json/number.h"
 
 #include <float.h>
@@ -10,10 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 767 digits decide how a decimal is rounded. Of later digits, it only matters if one is not 0. */
+/* At most 767 digits decide how a decimal is rounded to a double. Of the digits after them, it only
+ * matters whether one is not 0. */
 enum { DIGITS_MAX = 800, EXPONENT_MAX = 99999 };
 
-/* A decimal number: digits without leading zeros, and the power of ten of the last digit. */
+/* A decimal number: its digits without leading zeros, and the power of ten of its last digit. */
 struct decimal {
     char text[DIGITS_MAX + 32];
     size_t n;
@@ -64,7 +65,7 @@ static void parse_decimal(struct str raw, struct decimal *d)
     }
 }
 
-/* Converts a decimal with one multiplication or division of exact operands, if possible. */
+/* Converts a decimal with one multiplication or division, if both operands are exact doubles. */
 static bool convert_decimal_exactly(const struct decimal *d, double *ret)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -101,7 +102,8 @@ double parse_double(struct str raw)
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
-/* Rounds v to `digits` digits and returns the exponent: v is about *ret_m * 10^exponent. */
+/* Rounds v to `digits` significant decimal digits and returns the exponent: v is about *ret_m *
+ * 10^exponent. */
 static int round_to_significant_digits(double v, int digits, uint64_t *ret_m)
 {
     char text[40];
@@ -125,8 +127,9 @@ static bool decimal_parses_to_double(double v, uint64_t m, int exponent)
 }
 
 /* Finds the shortest decimal that parses to v. Every decimal of 15 digits survives the conversion
- * to a double, and 17 digits identify every double; subnormal doubles need fewer. Where the spacing
- * of doubles changes, the nearest decimal may fail while the next higher decimal succeeds. */
+ * to a double, and 17 digits identify every double; subnormal doubles need fewer. At powers of two,
+ * where the distance between doubles changes, the nearest decimal may parse to another double while
+ * the next higher decimal parses to v. */
 static int find_shortest_decimal(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {
@@ -141,7 +144,8 @@ static int find_shortest_decimal(double v, uint64_t *ret_m)
     }
 }
 
-/* Formats the number 0.DIGITS times ten to the power of `point`. */
+/* Formats the number 0.DIGITS times ten to the power of `point`, where DIGITS are the `count`
+ * digits. */
 static size_t format_decimal(const char *digits, int count, int point, char *out)
 {
     if (point > 21 || point <= -6) {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Plans are never removed from the hash table, so readers need no lock. */
+/* Size of the hash table of plans. Plans are never removed from it, so readers need no lock. */
 enum { BUCKETS = 256 };
 static _Atomic(struct decode_plan *) buckets[BUCKETS];
 static pthread_mutex_t plan_build_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,7 +24,8 @@ static struct decode_plan *find_decode_plan(const struct schema *schema)
     return p;
 }
 
-/* Makes a step that matches no input: it requires the same bytes to have two different values. */
+/* Makes a step that matches no input, because it requires the same bytes to have two different
+ * values. */
 static void plan_step_set_unmatchable(struct decode_plan_step *s)
 {
     s->mask = UINT64_MAX;
@@ -54,7 +55,8 @@ static void plan_step_set_key(struct decode_plan_step *s, struct str name)
     }
 }
 
-/* Sets the lengths that length_is_certainly_valid accepts; returns false if it accepts none. */
+/* Sets the byte lengths that length_is_certainly_valid accepts for the type. Returns false if it
+ * accepts none. */
 static bool plan_step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
@@ -112,7 +114,8 @@ static void plan_step_init(struct decode_plan_step *s, const struct field *f, si
         s->kind = STEP_OTHER;
 }
 
-/* Predicts for each field that the next field of the schema follows it. */
+/* Initializes the prediction of the next field: each field of the schema is followed by the next
+ * one. */
 static void plan_init_field_predictions(struct decode_plan *p, size_t count)
 {
     plan_step_set_unmatchable(&p->steps[count]);
@@ -122,7 +125,7 @@ static void plan_init_field_predictions(struct decode_plan *p, size_t count)
 }
 
 /* Builds the plan of a schema and the plans of its nested schemas. Schemas may be recursive, so
- * `fresh` lists the plans that are being built. */
+ * `fresh` lists the plans that are still being built. */
 static struct decode_plan *build_decode_plan(const struct schema *schema,
                                              struct decode_plan **fresh)
 {

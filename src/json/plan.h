@@ -2,8 +2,8 @@
  *
  * Most bodies have no white space, and contain known names in the same order as the previous body.
  * A plan precomputes for each field what such a body needs: the bytes of the quoted name, the
- * member's offset, the byte lengths that are certainly valid. It is built when a schema is first
- * used and never freed. */
+ * member's offset, the byte lengths that are certainly valid. The plan of a schema is built when
+ * the schema is first used, and never freed. */
 #ifndef JSON_PLAN_H
 #define JSON_PLAN_H
 
@@ -13,8 +13,8 @@
 #include "json/scan.h"
 
 enum decode_plan_step_kind {
-    STEP_TEXT,     /* string of a type that limits only the length */
-    STEP_TEXT_MAP, /* map of strings of a type that limits only the length */
+    STEP_TEXT,     /* string whose type has no limits but the length */
+    STEP_TEXT_MAP, /* map of strings whose type has no limits but the length */
     STEP_RAW,      /* value stored as JSON text */
     STEP_LIST,
     STEP_INT,
@@ -27,31 +27,37 @@ enum decode_plan_step_kind {
  * bytes between. Names above STEP_KEY_BYTES bytes use the slow path. */
 enum { STEP_KEY_BYTES = 32 };
 struct decode_plan_step {
-    _Atomic(struct decode_plan_step *) follow; /* field that followed this one in the last body */
+    _Atomic(struct decode_plan_step *) follow; /* step of the field that followed this field in the
+                                                * last decoded body */
     uint64_t mask, key[3], last;
     uint64_t bit;             /* bit of the field in decode_progress.seen */
-    size_t min_length, range; /* certainly valid byte lengths: minimum; maximum - minimum */
+    size_t min_length, range; /* byte lengths that are certainly valid: the minimum; the maximum
+                               * minus the minimum */
     uint32_t max_entries;     /* maximum number of entries of a map */
-    uint16_t digits;          /* bit mask of the allowed one-digit integers */
-    uint16_t member, value;   /* offsets of the member and of its value */
+    uint16_t digits;          /* bit mask: bit n is set if the one-digit integer n is allowed */
+    uint16_t member, value;   /* offsets of the member in the struct, and of the value in the
+                               * struct */
     uint8_t words, key_n, tail, kind;
     const struct field *field;
-    struct decode_plan *inner; /* plan of the elements if the field is an array of objects */
+    struct decode_plan *inner; /* plan of the elements' schema if the field is an array of
+                                * objects */
 };
 
 struct decode_plan {
     const struct schema *schema;
     struct decode_plan *next; /* next plan in the hash bucket */
-    uint64_t wanted; /* fields that need an error or a default if absent; also PLAN_HAS_CHECK */
+    uint64_t wanted; /* bit set of the fields that need an error or a default if they are absent;
+                      * also PLAN_HAS_CHECK */
     struct decode_plan_step
-        begin; /* step before the first field; `follow` is the likely first field */
-    struct decode_plan_step steps[]; /* in the order of the fields; the last step has no field */
+        begin; /* pseudo step before the first field; its `follow` is the likely first field */
+    struct decode_plan_step steps[]; /* one step per field, in the order of the fields; the last
+                                      * step has no field */
 };
 
 /* Bit of decode_plan.wanted that is set if the schema has a check or applicable_fields function. */
 #define PLAN_HAS_CHECK (UINT64_C(1) << MAX_FIELDS)
 
-/* Returns true if a string of this type has no limit except its length. */
+/* Returns true if strings of this type have no limit except their length. */
 static inline bool type_is_plain_string(const struct type *type)
 {
     return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
@@ -61,7 +67,8 @@ static inline bool type_is_plain_string(const struct type *type)
 struct decode_plan *schema_get_decode_plan(const struct schema *schema);
 
 /* Returns true if the name at `at` is this field's name. word contains the first eight bytes at
- * `at`, with the object's brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
+ * `at`; an opening brace of the object was replaced by a comma. STEP_KEY_BYTES bytes must be
+ * readable. */
 static inline bool decode_plan_step_matches(const struct decode_plan_step *s, const char *at,
                                             uint64_t word)
 {
@@ -77,7 +84,7 @@ static inline bool decode_plan_step_matches(const struct decode_plan_step *s, co
     return true;
 }
 
-/* Returns the field that followed this one in the last body. */
+/* Returns the step of the field that followed this field in the last decoded body. */
 static inline struct decode_plan_step *decode_plan_step_predicted_next(
     const struct decode_plan_step *s)
 {
@@ -90,9 +97,9 @@ struct decode_plan_step *decode_plan_find_step(struct decode_plan *plan,
                                                struct decode_plan_step *after, const char *at,
                                                uint64_t word);
 
-/* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. A
- * member without a flag has its value at this offset, so the caller then overwrites the flag with
- * the value. */
+/* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. If
+ * the member has no flag, its value is at the same offset, so the caller overwrites what was
+ * written as flag. */
 static inline void *decode_plan_step_value_address(const struct decode_plan_step *s, char *object)
 {
     const enum field_presence given = GIVEN;

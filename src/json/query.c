@@ -52,7 +52,7 @@ static void decode_query_value(struct form *form, const struct type *type, struc
     }
 }
 
-/* Decodes a comma-separated list. Stops after one item more than allowed, which is enough for
+/* Decodes a comma-separated list. Stops after one item more than the maximum, which is enough for
  * check_list_lengths to report an error. */
 static void decode_query_list(struct form *form, const struct type *type, struct str text,
                               const struct json_path *at, struct list *out)
@@ -82,12 +82,14 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
         return;
     }
 
-    /* A repeated key appends to an array. For other types, the last value counts. */
+    /* If the key of an array is repeated, append to the array. For other types, the last value
+     * counts. */
     if (!(list && again) && decode_mark_field_present(&q->progress))
         form_remove_errors_at(q->form, &at);
     void *out = field_value_address(f, q->progress.object, GIVEN);
 
-    /* Objects are invalid in queries. Allocate one, because the check function dereferences it. */
+    /* Objects are invalid in queries. Allocate a struct nevertheless, because the schema's check
+     * function dereferences the pointer. */
     if (f->type->kind == KIND_OBJECT)
         *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
@@ -100,7 +102,8 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
         decode_query_value(q->form, f->type, text, &at, out);
 }
 
-/* Checks the number of items of arrays at the end of the query, because keys may be repeated. */
+/* Checks the number of items of arrays. Called at the end of the query, because keys may be
+ * repeated. */
 static void check_list_lengths(struct query_decoder *q)
 {
     const struct field *f = q->progress.schema->fields;

@@ -1,7 +1,7 @@
 /* read.c - pull parser for JSON.
  *
- * White space is skipped after each token, so that a value always starts at r->at. A failure moves
- * r->at to the end, where every further call fails. */
+ * White space is skipped after each token, so that a value always starts at r->at. After a failure
+ * r->at is at the end of the text, so every further call fails. */
 #include "json/read.h"
 
 #include "base/utf8.h"
@@ -69,7 +69,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Scans a number; returns its text, and its value if it is an integer of up to 19 digits. */
+/* Scans a number. Returns its text, and also its value if it is an integer of up to 19 digits. */
 static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uint64_t *value)
 {
     const char *p = r->at, *start;
@@ -121,7 +121,7 @@ bool json_read_number(struct json_reader *r, struct json_number *ret)
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
-    /* A number of 20 digits may still be an integer that fits into 64 bits. */
+    /* An integer of 20 digits may still fit into 64 bits. */
     if (!whole)
         whole = str_to_u64(str_skip_bytes(raw, minus), &u);
     if (whole && (!minus || u <= (uint64_t)INT64_MAX + 1))
@@ -137,8 +137,9 @@ static inline bool is_continuation_byte(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-/* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except for
- * E0 and ED, whose second byte is restricted. Returns 0 if utf8_decode must check the character. */
+/* Returns the length of a non-ASCII character that is easy to check: one of two bytes, or of three
+ * except after E0 and ED, where the second byte is restricted. Returns 0 if utf8_decode must check
+ * the character. */
 static inline size_t common_multibyte_length(const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -183,7 +184,8 @@ static const char *skip_plain_ascii(const char *p, const char *end)
     return p;
 }
 
-/* Returns the closing quote of a string with content at p; NULL if the string is invalid. */
+/* Returns the closing quote of the string whose content starts at p; NULL if the string is
+ * invalid. */
 static const char *find_string_end(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;

@@ -1,9 +1,9 @@
 /* read.h - pull parser for JSON.
  *
- * Strictly RFC 8259: no comments, no trailing commas, no NaN, no control characters in strings, no
- * lone surrogates, only UTF-8. Integers are exact to 64 bits. The reader does not recurse. After
- * the first syntax error every call returns JSON_BAD or false; check json_reader_ok once at the
- * end. */
+ * The parser accepts exactly RFC 8259: no comments, no trailing commas, no NaN, no control
+ * characters in strings, no lone surrogates, only UTF-8. Integers are exact to 64 bits. The reader
+ * does not recurse. After the first syntax error every call returns JSON_BAD or false; check
+ * json_reader_ok once at the end. */
 #ifndef JSON_READ_H
 #define JSON_READ_H
 
@@ -31,29 +31,31 @@ struct json_number {
     enum { NUMBER_INT, NUMBER_UINT, NUMBER_REAL } kind; /* UINT is an integer above INT64_MAX */
     int64_t i;
     uint64_t u;
-    double d;       /* value as a double; set for all kinds; rounded for large integers */
+    double d; /* value as a double; set for all kinds of numbers; large integers are rounded */
     struct str raw; /* the number's JSON text */
 };
 
 struct json_reader {
     const char *at, *end;
-    const char *safe;    /* positions before this one have JSON_MARGIN readable bytes */
+    const char *safe; /* from positions before this one, at least JSON_MARGIN bytes are readable */
     struct arena *arena; /* memory for strings that had escapes */
     uint64_t in_object;  /* one bit per nesting level: 1 for an object, 0 for an array */
     unsigned depth;
     unsigned values, values_max;
-    bool first; /* no element of the current array or object was read yet */
+    bool first; /* whether no element of the current array or object was read yet */
     bool bad;
     bool escaped; /* whether any string had an escape */
 };
 
-/* The JSON text must outlive the strings that are read: strings without escapes point into it. */
+/* The JSON text must stay valid as long as the strings that were read, because strings without
+ * escapes point into it. */
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena);
 
 /* Returns the kind of the next value without consuming it. */
 enum json_kind json_peek_kind(struct json_reader *r);
 
-/* Read one value of the kind that json_peek_kind returned. */
+/* json_read_null, json_read_bool, json_read_number and json_read_string read one value of the kind
+ * that json_peek_kind has returned. */
 bool json_read_null(struct json_reader *r);
 bool json_read_bool(struct json_reader *r, bool *ret);
 bool json_read_number(struct json_reader *r, struct json_number *ret);
@@ -76,12 +78,13 @@ static inline bool json_reader_ok(const struct json_reader *r)
     return !r->bad;
 }
 
-/* Parses the JSON text of an integer, or of a string that contains an integer. */
+/* Parses the JSON text of an integer, or of a string that contains only an integer. */
 bool json_parse_int_text(struct str raw, int64_t *ret);
 
 bool json_is_valid(struct str text);
 
-/* Describes the first syntax error ("line 3, column 7, at users.0.name: …"), or returns "". */
+/* Describes the first syntax error, such as "line 3, column 7, at users.0.name: …". Returns "" if
+ * there is none. */
 struct str json_describe_syntax_error(struct str text, struct arena *arena);
 
 #endif

@@ -8,7 +8,8 @@
 #include "json/read.h"
 #include "json/scan.h"
 
-/* Marks the text as invalid and moves r->at to the end, where every further call fails. */
+/* Marks the text as invalid and moves r->at to the end of the text, so that every further call
+ * fails. */
 static inline bool reader_fail(struct json_reader *r)
 {
     r->bad = true;
@@ -30,7 +31,8 @@ static inline const char *skip_json_space(const char *p, const char *end)
     return p;
 }
 
-/* Counts a value. The limit values_max is 1 until the first array or object is entered. */
+/* Counts a value against the limit of values. Until the first array or object is entered, the limit
+ * values_max is 1. */
 static inline bool reader_count_value(struct json_reader *r)
 {
     if (r->values >= r->values_max)
@@ -56,7 +58,8 @@ static inline const char *find_plain_string_end(const char *p, const char *end)
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
 
-/* Returns the closing quote of a string without escapes, or NULL; p may be inside the string. */
+/* Returns the closing quote of a string that has no escapes; otherwise returns NULL. p may be
+ * anywhere inside the string. */
 const char *find_unescaped_string_end(const char *p, const char *end);
 
 /* Reads and validates a string; ret may be NULL. */
@@ -72,7 +75,7 @@ static inline bool reader_read_string(struct json_reader *r, struct str *ret)
     return true;
 }
 
-/* Enters the array or object at r->at without counting it as a value. */
+/* Enters the array or object at r->at, but does not count it as a value. */
 static inline bool reader_enter_container_uncounted(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH)
@@ -109,7 +112,8 @@ static inline bool reader_leave_container(struct json_reader *r, const char *p)
     return false;
 }
 
-/* Moves to the next element, skipping white space; returns false at the end or on an error. */
+/* Moves to the next element and skips white space. Returns false at the end of the array or object,
+ * or on an error. */
 bool reader_next_element_slow(struct json_reader *r, bool object);
 
 /* Fast path of reader_next_element_slow, for text without white space. */
@@ -133,8 +137,8 @@ static inline bool reader_next_element(struct json_reader *r, bool object)
 }
 
 /* reader_move_to_first_element, reader_enter_to_first_element and reader_move_to_next_element are
- * for loops over one array or object, which need not check the nesting level.
- * reader_move_to_first_element must follow reader_enter_container_uncounted. Returns false if there
+ * for loops over one array or object, where the nesting level need not be checked. Call
+ * reader_move_to_first_element after reader_enter_container_uncounted. Each returns false if there
  * is no element. */
 static inline bool reader_move_to_first_element(struct json_reader *r, bool object)
 {
@@ -153,8 +157,8 @@ static inline bool reader_enter_to_first_element(struct json_reader *r, bool obj
     return reader_count_and_enter_container(r, object) && reader_move_to_first_element(r, object);
 }
 
-/* Moves from a value to the next element. Does not skip white space before that element: call
- * reader_skip_space. */
+/* Moves from a value to the next element. Does not skip white space before that element; the caller
+ * calls reader_skip_space. */
 static inline bool reader_move_to_next_element(struct json_reader *r, bool object)
 {
     const char *p = r->at;
@@ -176,7 +180,8 @@ static inline void reader_skip_space(struct json_reader *r)
 
 bool reader_read_colon_slow(struct json_reader *r, const char *p);
 
-/* Consumes the colon after a key and moves to the value. p is after the key's closing quote. */
+/* Consumes the colon after a key and moves to the value. p points to the byte after the key's
+ * closing quote. */
 static inline bool reader_read_colon(struct json_reader *r, const char *p)
 {
     if (r->end - p < 2 || p[0] != ':' || (unsigned char)p[1] <= ' ')

@@ -10,7 +10,8 @@
 
 static const int64_t SAFE_INT = 1LL << 53;
 
-/* A type whose min and max are both 0 has no minimum, unless it has TYPE_SAFE_INT. */
+/* Note: if both min and max of a type are 0, the type has no minimum, unless it has
+ * TYPE_SAFE_INT. */
 bool type_get_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
@@ -116,7 +117,7 @@ static void decode_string_value(struct form *form, const struct type *type,
 }
 
 /* Returns true for numbers and for strings of digits, which the libraries JDA and Concord send.
- * Other strings are accepted only in queries, or if the type has TYPE_EITHER. */
+ * Returns true for other strings only in queries, or if the type has TYPE_EITHER. */
 static bool can_convert_to_number(const struct type *type, const struct scalar_value *s)
 {
     if (s->kind == JSON_STRING)
@@ -124,7 +125,7 @@ static bool can_convert_to_number(const struct type *type, const struct scalar_v
     return s->kind == JSON_NUMBER;
 }
 
-/* Finds an allowed value of an integer by the name that it had in API version 6. */
+/* Finds the choice (allowed value) of an integer by the name that it had in API version 6. */
 static bool find_choice_by_old_name(const struct type *type, const struct scalar_value *s,
                                     int64_t *ret)
 {
@@ -217,7 +218,8 @@ static bool convert_to_real(const struct type *type, const struct scalar_value *
 static void decode_real_value(struct form *form, const struct type *type,
                               const struct scalar_value *s, const struct json_path *at, double *out)
 {
-    /* Compare integers exactly, too, because conversion to double may round them to the limit. */
+    /* Compare integers exactly as well, because the conversion to double may have rounded them to
+     * the limit. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;
@@ -298,6 +300,6 @@ void decode_scalar_value(struct form *form, const struct type *type, const struc
             form_add_error(form, at, FORM_NOT_IMAGE);
         break;
     default:
-        break; /* arrays, maps and objects are not scalars; the callers decode raw values */
+        break; /* arrays, maps and objects are not scalars; raw values are decoded by the callers */
     }
 }

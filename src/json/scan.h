@@ -34,8 +34,8 @@ static inline uint32_t load_u32(const char *p)
     return word;
 }
 
-/* Compares short texts such as names and keys. The last eight (or four) bytes are compared as one
- * word, which may overlap the word before. */
+/* Compares two short texts of n bytes, such as names and keys. The last eight (or four) bytes are
+ * compared as one word, which may overlap bytes that were already compared. */
 static inline bool bytes_are_equal(const char *p, const char *q, size_t n)
 {
     if (n >= 8) {
@@ -56,7 +56,8 @@ static inline bool short_str_eq(struct str a, struct str b)
     return a.n == b.n && bytes_are_equal(a.p, b.p, a.n);
 }
 
-/* Sets the top bit of each byte that equals `byte`. Bits above the lowest set one may be wrong. */
+/* Sets the top bit of each byte that equals `byte`. Only the lowest set bit is exact; higher bits
+ * may be wrong. */
 static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
 {
     uint64_t other = word ^ SCAN_REPEAT_BYTE(byte);
@@ -64,8 +65,8 @@ static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
     return (other - SCAN_REPEAT_BYTE(1)) & ~other & SCAN_REPEAT_BYTE(0x80);
 }
 
-/* Returns true if a short text contains a byte; faster than memchr. The last eight bytes are
- * searched as one word, which may overlap the word before. */
+/* Returns true if a short text contains the byte; faster than memchr. The last eight bytes are
+ * searched as one word, which may overlap bytes that were already searched. */
 static inline bool short_str_contains(struct str s, char byte)
 {
     size_t i = 0;
@@ -98,17 +99,19 @@ static inline unsigned first_marked_byte_index(uint64_t marks)
 }
 
 /* scan_plain_prefix returns how many of SCAN_BLOCK bytes precede the first byte that a string
- * parser must examine: control characters, quotes, backslashes and non-ASCII (negative as signed
- * char). XOR with 2 moves the quote next to the control characters. */
+ * parser must examine: control characters, quotes, backslashes and non-ASCII bytes (negative as
+ * signed char). XOR with 2 maps the quote to 0x20, next to the control characters, so that one
+ * comparison finds both. */
 enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* Returns a mask with one bit for each of the 16 bytes that the string parser must examine. */
+/* Returns a mask of 16 bits, one per byte; a bit is set if the string parser must examine that
+ * byte. */
 static inline unsigned find_special_bytes_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Bytes with a negative result are control characters, quotes or non-ASCII. */
+    /* The bytes that become negative are control characters, quotes or non-ASCII. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
@@ -139,7 +142,8 @@ static inline unsigned scan_plain_prefix(const char *p)
     return high ? sizeof low + first_marked_byte_index(high) : SCAN_BLOCK;
 }
 
-/* Returns a mask with only the bit of the first byte that the string parser must examine. */
+/* Returns a mask of bits, one per byte, in which at most the bit of the first byte is set that the
+ * string parser must examine. */
 static inline unsigned find_special_bytes_mask(const char *p)
 {
     unsigned n = scan_plain_prefix(p);

@@ -1,6 +1,6 @@
 /* syntax_error.c - describes the first syntax error of a JSON text that a person wrote.
  *
- * The normal parser does not store its position when it fails. This file parses a rejected text
+ * The normal parser does not store its position when it fails. So this file parses a rejected text
  * again and stores the position before each token. */
 #include "base/arena.h"
 #include "base/buf.h"
@@ -12,7 +12,8 @@ struct syntax_error_walk {
     const char *before; /* start of the current token */
     bool no_comma;      /* whether a comma is missing before the current token */
     struct {
-        struct str key; /* name of the current member; NULL pointer if the level is an array */
+        struct str key; /* name of the current member of an object; NULL pointer if this nesting
+                         * level is an array */
         size_t index;   /* index of the next item */
     } levels[JSON_MAX_DEPTH];
 };
@@ -34,7 +35,7 @@ static void skip_scalar_or_enter_container(struct syntax_error_walk *w)
     }
 }
 
-/* Moves to the next member or item; returns false if there is none. */
+/* Moves to the next object member or array item; returns false if there is none. */
 static bool move_to_next_member(struct syntax_error_walk *w)
 {
     struct json_reader *r = &w->r;

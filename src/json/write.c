@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/scan.h"
 
-/* Reserves n bytes for a value, after writing a comma if one is needed. */
+/* Reserves n bytes for a value. Before that, writes a comma if one is needed. */
 static char *reserve_space_for_value(struct json_writer *j, size_t n)
 {
     char *at = buf_reserve(j->out, n + j->comma);
@@ -115,7 +115,8 @@ static bool needs_escape(unsigned char c)
     return c < 0x20 || c == '"' || c == '\\';
 }
 
-/* Returns the letter of a two-character escape; 0 for six-character escapes. */
+/* Returns the letter of a two-character escape such as \n; returns 0 if the character needs an
+ * escape such as \u001f. */
 static char short_escape_letter(unsigned char c)
 {
     switch (c) {

@@ -1,7 +1,8 @@
 /* write.h - writes JSON to a buffer.
  *
- * Compact, exactly like JSON.stringify: no spaces, escapes only where required. The writer inserts
- * commas and colons; the caller ends each object and array that it begins. */
+ * The output is compact, exactly like that of JSON.stringify: no spaces, escapes only where
+ * required. The writer inserts commas and colons; the caller ends each object and array that it
+ * begins. */
 #ifndef JSON_WRITE_H
 #define JSON_WRITE_H
 
@@ -26,21 +27,21 @@ void json_end_object(struct json_writer *j);
 void json_begin_array(struct json_writer *j);
 void json_end_array(struct json_writer *j);
 
-/* Writes the name of the next member; the name must not need escapes. */
+/* Writes the name of the next member. The name must not contain characters that need escapes. */
 void json_write_key(struct json_writer *j, struct str name);
 #define json_write_name(j, literal) json_write_key((j), STR(literal))
-/* Like json_write_key, but for names that may need escapes. */
+/* Like json_write_key, but for names that may contain characters that need escapes. */
 void json_write_escaped_key(struct json_writer *j, struct str name);
 
 void json_write_null(struct json_writer *j);
 void json_write_bool(struct json_writer *j, bool v);
 void json_write_int(struct json_writer *j, int64_t v);
-void json_write_real(struct json_writer *j,
-                     double v); /* shortest text that parses to v; null if not finite */
+void json_write_real(struct json_writer *j, double v); /* writes the shortest text that parses to v;
+                                                        * writes null if v is not finite */
 void json_write_text(struct json_writer *j, struct str s); /* s must be valid UTF-8 */
 void json_write_id(struct json_writer *j, snowflake id);   /* writes a decimal string */
 void json_write_time(struct json_writer *j, int64_t us);   /* writes a timestamp string */
-/* Writes text that is already one JSON value; null if it is empty. */
+/* Writes a text that is already one JSON value; writes null if the text is empty. */
 void json_write_raw(struct json_writer *j, struct str value);
 
 /* Writes object members that are already JSON text, separated by commas. */

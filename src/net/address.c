@@ -45,7 +45,8 @@ bool address_parse(struct str text, struct ip_address *ret)
     return true;
 }
 
-/* Formats an IPv4 address. Faster than inet_ntop; called once per connection. */
+/* Formats an IPv4 address as text. Faster than inet_ntop, which matters because this is called once
+ * per connection. */
 static size_t format_ipv4(const unsigned char bytes[4], char *out)
 {
     char *at = out;

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-enum { ADDRESS_TEXT_SIZE = 46 }; /* length of the longest text form, with its NUL */
+enum { ADDRESS_TEXT_SIZE = 46 }; /* size in bytes of the longest text form, with its NUL */
 
 /* An IP address in IPv6 form; IPv4 is stored as an IPv4-mapped address (::ffff:a.b.c.d). */
 struct ip_address {
@@ -21,16 +21,17 @@ bool address_parse(struct str text, struct ip_address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
 size_t address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE]);
 
-/* Returns the key for rate limits and quotas: a hash of an IPv4 address, or of the /64 of an IPv6
- * address, because one customer or machine usually has a whole /64. */
+/* Returns the key of a client address for rate limits and quotas: a hash of an IPv4 address, or of
+ * the /64 of an IPv6 address, because one customer or machine usually has a whole /64. */
 uint64_t address_rate_limit_key(const struct ip_address *a);
 
 struct ip_network {
     struct ip_address address;
-    unsigned bits; /* prefix length, 0-128; for IPv4, 96 plus the IPv4 prefix length */
+    unsigned bits; /* prefix length in bits, 0-128; for an IPv4 network, 96 plus the IPv4 prefix
+                    * length */
 };
 
-/* Parses "10.0.0.0/8", "2001:db8::/32" or a single address. */
+/* Parses the text of a network, such as "10.0.0.0/8" or "2001:db8::/32", or of a single address. */
 bool network_parse(struct str text, struct ip_network *ret);
 bool network_contains(const struct ip_network *n, const struct ip_address *a);
 

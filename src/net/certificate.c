@@ -1,5 +1,5 @@
-/* certificate.c - creates a self-signed certificate, or one with an authority of its own, for
- * development and tests. */
+/* certificate.c - creates certificates for development and tests: self-signed, or signed by a new
+ * certificate authority. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,8 @@ static bool join_path_of_folder_and_name(char *out, size_t max, const char *fold
     return n > 0 && (size_t)n < max;
 }
 
-/* Writes a temporary file of mode 0600 and renames it, so that no partial file is ever visible. */
+/* Writes a file of mode 0600: first under a temporary name, so that a partial file never has the
+ * final name. */
 static bool write_pem_file(const char *path, BIO *content)
 {
     char temporary[4096];
@@ -64,8 +65,8 @@ static bool certificate_covers_host(X509 *certificate, const char *host)
     return X509_check_host(certificate, host, 0, 0, NULL) == 1;
 }
 
-/* Returns whether the file has a certificate for the host and all names that stays valid for some
- * days. names may be NULL. */
+/* Returns whether the file has a certificate for the host and all names, and the certificate stays
+ * valid for some days. names may be NULL. */
 static bool certificate_is_usable(const char *path, const char *host, const char *const *names)
 {
     FILE *f = fopen(path, "re");
@@ -83,7 +84,8 @@ static bool certificate_is_usable(const char *path, const char *host, const char
     return good;
 }
 
-/* A certificate and its key. The issuer signs it; a certificate without an issuer signs itself. */
+/* A certificate to create, and its key. The issuer signs it; a certificate without an issuer is
+ * self-signed. */
 struct certificate_draft {
     X509 *certificate;
     EVP_PKEY *key;
@@ -127,7 +129,8 @@ static bool add_alternative_names(struct certificate_draft *d, const char *host,
     struct buf names;
 
     buf_init(&names, 8192);
-    /* In the subjectAltName extension, a comma in the host would start another name. */
+    /* In the text form of the subjectAltName extension, a comma in the host would start another
+     * name. */
     if (!strchr(host, ',') && strlen(host) <= 255 && host[0] && strcmp(host, "localhost") != 0)
         buf_printf(&names, "%s:%s,", ip ? "IP" : "DNS", host);
     buf_add_lit(&names, "DNS:localhost,IP:127.0.0.1,IP:::1");
@@ -147,7 +150,8 @@ static bool fill_subject_and_validity(struct certificate_draft *d, const char *c
     X509_NAME *name = X509_get_subject_name(c);
 
     RAND_bytes((unsigned char *)&serial, sizeof serial);
-    /* The certificate is valid from one hour ago, because clocks of clients differ. */
+    /* The certificate is valid from one hour before now, because the clock of a client may be
+     * slow. */
     return X509_set_version(c, 2) == 1 &&
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
            X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
@@ -164,7 +168,7 @@ static bool certificate_sign(struct certificate_draft *d)
     return X509_sign(d->certificate, d->issuer ? d->issuer->key : d->key, EVP_sha256()) > 0;
 }
 
-/* Fills a server's certificate for the host and for names, which may be NULL. */
+/* Fills and signs a server certificate for the host and for `names`, which may be NULL. */
 static bool fill_and_sign_certificate(struct certificate_draft *d, const char *host,
                                       const char *const *names)
 {
@@ -236,8 +240,8 @@ static bool create_issued_certificate(const struct certificate_files *f, const c
     return ok;
 }
 
-/* Opens the certificate of a folder, and creates it first if necessary; names is NULL for a
- * self-signed one. */
+/* Opens the certificate of a folder; if necessary, creates it first. If names is NULL, it is
+ * self-signed. */
 static enum err open_or_create_certificate(const char *folder, const char *host,
                                            const char *const *names, struct tls_context **ret)
 {
@@ -249,7 +253,8 @@ static enum err open_or_create_certificate(const char *folder, const char *host,
         log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
-    /* After a crash between the two writes, certificate and key do not match. Recreate both. */
+    /* Check the key, too: after a crash between writing the two files, certificate and key do not
+     * match, and both are created again. */
     if (certificate_is_usable(f.certificate, host, names) &&
         (!names || access(f.authority, R_OK) == 0) &&
         tls_context_open(f.certificate, f.key, ret) == OK)

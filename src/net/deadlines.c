@@ -2,8 +2,8 @@
  *
  * The timer is set to the earliest deadline, but at least one tick ahead (250 ms, or a quarter of a
  * shorter duration). Restarting a deadline costs two list operations and does not change the timer,
- * so the timer sometimes fires early. If thousands of deadlines expire at once, each loop iteration
- * handles them for at most 5 ms. */
+ * so the timer sometimes fires before any deadline is over. If thousands of deadlines expire at
+ * once, each loop iteration handles them for at most 5 ms. */
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -47,7 +47,8 @@ static void set_timer_to_earliest_deadline(struct loop *l, uint64_t at, uint64_t
     uv_timer_start(&l->timer, on_deadline_timer, at - now, 0);
 }
 
-/* Sets the timer for the earliest deadline, or for the next tick if tests can move the clock. */
+/* Sets the timer for the earliest deadline, or for the next tick if tests can move the clock of
+ * this list. */
 static void schedule_earliest_deadline(struct deadline_list *ds)
 {
     if (links_are_empty(&ds->list))
@@ -58,7 +59,8 @@ static void schedule_earliest_deadline(struct deadline_list *ds)
                                    minimum_timer_delay(ds));
 }
 
-/* Calls `expired` for deadlines that are over. Returns false if the time limit ended first. */
+/* Calls `expired` for deadlines that are over. Returns false if the time `until` was reached before
+ * all of them were called. */
 static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
     int64_t now = deadline_list_now_ms(ds);
@@ -152,7 +154,8 @@ void loop_init_deadlines(struct loop *l)
 {
     links_init(&l->deadline_lists);
     uv_timer_init(&l->uv, &l->timer);
-    /* A pending deadline must not prevent a stopping loop from ending. */
+    /* Unreference the timer, so that a pending deadline does not prevent a stopping loop from
+     * ending. */
     uv_unref((uv_handle_t *)&l->timer);
 }
 

@@ -25,7 +25,8 @@ static bool name_is_localhost(struct str name)
     return name.n == last.n || name.p[name.n - last.n - 1] == '.';
 }
 
-/* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
+/* Returns true if the value of a Host header is a loopback name or address, such as
+ * "localhost:8080", "app.localhost", "127.0.0.1" or "[::1]:8080". */
 static bool host_is_loopback(struct str host)
 {
     if (str_starts_with(host, STR("[::1]")))
@@ -41,8 +42,8 @@ static bool origin_is_loopback(struct str origin)
     return str_starts_with(origin, STR("http://")) && host_is_loopback(str_skip_bytes(origin, 7));
 }
 
-/* HTTP/1.0 is evidence, because nginx and lighttpd use it by default. Apache, Caddy, Traefik,
- * lighttpd and content delivery networks add some of the listed headers. */
+/* Returns HTTP/1.0 as evidence, because nginx and lighttpd use it by default. Each listed header is
+ * added by some of Apache, Caddy, Traefik, lighttpd and content delivery networks. */
 const char *request_find_proxy_evidence(const struct http_request *r)
 {
     static const char *const added[] = {

@@ -9,15 +9,17 @@
 
 #include "net/http/http_parser.h"
 
-/* Returns true for "127.0.0.1" and "::1"; returns false for names such as "127.evil.example". */
+/* Returns true for loopback addresses such as "127.0.0.1" and "::1". Returns false for names such
+ * as "127.evil.example". */
 bool address_is_loopback(struct str address);
 
 /* Returns evidence that a proxy sent the request: "HTTP/1.0" or the name of a header. Returns NULL
  * if there is none. */
 const char *request_find_proxy_evidence(const struct http_request *r);
-/* Returns true if no evidence of a proxy is found, and Host and Origin are loopback names. */
+/* Returns true if there is no evidence that a proxy sent the request, and Host and Origin are
+ * loopback names. */
 bool request_head_is_local(const struct http_request *r);
-/* Like request_head_is_local, but also requires a loopback address. */
+/* Like request_head_is_local, but the client's address `remote` must also be a loopback address. */
 bool request_is_local(struct str remote, const struct http_request *r);
 
 #endif

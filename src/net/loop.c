@@ -17,7 +17,7 @@ struct loops {
     void *arg;
 };
 
-enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for messages per loop iteration */
+enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for the messages of one loop iteration */
 
 static _Thread_local struct loop *current;
 
@@ -31,7 +31,8 @@ void loop_post_message(struct loop *l, struct loop_message *p)
         p->next = newest;
     while (!atomic_compare_exchange_weak_explicit(&l->messages, &newest, p, memory_order_release,
                                                   memory_order_relaxed));
-    /* If the list was not empty, another thread has already woken the loop. */
+    /* If the list was not empty, another thread has already woken the loop, so do not wake it
+     * again. */
     if (newest)
         return;
     /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
@@ -55,7 +56,7 @@ static struct loop_message *reverse_message_order(struct loop_message *p)
     return list;
 }
 
-/* Moves new messages to the end of the list of messages that wait to be run. */
+/* Moves the messages that were posted to the end of the list of messages that the loop will run. */
 static void collect_posted_messages(struct loop *l)
 {
     struct loop_message *newest =
@@ -69,7 +70,7 @@ static void collect_posted_messages(struct loop *l)
 }
 
 /* Runs messages for a limited time per loop iteration, because thousands may arrive at once. A
- * stopping loop runs all, because it has no further iteration. */
+ * stopping loop runs all messages, because it has no further iteration. */
 static void run_posted_messages(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
@@ -204,7 +205,8 @@ static void run_loop_end_callbacks(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* Unreferences the loop's own handles, so that the loop ends when its users have closed theirs. */
+/* Unreferences the loop's own libuv handles, so that the loop ends when all other handles are
+ * closed. */
 static void on_loop_stop_message(struct loop_message *p)
 {
     struct loop *l = container_of(p, struct loop, stop);

@@ -21,8 +21,8 @@ struct loop;
  * iteration, before it waits for events. */
 struct loops *loops_start(unsigned count, void (*iteration_end_callback)(struct loop *, void *),
                           void *arg);
-/* Stops every loop once its handles are closed, and waits for the threads. Servers, fetchers and
- * deadlines of the loops must be freed before. */
+/* Stops every loop when its libuv handles are closed, and waits for the threads to end. Before this
+ * call, free the servers, fetchers and deadlines of the loops. */
 void loops_stop(struct loops *ls);
 
 unsigned loops_count(const struct loops *ls);
@@ -32,12 +32,12 @@ unsigned loop_index(const struct loop *l);
 uv_loop_t *loop_get_uv_loop(struct loop *l);
 struct loop *loop_get_current(void);
 
-/* Attributes the loop's time from now on to the part `name` (a string literal) of the work, for
+/* From now on, attributes the loop's time to the part `name` of the work (a string literal), for
  * /metrics. Has no effect on other threads. */
 void loop_begin_measured_part(const char *name);
 
-/* A message to a loop, embedded in the object that it concerns. Any thread may send messages; those
- * from one thread arrive in order. Any number of pending messages needs one wake-up. A loop
+/* A message to a loop, embedded in the object that it concerns. Any thread may send messages; the
+ * messages of one thread arrive in order. Any number of pending messages needs one wake-up. A loop
  * iteration runs messages for at most 5 ms; the rest runs in later iterations. */
 struct loop_message {
     void (*run)(struct loop_message *p);
@@ -49,12 +49,13 @@ void loop_post_message(struct loop *l, struct loop_message *p);
  * milliseconds to unmap a large block. Call it on the loop's thread. */
 enum { LOOP_POOL_FREE_MIN_BYTES = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
 void loop_free_block_on_thread_pool(struct loop *l, void *what, void (*give_back)(void *what));
-/* Frees a buffer's memory, on the thread pool if it is large. The buffer can be used again. */
+/* Frees a buffer's memory; if the memory is large, on the thread pool. The buffer is then empty and
+ * can be used again. */
 struct buf;
 void loop_free_buf(struct loop *l, struct buf *b);
 
-/* A callback at the end of every loop iteration, after the callback of loops_start. Add and remove
- * it on the loop's thread. */
+/* A callback at the end of every loop iteration; runs after iteration_end_callback of loops_start.
+ * Add and remove it on the loop's thread. */
 struct loop_iteration_callback {
     struct link link;
     void (*run)(struct loop_iteration_callback *t);
@@ -62,8 +63,8 @@ struct loop_iteration_callback {
 void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t);
 void loop_remove_iteration_callback(struct loop_iteration_callback *t);
 
-/* A callback that runs when the loop stops, to close handles that no other object closes. Add and
- * remove it on the loop's thread. */
+/* A callback that runs when the loop stops. It closes libuv handles that no other object closes.
+ * Add and remove it on the loop's thread. */
 struct loop_end_callback {
     struct link link;
     void (*run)(struct loop_end_callback *e);
@@ -86,14 +87,16 @@ struct deadline {
 
 struct deadline_list;
 
-/* Creates a list. `expired` is called on the loop, after the deadline was removed from the list. */
+/* Creates a list of deadlines. `expired` is called on the loop, after the deadline was removed from
+ * the list. */
 struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
                                         void (*expired)(struct deadline *d));
 void deadline_list_free(struct deadline_list *ds); /* does not call expired */
 void deadline_restart(struct deadline_list *ds,
                       struct deadline *d); /* starts or restarts a deadline */
 void deadline_cancel(struct deadline *d);  /* does nothing if d is not running */
-/* Checks all deadlines at once, after a test has moved the clock. Call on the loop's thread. */
+/* Checks all deadlines of the loop at once; call it after a test has moved the clock, on the loop's
+ * thread. */
 void loop_check_deadlines(struct loop *l);
 
 #endif

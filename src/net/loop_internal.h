@@ -15,7 +15,8 @@ struct loop {
     struct loops *all;
     unsigned index;
     pthread_t thread;
-    _Atomic(struct loop_message *) messages;     /* new messages, a lock-free stack, newest first */
+    _Atomic(struct loop_message *) messages; /* messages that were posted and not collected yet: a
+                                              * lock-free stack, newest first */
     struct loop_message *waiting, *waiting_last; /* messages not run yet, oldest first */
     bool stops;
     struct loop_message stop;
@@ -23,8 +24,8 @@ struct loop {
     struct link ends;
     struct stall_meter meter;
 
-    uv_timer_t timer;           /* timer for the earliest deadline */
-    uint64_t timer_at;          /* time at which the timer fires, in ms; 0 if it is not running */
+    uv_timer_t timer;  /* timer for the earliest deadline */
+    uint64_t timer_at; /* time at which the timer fires, in ms; 0 if the timer is not running */
     struct link deadline_lists; /* list of struct deadline_list */
 };
 

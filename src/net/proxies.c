@@ -40,8 +40,9 @@ bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_ad
 
 /* --- lists of forwarding addresses ---------------------------------------------------- */
 
-/* Returns the offset of the last item of a comma-separated list; items may contain quoted commas.
- * An unclosed quote is ignored, so that a client cannot hide the item that the proxy appends. */
+/* Returns the offset of the last item of a comma-separated list; if `quotes` is set, items may
+ * contain quoted commas. An unclosed quote is ignored, so that a client cannot hide the item that
+ * the proxy appends. */
 static size_t find_last_list_item(struct str list, bool quotes)
 {
     size_t start = 0;
@@ -67,8 +68,8 @@ static struct str remove_last_list_item(struct str *list, bool quotes)
     return last;
 }
 
-/* Parses an address of Forwarded or X-Forwarded-For: "1.2.3.4", "1.2.3.4:80", "2001:db8::1",
- * "[2001:db8::1]:80". */
+/* Parses an address in a Forwarded or X-Forwarded-For header: "1.2.3.4", "1.2.3.4:80",
+ * "2001:db8::1", "[2001:db8::1]:80". */
 static bool parse_hop_address(struct str text, struct ip_address *ret)
 {
     if (text.n && text.p[0] == '[') {
@@ -116,12 +117,14 @@ static bool find_previous_header(const struct http_request *r, struct str name, 
 struct hop_list {
     const struct http_request *r;
     struct str name;
-    bool forwarded; /* whether the items are Forwarded elements, not plain addresses */
-    size_t at;      /* index of the last header that was read; earlier headers remain */
+    bool forwarded; /* whether the list items are elements of Forwarded headers and not plain
+                     * addresses */
+    size_t at;      /* index of the last header that was read; headers before it are still unread */
     struct str rest;
 };
 
-/* Reads the next address from right to left; returns false if there is none or it is invalid. */
+/* Reads the next address; addresses are read from right to left. Returns false if there is none or
+ * it is invalid. */
 static bool read_next_hop_address(struct hop_list *h, struct ip_address *ret)
 {
     if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))
@@ -213,7 +216,8 @@ long parse_proxy_protocol_header(struct str bytes, struct ip_address *ret, bool 
         return PROXY_BAD;
     if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* The command LOCAL (0) means that the proxy itself is the client, as in a health check. */
+    /* Command 0 (LOCAL) means that the proxy itself is the client, for example for a health
+     * check. */
     *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
     if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;

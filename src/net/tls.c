@@ -1,7 +1,7 @@
 /* tls.c - TLS on memory buffers; the event loop does the socket I/O.
  *
  * OpenSSL reads and writes through a custom BIO that represents the bytes of the current call.
- * Between calls, OpenSSL stores incomplete records, and nothing else is stored. */
+ * Between calls, only incomplete records are stored, by OpenSSL. */
 #include "net/tls.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct tls_context {
     pthread_mutex_t lock; /* protects ssl */
     SSL_CTX *ssl;
     BIO_METHOD *method;
-    int64_t warn_at; /* time of the next expiry check (clock_ms) */
+    int64_t warn_at; /* time of the next check whether the certificate expires soon (clock_ms) */
 };
 
 struct tls_connection {
@@ -91,7 +91,7 @@ static const char *last_openssl_error(void)
     return reason ? reason : "unknown";
 }
 
-/* ALPN callback: selects http/1.1; if the client does not offer it, selects nothing. */
+/* ALPN callback: selects http/1.1. If the client does not offer http/1.1, selects no protocol. */
 static int select_alpn_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
                                 const unsigned char *offered, unsigned n, void *arg)
 {
@@ -107,7 +107,7 @@ static int select_alpn_protocol(SSL *ssl, const unsigned char **ret, unsigned ch
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* Logs why a file cannot be opened, because OpenSSL reports only "system lib". */
+/* Logs why a file cannot be opened, because OpenSSL reports only "system lib" as the reason. */
 static bool tls_file_is_readable(const char *what, const char *path)
 {
     if (access(path, R_OK) == 0)
@@ -145,7 +145,8 @@ static SSL_CTX *create_server_ssl_context(const char *certificate, const char *k
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Clients store the tickets that resume sessions, so the server caches no sessions. */
+    /* Sessions are resumed with tickets, which the clients store, so the server caches no
+     * sessions. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(ssl, select_alpn_protocol, NULL);
     return ssl;
@@ -161,7 +162,8 @@ static int64_t certificate_expiry(SSL_CTX *ssl)
     return timegm(&end);
 }
 
-/* Warns when a certificate is loaded, and at most once per day while clients connect. */
+/* Logs a warning if the certificate expires soon: when it is loaded, and at most once per day while
+ * clients connect. */
 static void warn_if_certificate_expires(struct tls_context *c)
 {
     int64_t now = clock_ms(), end = certificate_expiry(c->ssl) * 1000;
@@ -270,7 +272,7 @@ bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRI
 
 bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
 {
-    /* Another thread may replace the certificate during this call. */
+    /* Lock, because another thread may replace the certificate during this call. */
     pthread_mutex_lock(&c->lock);
     bool ok = tls_certificate_fingerprint(SSL_CTX_get0_certificate(c->ssl), out);
     pthread_mutex_unlock(&c->lock);
@@ -325,7 +327,7 @@ struct tls_connection *tls_client_connection_new(struct tls_context *c, const ch
     }
     ERR_clear_error();
     t->out = cipher;
-    SSL_do_handshake(t->ssl); /* writes the first message, then waits for input */
+    SSL_do_handshake(t->ssl); /* writes the first handshake message, then waits for input */
     t->out = NULL;
     return t;
 }
@@ -351,7 +353,7 @@ void tls_connection_free(struct tls_connection *t)
     mem_free(t);
 }
 
-/* Decrypts one record; returns the result of SSL_get_error. */
+/* Decrypts one TLS record. Returns the result of SSL_get_error. */
 static int decrypt_record(struct tls_connection *t, struct buf *plain)
 {
     size_t n = 0;

@@ -94,7 +94,7 @@ bool fair_queue_push(struct fair_queue *l, struct work_item *w)
         owner_queue_push(&l->by_priority[kind], w);
     pthread_mutex_unlock(&l->lock);
     if (wake && kind == READ_PRIORITY_LONG)
-        /* wake all threads, because some of them do not run long reads */
+        /* wake all waiting threads, because the one that is woken first may not run long reads */
         pthread_cond_broadcast(&l->filled);
     else if (wake)
         pthread_cond_signal(&l->filled);

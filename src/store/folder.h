@@ -7,12 +7,12 @@
 /* Calls fsync for a directory, so that files created or renamed in it survive a power cut. */
 bool sync_folder_to_disk(const char *path);
 
-/* Deletes a folder with everything in it; true if it does not exist. */
+/* Deletes a folder with everything in it. Returns true also if the folder does not exist. */
 bool folder_remove(const char *path);
 
 /* If root runs a tool in the data folder of a server that runs as another user, the tool must not
- * leave files of root. The functions below set the owner of such files to the owner of the folder.
- * If the caller is not root, they do nothing. */
+ * leave files of root. The two folder_chown functions set the owner of such files to the owner of
+ * the folder. If the process does not run as root, they do nothing. */
 
 /* Sets the owner of one file in the folder to the owner of the folder. */
 bool folder_chown_file(const char *folder, int fd);

@@ -13,7 +13,7 @@
 #include "store/folder.h"
 #include "store/store.h"
 
-/* Destination of a copy of the database: an open file and an offset in it. */
+/* Destination of a copy of the database: an open file, and the offset at which the copy begins. */
 struct copy_destination {
     int fd;
     int64_t offset;
@@ -23,9 +23,9 @@ typedef enum err reserve_copy_destination_fn(void *arg, int64_t size, struct cop
 
 struct store_engine {
     const char *name;
-    /* On return the schema is up to date and the threads of the engine run. */
+    /* When open returns, the schema is up to date and the threads of the engine are running. */
     enum err (*open)(const struct store_options *options, struct store **ret);
-    /* Also accepts a store whose open function failed. */
+    /* close also accepts a store whose open function has failed. */
     void (*close)(struct store *s);
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work_item *w);
@@ -37,8 +37,8 @@ struct store_engine {
     enum err (*check)(struct store *s);
     enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL if not needed */
 
-    /* Contract of query, next and end: query adds its cursor to tx->open, end removes it; next
-     * fills r->row, and after the last row returns false and sets r->changed and r->error. */
+    /* query adds its cursor to tx->open; end removes it. next fills r->row; after the last row it
+     * returns false and sets r->changed and r->error. */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
@@ -46,7 +46,8 @@ struct store_engine {
     /* See tx_exec_deferred. NULL if queries need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
-    /* Called by tx_make_ids_visible_in_order. NULL if the engine has one writer. */
+    /* Called by tx_make_ids_visible_in_order. NULL if the engine commits all writes on one thread,
+     * which needs no check. */
     void (*order_id)(struct tx *tx, uint64_t stream, uint64_t id);
     unsigned (*counter_shard)(
         const struct tx *tx); /* see tx_get_counter_shard; NULL means always 0 */
@@ -59,11 +60,12 @@ struct store_engine {
     void (*mark_row_changed)(struct tx *tx, enum versioned_rows rows, uint64_t id);
     /* Runs several statements without parameters or results, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
-    /* Replacements for {id} and {clustered} in migrations. */
+    /* SQL that replaces the placeholders {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
-    /* has_older sets *ret to whether a server runs that does not know the migration `step`, or with
-     * `lately` ran in the last minute. NULL if only one process uses the database.
-     * before_migration_sql runs before a migration while other servers may run. */
+    /* has_older sets *ret to whether a server is running that does not know the migration `step`;
+     * with `lately`, also whether such a server ran in the last minute. NULL if only one process
+     * uses the database. before_migration_sql runs before a migration while other servers may
+     * run. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
@@ -76,32 +78,38 @@ uint64_t sqlite_count_corruptions(void);
 struct store {
     const struct store_engine *engine;
     char *folder;
-    int lock; /* descriptor of the exclusive lock on the folder; -1 if not locked */
+    int lock; /* descriptor of the folder's exclusive lock; -1 if this process has not locked the
+               * folder */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
-    _Atomic int64_t full_since; /* when the disk was found full (monotonic ns); 0 means not full */
-    _Atomic(const char *) retried; /* name of the last retried work item, or NULL */
-    _Atomic uint64_t blobs;        /* counter for names of temporary blob files */
-    const struct remote_blobs
-        *remote_blobs; /* where blobs are; NULL if they are files of .folder */
+    _Atomic int64_t full_since;    /* time at which the disk was found full (monotonic ns); 0 means
+                                    * that it is not full */
+    _Atomic(const char *) retried; /* name of the work item that was retried last, or NULL */
+    _Atomic uint64_t blobs;        /* counter that makes the names of temporary blob files unique */
+    const struct remote_blobs *remote_blobs;   /* operations on blobs in the database or in object
+                                                * storage; NULL if blobs are files in .folder */
     struct blob_connections *blob_connections; /* PostgreSQL: connections for remote blobs */
-    struct object_storage *objects;            /* NULL unless blobs are in object storage */
-    bool blob_redirects;                       /* see store_options */
-    struct blob_cache *cache; /* file copies of remote blobs; NULL if blobs are files */
-    _Atomic bool unfinished;  /* migrations wait until older servers stop */
-    _Atomic bool outgrown;    /* a newer server applied an incompatible migration */
+    struct object_storage *objects; /* object storage that contains the blobs; NULL if blobs are
+                                     * elsewhere */
+    bool blob_redirects;            /* see store_options */
+    struct blob_cache *cache;       /* file copies of remote blobs; NULL if blobs are files */
+    _Atomic bool unfinished;        /* migrations wait until older servers stop */
+    _Atomic bool outgrown; /* a newer server applied a migration with which this program cannot
+                            * work */
     void (*position_aborted)(void *arg,
                              int64_t position); /* see store_on_log_position_aborted; or NULL */
     void *position_aborted_arg;
 };
 
-/* An attempt to run a work item in a transaction. */
+/* The transaction in which a work item runs. If the work item is retried, each attempt has its own
+ * struct tx. */
 struct tx {
     struct store *store;
     struct work_item *work;
     void *connection;              /* the engine's connection */
     struct row_cursor *open;       /* open cursors, newest first */
-    enum err failed;               /* error of the first query that failed */
-    struct tx_dependencies *reads; /* collects the columns that queries read, or NULL */
+    enum err failed;               /* error of the first query that failed, or OK */
+    struct tx_dependencies *reads; /* collects the columns that queries read; NULL if the caller
+                                    * does not need them */
 };
 
 /* An id of tx_make_ids_visible_in_order. */
@@ -110,7 +118,8 @@ struct ordered_id {
     uint64_t stream, id;
 };
 
-/* Common members of all cursors; the first member of each engine's cursor struct. */
+/* Members that the cursors of both engines have; the first member of each engine's cursor
+ * struct. */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;
@@ -129,13 +138,15 @@ enum err tx_mark_transaction_failed(struct tx *tx, enum err e);
 /* Aborts the process, because a read transaction that tries to write is a bug. */
 enum err tx_abort_because_read_writes(const char *sql);
 
-/* Calls committed and done (done on the work item's loop), which may free the work item. */
+/* Calls the functions committed and done of the work item (done on the work item's loop). They may
+ * free the work item. */
 void work_item_call_callbacks(struct store *s, struct work_item *w, enum err result);
 
-/* Call set_disk_is_full after a write found the disk full, clear_disk_is_full after a commit. */
+/* Call set_disk_is_full after a write failed because the disk is full, clear_disk_is_full after a
+ * commit. */
 void set_disk_is_full(struct store *s);
 void clear_disk_is_full(struct store *s);
-/* Returns whether a message about a full disk may be logged: at most one per 10 s. */
+/* Returns whether a message about a full disk may be logged now; true at most once per 10 s. */
 bool disk_full_log_is_due(void);
 
 /* Copies n bytes into the arena and appends a NUL byte. The copy's pointer is never NULL. */
@@ -155,13 +166,14 @@ struct work_queue {
 void work_queue_init(struct work_queue *q);
 void work_queue_clear(struct work_queue *q);
 void work_queue_push(struct work_queue *q, struct work_item *w);
-/* Puts a linked list of work items back at the head of the queue and wakes all waiting threads. */
+/* Puts a linked list of work items back at the head of the queue. Wakes all waiting threads. */
 void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last);
 /* Removes up to max work items, linked by next, oldest first. Waits up to timeout_ms (-1 means no
- * timeout) for the first one. Returns NULL after that, or if the queue is closed and empty. */
+ * timeout) for the first one. Returns NULL after the timeout, or if the queue is closed and
+ * empty. */
 struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
-/* Removes the oldest work item and those directly behind it that can share its transaction:
- * STORE_APPEND items that may share (may_share), all of different owners. */
+/* Removes the oldest work item, and the items directly behind it that can share its transaction:
+ * STORE_APPEND items with may_share set, each of a different owner. */
 struct work_item *work_queue_pop_items_of_one_commit(struct work_queue *q, unsigned max,
                                                      int64_t timeout_ms);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
@@ -175,22 +187,23 @@ struct timespec timespec_after_ms(int64_t ms);
 
 enum read_priority {
     READ_PRIORITY_URGENT, /* runs before all other reads */
-    READ_PRIORITY_LONG,   /* read that exceeded SHORT_READ_LIMIT_MS: runs before new reads, but only
-                           * on some threads */
+    READ_PRIORITY_LONG, /* a read that exceeded SHORT_READ_LIMIT_MS; runs before new reads, but only
+                         * on threads that run long reads */
     READ_PRIORITY_NEW,
     READ_PRIORITY_COUNT,
 };
 /* Time limit of a read on a thread for short reads. The duration of a read is not known in advance:
  * a read that exceeds the limit is aborted and restarts with READ_PRIORITY_LONG. */
 enum { SHORT_READ_LIMIT_MS = 40 };
-/* A read may spend the time of this many round trips to the database in addition to its limit. */
+/* Number of round trips to the database whose time does not count towards the time limit of a
+ * read. */
 enum { UNCOUNTED_ROUND_TRIPS = 16 };
 
 struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct fair_queue_priority {
-        struct link round_robin; /* list of struct owner_queue, in round-robin order */
+        struct link round_robin; /* list of struct owner_queue: the first owner's read runs next */
         struct map by_owner;
     } by_priority[READ_PRIORITY_COUNT];
     unsigned sleepers;
@@ -199,10 +212,11 @@ struct fair_queue {
 
 void fair_queue_init(struct fair_queue *l);
 void fair_queue_clear(struct fair_queue *l);
-/* Returns false if the queue is closed; then the caller still owns the work item. */
+/* Queues a read. Returns false if the queue is closed; then the caller still owns the work item. */
 bool fair_queue_push(struct fair_queue *l, struct work_item *w);
-/* Waits up to timeout_ms for a read (-1 means no timeout). With runs_long the thread also gets
- * READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and empty. */
+/* Waits up to timeout_ms for a read (-1 means no timeout). If runs_long is set, the calling thread
+ * also gets READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and
+ * empty. */
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
 void fair_queue_close(struct fair_queue *l);
@@ -213,7 +227,7 @@ bool fair_queue_is_closed(struct fair_queue *l);
 /* Callback that runs a work item on the calling thread, in a transaction of its own. */
 typedef enum err run_work_item_fn(struct store *s, struct work_item *w);
 
-/* Applies the missing migrations; with as_is it only checks that no migration is missing. The
+/* Applies the missing migrations. If as_is is set, only checks that no migration is missing. The
  * caller makes sure that no other process applies migrations at the same time. */
 enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run);
 /* Applies the migrations that wait for older servers, if all older servers have stopped. */
@@ -236,8 +250,8 @@ int temporary_file_create(void);
 /* --- blobs.c -------------------------------------------------------------------------- */
 
 bool is_blob_name(const char *name);
-/* The next functions convert a blob's name to the name of its marker file and back. The marker file
- * is in blobs/.new until the row of the blob is committed. */
+/* blob_marker_name converts a blob's name to the name of its marker file, blob_name_from_marker the
+ * reverse. The marker file is in blobs/.new until the row of the blob is committed. */
 void blob_marker_name(const char *blob, char *out, size_t size);
 bool is_blob_marker_name(const char *marker);
 void blob_name_from_marker(const char *marker, char *out, size_t size);
@@ -253,32 +267,36 @@ struct stored_blob {
 struct remote_blobs {
     enum err (*put)(struct store *s, const char *name, struct str bytes);
     enum err (*set_committed)(struct store *s, const char *name, bool committed);
-    /* Returns ERR_NOT_FOUND if there is no such blob. */
+    /* Deletes a blob. Returns ERR_NOT_FOUND if there is no such blob. */
     enum err (*delete)(struct store *s, const char *name);
     /* Writes the blob to fd, from offset 0; if fd is -1, only returns the size. Returns
      * ERR_NOT_FOUND if there is no such blob. */
     enum err (*read)(struct store *s, const char *name, int fd, int64_t *ret_size);
-    /* Calls found for each blob without a committed row that is at least `seconds` old; if seconds
-     * is -1, for every blob. */
+    /* Calls `found` for each blob that has no committed row and is at least `seconds` old. If
+     * seconds is -1, calls it for every blob. */
     enum err (*list)(struct store *s, int64_t seconds,
                      enum err (*found)(void *arg, const struct stored_blob *name), void *arg);
 };
 extern const struct remote_blobs database_blobs, object_blobs;
 
-/* Sets remote_blobs, objects and cache from the options. Logs an invalid option. */
+/* Sets the members remote_blobs, objects and cache of the store as the options say. Logs an invalid
+ * option. */
 enum err remote_blobs_init(struct store *s, const struct store_options *o);
 void remote_blobs_clear(struct store *s);
-/* A second place for the blobs of a store, for a move. blob_location_swap exchanges the two. */
+/* A second location for the blobs of a store, used while blobs are moved. blob_location_swap
+ * exchanges the two locations. */
 struct blob_location {
     const struct remote_blobs *remote_blobs;
     struct object_storage *objects;
     struct blob_cache *cache;
 };
 void blob_location_swap(struct store *s, struct blob_location *location);
-/* Refuses to start if the database says that the files are elsewhere; otherwise stores where they
- * are. For a move, `writes` stores the place without a check. */
+/* Compares the blob location of the options with the location that the database has stored: fails
+ * if they differ; stores the location if the database has none. If `writes` is set, as at the end
+ * of a move, stores the location without a check. */
 enum err blobs_check_location(struct store *s, bool writes);
-/* Logs that the files are in `stored`, or not in the bucket `address` if stored.p is NULL. */
+/* Logs that the blobs are in the location `stored` and not where the options say; if stored.p is
+ * NULL, logs that they are not in the bucket `address`. Returns an error. */
 enum err blobs_refuse_location(const char *address, struct str stored);
 
 /* --- blobs in the database, blobs/database.c --------------------------------------------- */
@@ -300,21 +318,23 @@ bool postgres_blob_deletion_is_locked(struct store *s);
 struct blob_cache *blob_cache_new(int64_t most); /* most: limit in bytes; 0 means no limit */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the cached copy of a blob if it was checked in the last hour. */
+/* Opens the cached copy of a blob, but only if the copy was checked against the storage in the last
+ * hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
                               int64_t *ret_size);
 /* Opens the cached copy of a blob, or creates it. Returns ERR_NOT_FOUND if there is no such
  * blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Reads a remote blob without leaving a copy of it in the cache. */
+/* Opens a temporary copy of a remote blob, which does not stay in the cache. */
 enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 void blob_cache_delete(const struct store *s, const char *name);
 
 /* --- blobs/walk.c --------------------------------------------------------------------- */
 
-/* Creates the lock file that backups lock. */
+/* Creates the file that backups lock to prevent the deletion of blobs. */
 void blobs_create_lock_file(struct store *s);
-/* Prevents servers from deleting blobs that have a row, until the caller closes the descriptor. */
+/* Prevents servers from deleting blobs that have a row, until the caller closes the descriptor
+ * *ret. */
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
 /* Opens a blob like blob_open, but leaves no copy in the cache if blobs are remote. */
@@ -324,7 +344,7 @@ enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int6
 typedef enum err blob_visit_fn(void *arg, const char *name, int fd, time_t written);
 enum err blobs_visit_all(struct store *s, blob_visit_fn *found, void *arg);
 enum err blob_markers_visit_all(struct store *s, blob_visit_fn *found, void *arg);
-/* Calls found for all files below a subfolder of the data folder, recursively. */
+/* Calls `found` for all files below a subfolder of the data folder, recursively. */
 enum err blobs_visit_folder(const struct store *s, const char *below, blob_visit_fn *found,
                             void *arg);
 

@@ -16,20 +16,21 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    LOCK_RETRIES = 20, /* attempts if other transactions lock the tables */
+    LOCK_RETRIES = 20, /* number of attempts if other transactions lock the tables */
     LOCK_RETRY_MS = 500,
-    STOPPING_SERVER_WAIT_MS =
-        3000, /* ms to wait for a stopped server that PostgreSQL still lists as connected */
+    STOPPING_SERVER_WAIT_MS = 3000, /* how long to wait, in ms, for a stopped server that PostgreSQL
+                                     * still lists as connected */
     STOPPING_SERVER_POLL_MS = 50,
 };
 
 struct pending_migration {
     struct work_item work;
     const struct migration *migration; /* migration to apply */
-    bool waits;                        /* result: the migration was not applied, because a running
-                                        * server does not know it */
-    bool *applied;                     /* for each known migration: whether the database has it */
-    size_t found;                      /* number of migrations that the database has */
+    bool waits;    /* result: the migration was not applied, because a running server does not know
+                    * this migration */
+    bool *applied; /* array with an element per known migration: whether the database has this
+                    * migration */
+    size_t found;  /* number of migrations that the database has */
     bool as_is;
 };
 
@@ -67,8 +68,8 @@ static enum migration_phase parse_migration_phase(const struct migration *m)
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* Checks an applied migration of a newer program. It is allowed if the table expanded_steps lists
- * it, which means that older servers can use the new schema. */
+/* Checks a migration that a newer program has applied. It is allowed if the table expanded_steps
+ * lists it, which means that older servers can use the new schema. */
 static enum err check_newer_migration(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -169,7 +170,8 @@ static void append_translated_line(const struct store_engine *engine, struct str
     buf_add_char(out, '\n');
 }
 
-/* Returns the SQL of the sections for this engine, with {id} and {clustered} replaced. */
+/* Returns the SQL of those sections of a migration that are for this engine, with {id} and
+ * {clustered} replaced. */
 static char *translate_migration_sql(struct tx *tx, const char *sql)
 {
     const struct store_engine *engine = tx->store->engine;
@@ -189,7 +191,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
     return translated;
 }
 
-/* Records that servers of the previous version can use this schema. */
+/* Inserts a row that says that servers of the previous version can use this schema. */
 static enum err insert_expand_migration_row(struct tx *tx, const struct migration *m)
 {
     return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
@@ -253,9 +255,10 @@ static void sleep_for_ms(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* Applies a migration. It waits only briefly for table locks, so that other transactions do not
- * queue behind it, and is then retried. A stopped server may still be listed as connected, so a
- * MIGRATION_ALONE step waits for it, up to STOPPING_SERVER_WAIT_MS. */
+/* Applies a migration. The migration waits only briefly for table locks, because other transactions
+ * queue behind it, and is then retried. Before a MIGRATION_ALONE step, waits up to
+ * STOPPING_SERVER_WAIT_MS for servers that have just stopped, because PostgreSQL may still list
+ * them as connected. */
 static enum err apply_migration_with_retries(struct store *s, struct pending_migration *step,
                                              run_work_item_fn *run)
 {

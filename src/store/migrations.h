@@ -5,7 +5,7 @@
 #include "base/test_build.h"
 
 struct migration {
-    int number;       /* 1, 2, 3, …; 0 marks the end of the list */
+    int number;       /* number of the migration: 1, 2, 3, …; 0 marks the end of the list */
     const char *name; /* "0001-accounts" */
     /* SQL with the placeholders {id} and {clustered}, which the engine replaces. SQL for one engine
      * follows a line "-- sqlite:" or "-- postgres:", until "-- both:". The first line gives the
@@ -15,12 +15,13 @@ struct migration {
 
 extern const struct migration migrations[];
 
-/* Whether a migration may run while servers of two versions share a database (rolling upgrade). */
+/* Whether the migration may run while servers of two versions share the database (rolling
+ * upgrade). */
 enum migration_phase {
-    MIGRATION_ALONE,   /* default: no older server may be running */
-    MIGRATION_EXPAND,  /* "-- expand: why": servers of the previous version work with the new
+    MIGRATION_ALONE,   /* the default: the migration runs only if no older server is running */
+    MIGRATION_EXPAND,  /* "-- expand: why": servers of the previous version also work with the new
                         * schema */
-    MIGRATION_CONTRACT /* "-- contract: why": applied when no older server runs */
+    MIGRATION_CONTRACT /* "-- contract: why": applied later, when no older server is running */
 };
 
 /* Returns all migrations of this program. Test builds append the migrations in the folder

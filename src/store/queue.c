@@ -26,8 +26,8 @@ void work_queue_clear(struct work_queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Releases the lock before waking a sleeping thread, which would otherwise wait for the lock. Busy
- * threads check the queue when they finish, so most pushes need no system call. */
+/* Releases the lock, then wakes a sleeping thread; in the other order, that thread would wait for
+ * the lock. Busy threads check the queue when they finish, so most pushes need no system call. */
 static void unlock_queue_and_wake_thread(struct work_queue *q)
 {
     bool wake = q->sleepers > 0;
@@ -83,7 +83,7 @@ static void wait_until_queue_has_items(struct work_queue *q, int64_t timeout_ms)
     q->sleepers--;
 }
 
-/* Removes the work items before *end from the queue and returns the first one. */
+/* Removes the work items before `end` from the queue and returns the first of them. */
 static struct work_item *detach_work_items_before(struct work_queue *q, struct work_item **end)
 {
     struct work_item *first = q->first;

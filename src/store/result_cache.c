@@ -14,15 +14,16 @@ struct result_cache_entry {
     struct result_cache_key key;
     struct snapshot_version seen;
     struct arena *arena;
-    struct tx *tx;                 /* transaction whose reads are collected in .reads, or NULL */
-    struct tx_dependencies *reads; /* columns that the queries have read, or NULL */
+    struct tx *tx; /* the transaction whose dependencies are collected in .reads, or NULL */
+    struct tx_dependencies *reads; /* the columns that the queries of .tx have read, or NULL */
     uint16_t *slots;
     size_t count, room;
     const void *made;
-    struct shared_text *text; /* set if the result is a text */
+    struct shared_text *text; /* the result, if it is a text; otherwise NULL */
 };
 
-/* The key to find. If tx is NULL, the entry is always valid: the result depends on the key only. */
+/* The key to find. If tx is NULL, a found cache entry is always valid, because its result depends
+ * on the key only. */
 struct result_cache_lookup {
     const struct result_cache_key *key;
     struct tx *tx;
@@ -52,11 +53,12 @@ static struct cache_kind cached_results = {
     .name = "pages and lists",
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
-    .idle_ms = 60 * 1000, /* frees the memory if no requests arrive */
+    .idle_ms = 60 * 1000, /* if no requests arrive for this long, cached results are freed */
     .matches = cached_result_matches_lookup,
     .free = cached_result_free,
 };
-/* The last result that was not cached; retained, because its caller still uses its arena. */
+/* The last result that was not cached. Stored until the next one replaces it, because its caller
+ * still uses its arena. */
 static struct cache_kind last_uncached_result = { .entries = 1, .free = cached_result_free };
 
 static uint64_t hash_result_cache_key(const struct result_cache_key *key)

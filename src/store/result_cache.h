@@ -14,12 +14,12 @@
 struct result_cache_entry;
 
 struct result_cache_key {
-    const char *what; /* name of the result, a string literal that only one file uses */
+    const char *what; /* name of the kind of result: a string literal that only one file uses */
     uint64_t ids[5];
 };
 
-/* Returns the cached result of the key, or NULL if there is none or it is stale. The result is
- * valid until this thread caches another result, which may evict it. */
+/* Returns the cached result of the key, or NULL if there is none or a row on which it depends has
+ * changed. The result is valid until this thread caches another result, which may evict it. */
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key);
 
 /* Begins a cache entry that depends on up to `rows` rows; result_cache_add_dependency adds each of
@@ -35,8 +35,9 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
 void result_cache_end_entry(struct result_cache_entry *k, const void *made);
 
 /* Begins a cache entry whose rows are not known in advance. The entry is valid until a column is
- * written that a query has read between begin and end. If the result is too large, or end has
- * `passes` set, it is not cached, and stays valid until this thread's next uncached result. */
+ * written that a query has read between begin and end. If the result is too large, or the caller
+ * ends it with `passes` set, it is not cached; it then stays valid until this thread ends another
+ * uncached result. */
 struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
                                                             const struct result_cache_key *key);
 void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes);
@@ -46,8 +47,8 @@ void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *ma
 void result_cache_end_text_entry(struct result_cache_entry *k, struct str text);
 struct shared_text *result_cache_find_text(struct tx *tx, const struct result_cache_key *key);
 
-/* For texts that depend only on their key, which contains a digest of all inputs. Such texts are
- * never stale and are cached on both engines. */
+/* For texts that depend only on their key, which contains a digest of all inputs. Such texts never
+ * become stale and are cached on both engines. */
 struct shared_text *result_cache_find_constant_text(const struct result_cache_key *key);
 void result_cache_add_constant_text(const struct result_cache_key *key, struct str text);
 

@@ -35,7 +35,7 @@ struct object_storage_stats;
 enum store_mode {
     STORE_NONE,
     STORE_READ,
-    /* Serializable: the result is as if all transactions ran one after the other. */
+    /* Serializable isolation: the result is as if all transactions ran one after the other. */
     STORE_WRITE,
     /* Repeatable read on PostgreSQL: two transactions conflict if they change the same row, but not
      * if one reads rows that the other changes. Use it only to insert rows that no other
@@ -45,22 +45,25 @@ enum store_mode {
 };
 
 struct store_options {
-    const char *folder;   /* folder of the SQLite database and the blobs; created if missing */
+    const char *folder;   /* folder of the SQLite database and of the blobs; created if missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL means SQLite */
     bool serves;          /* the caller is a server: statements get timeouts */
-    bool shared;          /* PostgreSQL: other nodes use the database and read the event log */
-    bool read_only_tool;  /* the caller is a read-only tool; a server may be running */
-    bool as_is;           /* fail if the database is missing or its schema is outdated */
-    bool moves;           /* the caller is the move tool (move.h); only that tool may open a partly
-                           * moved database */
-    bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder caches some */
-    const struct object_storage_options *objects; /* blobs are in object storage; or NULL */
+    bool shared;          /* PostgreSQL: other nodes use the same database and read its event log */
+    bool read_only_tool;  /* the caller is a tool that only reads; a server may be running on the
+                           * same data */
+    bool as_is;        /* do not create or migrate: fail if the database is missing or its schema is
+                        * outdated */
+    bool moves;        /* the caller is the move tool (move.h); only that tool may open a partly
+                        * moved database */
+    bool blobs_inside; /* PostgreSQL: blobs are in the database; the folder contains cached copies
+                        * of some */
+    const struct object_storage_options *objects; /* where blobs are, if they are in object storage;
+                                                   * otherwise NULL */
     bool blob_redirects; /* with objects: blob_append_presigned_url allows direct downloads */
     int64_t blob_cache;  /* limit of the blob cache in bytes; 0 means no limit */
     bool no_sync;        /* SQLite: commits do not wait for fsync */
-    unsigned workers;    /* PostgreSQL: worker connections, without those for long reads; 0 means
-                          * 4 */
-    unsigned readers;    /* number of loops that read; each loop_index is below it */
+    unsigned workers;    /* PostgreSQL: number of worker connections for short work; 0 means 4 */
+    unsigned readers; /* number of loops that submit reads; each loop_index is below this number */
 };
 
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
@@ -88,12 +91,12 @@ enum { WORK_ITEM_MAX_IDS = 16 };
 /* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
     enum store_mode mode;
-    bool in_background; /* a read of unbounded duration, which runs on a background thread */
+    bool in_background; /* a read of unbounded duration; it runs on a background thread */
     bool measured; /* a read that is usually short: starts on the loop, checks the clock at each
                     * row, and restarts on a background thread if it exceeds its time limit */
     /* owner is an account id or a hash of an address; 0 means the server itself. Background reads
-     * are scheduled round-robin by owner. An urgent read runs before all others, because many
-     * callers wait for it. */
+     * are scheduled round-robin by owner. An urgent read runs before all other background reads;
+     * set it if many callers wait for the result. */
     uint64_t owner;
     bool urgent;
     const char *name;  /* string literal for metrics and traces of slow work, or NULL */
@@ -104,15 +107,15 @@ struct work_item {
      * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
-    bool may_share; /* STORE_APPEND: may share a transaction with work items of other owners; they
-                     * do not see each other's writes */
+    bool may_share; /* STORE_APPEND: this work item may share a transaction with work items of other
+                     * owners; the items do not see each other's writes */
     /* Ids of the request; 0 means absent. PostgreSQL learns which parameters of queries are equal
      * to them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
     uint64_t ids[WORK_ITEM_MAX_IDS];
     unsigned id_count;
-    /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
-     * the store, one call at a time and in commit order: a work item that saw or overwrote the
-     * writes of another one comes after it. */
+    /* May be NULL. Called after the commit of this work item's writes and before `done`, on a
+     * thread of the store. The calls of all work items are made one at a time and in commit order:
+     * a work item that saw or overwrote the writes of another one comes after it. */
     void (*committed)(struct work_item *w);
     /* Gets the result of run, or the reason why the commit failed: ERR_STORAGE_FULL if the disk is
      * full; ERR_UNAVAILABLE if the database is unreachable or not writable, or the connection was
@@ -125,14 +128,15 @@ struct work_item {
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
-    bool by_itself; /* PostgreSQL: must not join a group; for a read: the number of its round trips
-                     * was predicted wrong */
+    bool by_itself; /* PostgreSQL: a write with this flag must not join a group commit; for a read
+                     * the flag means that the number of its round trips was predicted wrong */
     enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
-    uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0 means not set yet */
+    uint64_t prefetch_key; /* PostgreSQL: key of the learned queries (postgres/prefetch.c); 0 means
+                            * not set yet */
     int64_t since;
     enum err result;
     struct str log;                 /* row of the event log, see tx_set_event_log_body */
-    int64_t position;               /* position of that row in the event log */
+    int64_t position;               /* position of the row `log` in the event log */
     struct ordered_id *ordered_ids; /* see tx_make_ids_visible_in_order; reset before each run */
     struct link commit_link;        /* PostgreSQL: link in the list of the commit order */
     bool in_commit_order;           /* PostgreSQL: whether commit_link is in the list */
@@ -160,20 +164,23 @@ enum err store_connection_run_transaction(struct store_connection *side, enum st
                                           struct arena *arena,
                                           enum err (*run)(struct tx *tx, void *arg), void *arg);
 void store_connection_free(struct store_connection *side); /* accepts NULL */
-/* Returns the number of connects. After a reconnect the database may be a promoted replica. */
+/* Returns how often the connection was opened. After a reconnect the database may be another
+ * server, such as a promoted replica. */
 unsigned store_connection_count_connects(const struct store_connection *side);
 
-/* Returns the number of the last migration that this program knows. */
+/* Returns the number of the newest migration that this program knows. */
 int64_t store_schema_number(void);
-/* During a rolling upgrade servers of two versions share a PostgreSQL database. The first function
- * returns whether migrations wait until the older servers stop; the second, whether a newer server
- * applied migrations with which this program cannot work. */
+/* During a rolling upgrade servers of two versions share a PostgreSQL database.
+ * store_has_waiting_migrations returns whether migrations wait until the older servers stop;
+ * store_schema_is_too_new returns whether a newer server applied migrations with which this program
+ * cannot work. */
 bool store_has_waiting_migrations(const struct store *s);
 bool store_schema_is_too_new(const struct store *s);
 /* Applies the waiting migrations if no older server runs; ends the connections of older servers. */
 enum err store_connection_finish_migrations(struct store_connection *side);
 
-/* Returns the number of this process in the column identity of the view server_connections. */
+/* Returns the number by which the database view server_connections identifies this process (column
+ * identity). */
 uint32_t store_process_identity(const struct store *s);
 unsigned process_identity_node_number(uint32_t identity);
 
@@ -187,31 +194,32 @@ struct arena *tx_arena(struct tx *tx);
 /* Changes the arena to which rows are copied. Returns the previous arena, to restore it. */
 struct arena *tx_switch_arena(struct tx *tx, struct arena *a);
 
-/* Returns the number of a counter shard: 0 if the engine has a single writer, otherwise unique
- * among all running work items on all nodes. With one counter row per shard, concurrent
+/* Returns the number of a counter shard: 0 if the engine has a single writer, otherwise a number
+ * that no other running work item on any node has. With one counter row per shard, concurrent
  * transactions do not update the same row. */
 unsigned tx_get_counter_shard(const struct tx *tx);
 
 /* Call it before a long computation without queries. On a loop it returns an error, which the work
- * item must return: the store then restarts the read in the background. Elsewhere it returns OK. */
+ * item must return: the store then restarts the read in the background. If the work item does not
+ * run on a loop, it returns OK. */
 enum err tx_require_background_thread(struct tx *tx);
 
-/* Tables with row versions. On SQLite (one writing process) each column, each row of these tables
- * and the set of rows of an owner has a version slot. A cached result stays valid for later reads
- * of the same thread until one of its slots changes. */
+/* Kinds of rows with row versions, for caches. On SQLite (one writing process) each column, each
+ * row of these tables and the set of rows of an owner has a version slot. A cached result stays
+ * valid for later reads of the same thread until one of its slots changes. */
 enum versioned_rows {
     VERSIONED_MESSAGES,
     VERSIONED_USERS,
     VERSIONED_CHANNELS,
     VERSIONED_COMMANDS,
-    VERSIONED_RELATIONSHIPS, /* by account id: all relationships of the account */
-    VERSIONED_MEMBERS        /* by guild id: all members of the guild, with their roles */
+    VERSIONED_RELATIONSHIPS, /* key: account id; version of all relationships of the account */
+    VERSIONED_MEMBERS /* key: guild id; version of all members of the guild, with their roles */
 };
 struct snapshot_version {
     uint64_t connection, commits;
 };
-/* Sets *ret to how many commits this read sees at least. Returns false for writes, and on
- * PostgreSQL. */
+/* Sets *ret to the version of this read's snapshot: it includes at least so many commits. Returns
+ * false for writes, and on PostgreSQL. */
 bool tx_get_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Returns whether no version slot has changed since an earlier read of the same connection. */
@@ -223,7 +231,8 @@ enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
     size_t count;
-    bool is_unknown; /* too many version slots, or a result that depends on more than rows */
+    bool is_unknown; /* there are too many version slots, or a result depends on more than rows: the
+                      * caller must not cache */
 };
 void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
@@ -237,11 +246,11 @@ void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_event_log_body(struct tx *tx, struct str body);
 /* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
- * committed since `run` created this one, the work item runs again and must create a new id. SQLite
- * has one writer, which runs and commits one work item after the other, so it needs no check. */
+ * committed since `run` created `id`, the work item runs again and must create a new id. SQLite has
+ * one writer, which runs and commits one work item after the other, so it needs no check. */
 void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id);
-/* Registers a callback for event log positions whose transaction was aborted; call it before the
- * first commit. The callback may run on any thread, as soon as the abort is certain. */
+/* Registers a callback that gets the event log positions of aborted transactions. Call it before
+ * the first commit. The callback runs on any thread, as soon as the abort is certain. */
 void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
                                    void *arg);
 
@@ -295,7 +304,7 @@ struct rows {
     int columns;
     int64_t changed; /* number of changed rows, known after the last row */
     enum err error;
-    bool lent;   /* text and bytes are valid only until the next row */
+    bool lent;   /* text and bytes of a column are valid only until the next row */
     bool single; /* the caller reads only the first row */
 };
 
@@ -359,7 +368,7 @@ bool store_needs_round_trips(const struct store *s);
 
 /* Runs a statement like tx_exec, for writes that cannot violate a unique key and whose result is
  * not needed before the commit. PostgreSQL sends the write with the next query or with the commit,
- * which then fails if the write fails. Byte values must live until then. */
+ * which then fails if the write fails. Byte values must live until the write is sent. */
 #define tx_exec_deferred(tx, sql, ...) tx_exec_deferred_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
@@ -391,26 +400,29 @@ enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *valu
  * When blob_put returns, the blob is complete and synced, or absent. blob_put blocks on the disk:
  * do not call it on a loop or inside a transaction. */
 enum err blob_put(struct store *s, const char *name, struct str bytes);
-/* Records that the blob's row is committed. Until then blobs_list_uncommitted lists the blob. */
+/* Records that the database row of the blob is committed. Before this call, blobs_list_uncommitted
+ * lists the blob. */
 enum err blob_mark_row_committed(struct store *s, const char *name);
 /* Lists blobs that are at least `seconds` old and whose row is not known to be committed. */
 enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
                                 void (*found)(void *arg, const char *name), void *arg);
-/* Returns whether a backup is running. If so, do not delete blobs whose rows were deleted. */
+/* Returns whether a backup is running. If so, do not delete blobs, even if their rows were
+ * deleted. */
 bool blobs_deletion_is_locked(struct store *s);
 /* Returns whether this process has locked the data folder. */
 bool store_has_folder_lock(const struct store *s);
 /* Opens a blob for reading; the caller closes the fd. Returns ERR_NOT_FOUND if there is no such
  * blob. If blobs are not in the folder, it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Opens a blob and compares its size with the size in its row (-1 if unknown). If the blob is
- * missing or has another size, logs it and returns ERR_FILE_DAMAGED. */
+/* Opens a blob and compares its size with `size`, the size in its database row (-1 if unknown). If
+ * the blob is missing or has another size, logs it and returns ERR_FILE_DAMAGED. */
 enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
                            int64_t *ret_size);
 /* Size of a blob digest: BLAKE2b-256 in hex, as stored in the table `files`. */
 enum { BLOB_DIGEST_SIZE = 65 };
 void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
-/* Returns whether blobs are in the database or in object storage, and the folder caches some. */
+/* Returns whether blobs are in the database or in object storage. Then the folder has cached copies
+ * of some. */
 bool blobs_are_remote(const struct store *s);
 /* Opens a blob without a request to another server. Returns false if the caller must call
  * blob_open. */
@@ -420,7 +432,8 @@ bool blob_open_locally(struct store *s, const char *name, int *ret_fd, int64_t *
 bool blob_append_presigned_url(const struct store *s, const char *name, int seconds,
                                struct str content_type, struct str disposition,
                                struct str cache_control, struct buf *out);
-/* Appends the origin of these URLs; false if there are none. */
+/* Appends the origin (scheme and host) of the presigned URLs; returns false if this server sends
+ * all blobs itself. */
 bool blobs_append_redirect_origin(const struct store *s, struct buf *out);
 /* Returns false if blobs are not in object storage. */
 bool store_read_object_storage_stats(const struct store *s, struct object_storage_stats *ret);
@@ -433,9 +446,10 @@ enum err store_check_integrity(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t round_trips;   /* round trips to PostgreSQL for which a caller waited */
-    uint64_t corruptions;   /* statements that failed on a damaged SQLite database */
-    uint64_t damaged_files; /* requested blobs that were missing or had another size */
+    uint64_t round_trips;   /* number of round trips to PostgreSQL for which a caller waited */
+    uint64_t corruptions;   /* number of statements that failed because the SQLite database is
+                             * damaged */
+    uint64_t damaged_files; /* number of requested blobs that were missing or had the wrong size */
     const char *retried;    /* name of the work item that was retried last, or NULL */
 };
 void store_read_stats(struct store *s, struct store_stats *ret);

@@ -16,9 +16,11 @@ struct traffic_ring {
     size_t size, max_text;
     pthread_mutex_t lock; /* protects all members but `on` */
     char *bytes;          /* the ring buffer; NULL before the first traffic_start_watching */
-    uint64_t *offsets;    /* offset of each record in the byte stream, by number % MAX_RECORDS */
-    uint64_t end;         /* length of the byte stream; its last `size` bytes are stored */
-    size_t at;            /* end % size, cached to avoid a division per record */
+    uint64_t *offsets; /* offset of each record in the byte stream; the index is the record's number
+                        * % MAX_RECORDS */
+    uint64_t end; /* length in bytes of the stream of all records so far; its last `size` bytes are
+                   * stored */
+    size_t at;    /* end % size, cached to avoid a division per record */
     uint64_t newest;
 };
 
@@ -121,7 +123,7 @@ static bool traffic_ring_contains_record(const struct traffic_ring *t, uint64_t 
            t->end - t->offsets[number % MAX_RECORDS] <= t->size;
 }
 
-/* Writes a record that does not wrap, which is the usual case. */
+/* Writes a record that does not wrap around the end of the ring, which is the usual case. */
 static void traffic_ring_write_without_wrapping(char *at, const struct traffic_record *r,
                                                 const struct str texts[TRAFFIC_TEXTS])
 {

@@ -1,8 +1,9 @@
 /* traffic.h - ring buffer of recent REST requests and gateway messages, for the console.
  *
  * Stores the newest records in memory and overwrites the oldest. While no console client watches,
- * nothing is stored, and callers detect that with one atomic load (traffic_is_recorded). Records
- * contain secrets; the code that displays them must redact those (admin/console/traffic_records.h).
+ * nothing is stored; callers check this first, with one atomic load (traffic_is_recorded). Records
+ * contain secrets, which the code that displays records must redact
+ * (admin/console/traffic_records.h).
  *
  * Uses only base/. Owns no table. Start with traffic_add_record. */
 #ifndef TRAFFIC_TRAFFIC_H
@@ -38,19 +39,20 @@ enum traffic_credential {
 /* Texts of a record. "Requests" are REST requests. */
 enum traffic_record_text {
     TRAFFIC_TARGET,       /* requests: path and query; refused requests: as much as is known */
-    TRAFFIC_PROBLEM,      /* requests: first validation error; sockets: close reason */
+    TRAFFIC_PROBLEM,      /* requests: first validation error; gateway sockets: close reason */
     TRAFFIC_ADDRESS,      /* client address */
     TRAFFIC_REQUEST,      /* requests: body; received messages: field d */
-    TRAFFIC_REPLY,        /* requests: response body; sent messages: field d */
+    TRAFFIC_REPLY,        /* requests: response body; messages sent to a gateway client: field d */
     TRAFFIC_REQUEST_HEAD, /* requests: header lines as received */
     TRAFFIC_REPLY_TYPE,   /* requests: content type of the response */
     TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each with CRLF */
-    TRAFFIC_CAUSE,        /* refusals: cause and fix in a sentence, without secrets */
+    TRAFFIC_CAUSE,        /* refused requests: cause and fix in a sentence, without secrets */
     TRAFFIC_TEXTS,
 };
 
-/* Longer texts are truncated: to a 64th of the ring, but at least TRAFFIC_MIN_TEXT_LIMIT and at
- * most TRAFFIC_MAX_TEXT bytes. With 8 MiB the events of a guild are recorded whole. */
+/* Limits of a text in bytes. A text is truncated to a 64th of the ring, but the limit is at least
+ * TRAFFIC_MIN_TEXT_LIMIT and at most TRAFFIC_MAX_TEXT. In a ring of 8 MiB the events of a guild are
+ * not truncated. */
 enum { TRAFFIC_MIN_TEXT_LIMIT = 16 * 1024, TRAFFIC_MAX_TEXT = 128 * 1024 };
 
 struct traffic_record {
@@ -62,9 +64,9 @@ struct traffic_record {
     const char *name;         /* name of the route or event, a string literal; or NULL */
     const char *path_pattern; /* requests: path pattern of the route, a string literal; or NULL */
     uint64_t session, socket; /* numbers of the gateway session and the socket */
-    uint64_t seq;             /* sent messages: sequence number in the session, or 0 */
-    int32_t status;           /* HTTP status of a request, opcode of a message, or close code */
-    int32_t code;             /* requests: error code, or 0 */
+    uint64_t seq;   /* messages sent to a gateway client: sequence number in the session, or 0 */
+    int32_t status; /* HTTP status of a request, opcode of a gateway message, or close code */
+    int32_t code;   /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
     uint32_t stored[TRAFFIC_TEXTS]; /* stored bytes */
     uint8_t kind;                   /* enum traffic_kind */

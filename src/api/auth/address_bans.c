@@ -11,7 +11,8 @@
 
 struct address_ban_set {
     pthread_rwlock_t lock; /* protects items */
-    _Atomic size_t count;  /* readable without the lock, because most servers have no bans */
+    _Atomic size_t count;  /* number of banned ranges; readable without the lock, so that servers
+                            * without bans need no lock */
     struct ip_network *items;
 };
 
@@ -46,7 +47,8 @@ bool is_address_banned(struct address_ban_set *b, struct str address)
     return banned;
 }
 
-/* Returns the index of a range, or b->count if it is not banned. The caller holds the lock. */
+/* Returns the index of a banned range; if the range is not banned, returns b->count. The caller
+ * holds the lock. */
 static size_t find_banned_network(const struct address_ban_set *b, const struct ip_network *n)
 {
     size_t i = 0;
@@ -117,7 +119,7 @@ enum err address_ban_set_read(struct address_ban_set *b, struct store *store)
     return e;
 }
 
-/* Formats a range. Networks are stored as IPv6; IPv4 ranges are written with the IPv4 prefix
+/* Formats a range as text. Ranges are stored as IPv6; an IPv4 range is written with its IPv4 prefix
  * length. */
 static struct str format_address_range(struct arena *arena, const struct ip_network *n)
 {

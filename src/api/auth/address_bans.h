@@ -1,15 +1,16 @@
 /* address_bans.h - IP address ranges banned by the operator.
  *
  * All API calls and gateway sessions of a banned address are refused. The rows are in address_bans.
- * Each node has a copy of all banned ranges in memory, and updates it after any node has committed
- * a ban. */
+ * Each node has a copy of all banned ranges in memory, and updates it when any node has committed a
+ * change. */
 #ifndef API_BANS_H
 #define API_BANS_H
 
 #include "api/call.h"
 #include "net/address.h"
 
-enum { ADDRESS_BANS_MAX = 1000 }; /* limited, because each call is compared with all ranges */
+/* Maximum number of banned ranges; each call is compared with all of them. */
+enum { ADDRESS_BANS_MAX = 1000 };
 
 struct address_ban_set;
 

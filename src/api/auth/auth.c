@@ -23,8 +23,8 @@ enum {
  * lookup must not be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
-/* A keyed hash of the whole token. The cache stores hashes only, so it contains no usable tokens,
- * and without the key nobody can construct collisions. */
+/* A keyed hash of the whole token. The cache stores hashes only, so it contains no usable tokens.
+ * Without the key nobody can find two tokens with the same hash. */
 struct token_hash {
     unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
 };
@@ -141,7 +141,8 @@ bool is_valid_world_file_token(struct str text)
     return true;
 }
 
-/* Derives session id and secret from the text of a chosen token (see token_grant.chosen). */
+/* Derives session id and secret from the text of a token that a world file has chosen
+ * (token_grant.chosen). */
 static void derive_secrets_from_chosen_token(struct str text, unsigned char *session,
                                              unsigned char *secret)
 {
@@ -190,7 +191,8 @@ void auth_set_token_cache_valid_until(struct auth *a, int64_t until)
     atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
 }
 
-/* Returns false if another node may have revoked a token that this node still caches. */
+/* Returns false if this node may not have received a revocation by another node, so that its token
+ * cache must not be used. */
 static bool token_cache_is_up_to_date(struct auth *a)
 {
     int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
@@ -256,7 +258,8 @@ static void cache_caller(struct auth *a, const struct parsed_credential *c,
     compute_token_cache_hash(a, c->token, &r->tag);
     struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If any token was revoked since the lookup began, it may be this token, so do not cache it. */
+    /* If any token was revoked since the lookup began, it may be this token, so do not cache the
+     * result of the lookup. */
     if (auth_revocation_count(a) == c->revocations_seen)
         cache_insert(&s->callers, hash, sizeof *r, &r->entry);
     else
@@ -270,8 +273,8 @@ static uint64_t evict_matching_callers(struct auth *a,
                                        bool (*matches)(const struct cache_entry *, const void *),
                                        const void *what)
 {
-    /* Count the revocation before the scan, so that lookups in progress do not cache their
-     * result. */
+    /* Count the revocation before the cache is searched, so that lookups in progress do not cache
+     * their result. */
     atomic_fetch_add(&a->revocations, 1);
     for (int shard = 0; shard < AUTH_CACHE_SHARDS; shard++) {
         struct token_shard *s = &a->shards[shard];
@@ -280,8 +283,8 @@ static uint64_t evict_matching_callers(struct auth *a,
         cache_evict_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
-    /* Count the revocation again, and return this count: lookups that begin at this count or later
-     * find the token neither in the store nor in the cache. */
+    /* Count the revocation again, and return this count. A lookup that begins at this count or
+     * later finds the token neither in the store nor in the cache. */
     return atomic_fetch_add(&a->revocations, 1) + 1;
 }
 

@@ -11,13 +11,14 @@
 
 struct auth;
 
-/* Cost of hashing a password with Argon2id; lower in tests. */
+/* Cost of hashing a password with Argon2id; tests use a lower cost. */
 struct password_cost {
     unsigned long long ops;
     size_t memory; /* bytes */
 };
 
-/* Reads the pepper from <folder>/pepper.key, or creates it (mode 0600). */
+/* Creates the state for tokens. Reads the pepper (secret key) from <folder>/pepper.key, or creates
+ * it (mode 0600). */
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);
 
@@ -49,14 +50,14 @@ bool parse_credential_token(enum caller_kind kind, struct str token, struct pars
 void auth_prepare_token_lookup(struct auth *a, struct parsed_credential *c);
 
 /* Authenticate a token: auth_find_cached_token searches the cache, auth_find_stored_token the
- * database. The latter returns ERR_UNAUTHORIZED if the token is invalid. */
+ * database. auth_find_stored_token returns ERR_UNAUTHORIZED if the token is invalid. */
 bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str token,
                             struct caller *ret);
 enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct parsed_credential *c,
                                 struct caller *ret);
 
-/* auth_collect_used_tokens returns the tokens of one cache shard that were used since its last
- * call. */
+/* auth_collect_used_tokens returns the tokens of one cache shard that were used since the last call
+ * for this shard. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
 struct login_session_id {
     unsigned char session[8];
@@ -64,7 +65,8 @@ struct login_session_id {
 size_t auth_collect_used_tokens(struct auth *a, unsigned part,
                                 struct login_session_id ret[AUTH_SHARD_ENTRIES]);
 
-/* Only in a cluster: allows the use of the token cache until this time (clock_monotonic_ns). */
+/* Used in a cluster only: allows the use of the token cache until this time
+ * (clock_monotonic_ns). */
 void auth_set_token_cache_valid_until(struct auth *a, int64_t until);
 
 /* Describes a token to issue. auth_issue_token returns the token's text in the transaction's arena;
@@ -74,8 +76,9 @@ struct token_to_issue {
     snowflake user_id, application_id;
     struct str scopes;  /* OAuth2 scopes, separated by spaces; only for CALLER_BEARER */
     int64_t expires_at; /* microseconds; 0 means never */
-    struct str client;  /* User-Agent, for the user's list of sessions */
-    struct str code;    /* digest of the exchanged OAuth2 code; NULL pointer if there is none */
+    struct str client;  /* User-Agent of the client, shown in the user's list of sessions */
+    struct str code; /* digest of the OAuth2 code that was exchanged for this token; NULL pointer if
+                      * there is none */
     /* For world files (test data). chosen is the whole text of the token. lasting is a seed: the
      * token is derived from the seed, the pepper and the account, so it is the same in every
      * import. */
@@ -85,17 +88,19 @@ enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_to_i
                           struct str *ret_token);
 enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
-/* Returns the number of revocations so far. auth_prepare_token_lookup stores it before a lookup. */
+/* Returns the number of revocations so far. auth_prepare_token_lookup stores this number before a
+ * lookup. */
 uint64_t auth_revocation_count(struct auth *a);
-/* Remove tokens from the cache. Return the new number of revocations: lookups that begin when
- * auth_revocation_count is this number or greater do not find the revoked tokens. */
+/* Remove tokens from the cache. Return the new number of revocations: a lookup that begins when
+ * auth_revocation_count is at least this number does not find the revoked tokens. */
 uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8]);
 uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id);
-/* Removes all tokens of an application from the cache: its bot's tokens and its OAuth2 tokens. */
+/* Removes all tokens of an application from the cache: the tokens of its bot and its OAuth2
+ * tokens. */
 uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id);
 
-/* Derives up to 64 bytes from the pepper, a purpose (`word`), an id and a salt, for webhook tokens
- * and signing keys. Somebody who has only a copy of the database cannot compute them. */
+/* Derives up to 64 bytes from the pepper, a purpose (`word`), an id and a salt; used for webhook
+ * tokens and signing keys. Somebody who has only a copy of the database cannot compute them. */
 void auth_derive_key(const struct auth *a, const char *word, snowflake id, struct str salt,
                      unsigned char *out, size_t n);
 

@@ -8,14 +8,14 @@
 struct password_hasher;
 
 /* A hash to compute, embedded in a struct of the caller. `run` is called on a password thread, in
- * FIFO order; the task may be freed before run returns. */
+ * FIFO order; `run` may free the task. */
 struct password_hash_task {
     struct password_hash_task *next;
     void (*run)(struct password_hash_task *t);
 };
 
 struct password_hasher *password_hasher_new(unsigned threads, unsigned most_waiting);
-/* Queues a task. Returns false if the queue is full. May be called from any thread. */
+/* Queues a password to hash. Returns false if the queue is full. May be called from any thread. */
 bool password_hasher_submit(struct password_hasher *h, struct password_hash_task *t);
 
 struct password_hasher_stats {

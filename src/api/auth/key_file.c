@@ -26,8 +26,8 @@ static bool read_key_file(const char *path, unsigned char *key)
     return n == AUTH_KEY_BYTES;
 }
 
-/* Writes the key file and syncs it to disk before the key is used: if the key were lost in a crash,
- * tokens made with it could not be verified. */
+/* Writes the key file and syncs it to disk before the key is used: if a crash destroyed the key,
+ * tokens that were made with it could not be verified any more. */
 static bool write_key_file(const char *path, const unsigned char *key)
 {
     char temporary[4096];
@@ -50,7 +50,7 @@ static enum err create_key_file(const char *path, unsigned char *key)
 }
 
 struct server_key {
-    bool was_used; /* whether the database contains tokens made with some key */
+    bool was_used; /* whether the database contains tokens that were made with any key */
     bool is_known;
     char digest[2 * crypto_generichash_BYTES + 1];
 };

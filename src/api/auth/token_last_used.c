@@ -1,8 +1,7 @@
-/* token_last_used.c - writes the last-used times of tokens, for session lists and to find inactive
- * accounts.
- *
- * A call only marks its token in the cache. Once an hour the last-used times of all marked tokens
- * are written, in steps of a few rows. Marks of the last hour are lost when the process ends. */
+/* token_last_used.c - writes the times at which tokens were last used, for session lists and to
+ * find inactive accounts. A call only marks its token in the cache. Once an hour the last-used
+ * times of all marked tokens are written, in steps of a few rows. When the process ends, marks that
+ * were not written yet are lost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +18,11 @@ struct token_use_writer {
     struct loop *loop;
     struct deadline_list *hours;
     struct deadline hour;
-    bool busy; /* whether a write of last-used times is in progress */
+    bool busy; /* whether last-used times are being written at the moment */
     unsigned part;
-    struct login_session_id names[AUTH_SHARD_ENTRIES]; /* used tokens of the current shard; next is
-                                                          the index of the first unwritten one */
+    /* Used tokens of the current cache shard; next is the index of the first one that is not
+     * written yet. */
+    struct login_session_id names[AUTH_SHARD_ENTRIES];
     size_t count, next;
     int64_t now;
 };
@@ -50,7 +50,8 @@ static enum err update_last_used_times(struct call *call)
     return e;
 }
 
-/* Ignores errors: a token whose last use could not be written is marked again at its next use. */
+/* Ignores errors: if the last use of a token could not be written, the token is marked again at its
+ * next use. */
 static void on_token_batch_written(struct call *call, enum err e, void *arg)
 {
     struct token_use_writer *u = arg;
@@ -65,8 +66,8 @@ static int compare_session_ids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct login_session_id));
 }
 
-/* Collects the used tokens of the next cache shard. Sorts them, so that two nodes that update the
- * same rows do not deadlock. */
+/* Collects the used tokens of the next cache shard. Sorts them, because two nodes that update the
+ * same rows in different orders could deadlock. */
 static bool collect_used_tokens_of_shard(struct token_use_writer *u)
 {
     for (; u->part < AUTH_CACHE_SHARDS; u->part++) {

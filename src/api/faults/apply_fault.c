@@ -6,8 +6,8 @@
 
 enum { POLL_MS = 20 };
 
-/* A call that waits for the delay of a fault. Allocated separately, because libuv closes the timer
- * after the call's memory was freed. */
+/* A call that waits for the delay of a fault. Not allocated in the call's arena, because libuv
+ * closes the timer after the call's memory was freed. */
 struct delayed_fault {
     uv_timer_t timer;
     struct call_context *run;
@@ -64,7 +64,8 @@ bool call_apply_fault(struct call_context *run)
 
     if (!injected_faults_match_call(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* Drop the connection in a timer callback, because its input is still being parsed here. */
+    /* Drop the connection in a timer callback and not here, because its input is still being
+     * parsed. */
     if (!fault.delay_ms && !fault.drop) {
         apply_fault_effect(run, &fault);
         return true;

@@ -8,7 +8,8 @@
 
 struct injected_faults {
     _Atomic size_t count;
-    pthread_mutex_t lock; /* protects list and last_id, and writes of count */
+    pthread_mutex_t lock; /* protects list and last_id; also held to change count, which is read
+                           * without it */
     uint64_t last_id;
     struct injected_fault list[MOST_FAULTS];
 };
@@ -79,7 +80,7 @@ size_t injected_faults_list(struct injected_faults *f, struct injected_fault *re
     return count;
 }
 
-/* Removes "/api" and the version from a path. */
+/* Removes "/api" and the API version from the start of a path. */
 static struct str strip_api_version(struct str path)
 {
     if (str_starts_with(path, STR("/")))

@@ -17,12 +17,13 @@ struct injected_fault {
     bool any_method;
     enum http_method method;
     char path[LONGEST_FAULT_PATH + 1]; /* path pattern below /api */
-    int status;             /* status of the response; 0 to process the call after the delay */
-    bool drop;              /* close the connection without a response */
+    int status; /* status of the response; 0 means that the call is processed normally, after the
+                 * delay */
+    bool drop;  /* close the connection without a response */
     int64_t delay_ms;       /* delay before the call is processed, in ms */
     int64_t retry_after_ms; /* Retry-After of status 429, in ms */
     int64_t times;          /* remaining uses; 0 means until removed */
-    uint64_t hits;          /* number of calls that the fault was applied to */
+    uint64_t hits;          /* number of calls to which the fault was applied */
 };
 
 struct injected_faults;

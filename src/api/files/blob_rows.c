@@ -14,8 +14,8 @@
 #include "base/mem.h"
 
 enum {
-    /* Must be far below ABANDONED_S of file_removal.c, the age at which a blob without a row is
-     * deleted. */
+    /* Maximum time between writing a blob and committing its row. Must be far below ABANDONED_S of
+     * file_removal.c, the age at which a blob without a row is deleted. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
@@ -158,7 +158,8 @@ static void on_blobs_cleaned_up(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Copies the list of written blobs, because the call is freed before the thread pool is done. */
+/* Copies the list of written blobs, because the call is freed before the thread pool has deleted
+ * them. */
 static const struct written_blob *copy_written_blobs(struct arena *a, const struct written_blob *k,
                                                      bool refused)
 {
@@ -180,8 +181,8 @@ void call_delete_unused_blobs(struct call *call, enum err e)
     const struct written_blob *written = call_get_context(call)->effects.blobs;
 
     /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist. Leave the blobs in
-     * the store's list of blobs without a row; file_removal.c checks later whether they have
-     * one. After ERR_FILES_UNAVAILABLE the object storage may still store what it has received. */
+     * the store's list of blobs without a row; file_removal.c checks later whether they have one.
+     * After ERR_FILES_UNAVAILABLE, too: the object storage may still store what it has received. */
     if (!written || e == ERR_UNAVAILABLE || e == ERR_FILES_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

@@ -14,8 +14,10 @@
 
 enum {
     PAGE = 64,
-    POLL_MS = 60 * 1000,  /* polling interval, because other processes mark blobs, too */
-    ABANDONED_S = 60 * 60 /* age in s of a blob without a row that belongs to no running call */
+    POLL_MS = 60 * 1000,  /* polling interval; polling finds blobs that other processes have
+                           * marked */
+    ABANDONED_S = 60 * 60 /* in seconds: a blob without a row that is older than this belongs to no
+                           * running call */
 };
 
 /* A blob to delete: a marked row of table files, or only the name of a blob without a row. */
@@ -33,15 +35,15 @@ struct file_removal {
     struct loop_message post;
     _Atomic bool posted;
 
-    /* Pages of blobs are processed one at a time. While busy is set, only the running step uses
-     * `page`; again requests another page afterwards. */
+    /* Pages of blobs are processed one at a time. While `busy` is set, only the running step uses
+     * `page`. If `again` is set, another page is processed afterwards. */
     bool busy, again;
     bool list_unsettled;
     uv_work_t work;
     struct file_to_delete page[PAGE];
     size_t count;
 
-    /* Names of blobs without a row, in their own arena; next is the index of the next name to
+    /* Names of blobs without a row, in an arena of their own; next is the index of the next name to
      * check. */
     struct arena *unsettled_arena;
     const char **names;
@@ -83,8 +85,8 @@ static void end_file_removal_work_on_pool(struct file_removal *r)
     api_background_work_end(r->api);
 }
 
-/* Ends a page of blobs that were deleted, or whose deletion failed. A failed page is retried at the
- * next poll. */
+/* Ends the work on a page of blobs, which were deleted or could not be deleted. A page with
+ * failures is tried again at the next poll. */
 static void finish_removal_of_file_page(struct file_removal *r, bool more)
 {
     r->busy = false;
@@ -119,7 +121,8 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* A running backup may contain rows from before the mark, so do not delete their blobs. */
+        /* Do not delete blobs while a backup runs: it may contain their rows from before they were
+         * marked. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
@@ -142,7 +145,8 @@ static enum err delete_marked_rows(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, DELETE_FILE_ROW, BIND(v_id(f->id)), &deleted);
-        /* If another process deleted the row first, it has also updated the quota. */
+        /* If the row was already deleted, another process has deleted it and has updated the
+         * quota. */
         if (!e && deleted && f->owner_id)
             e = tx_exec(call->tx, SUBTRACT_OWNER_BYTES, BIND(v_id(f->owner_id), v_int(f->size)),
                         NULL);
@@ -360,8 +364,8 @@ static void start_poll_timer(struct loop *loop, void *arg)
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
-    /* No call is running yet. If no other process uses the data folder, every blob without a row is
-     * abandoned. */
+    /* At this time no call is running. So if no other process uses the data folder, every blob
+     * without a row is abandoned. */
     list_uncommitted_blobs_on_pool(r,
                                    store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;

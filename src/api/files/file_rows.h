@@ -5,7 +5,8 @@
 #include "store/store.h"
 
 struct new_file_row {
-    snowflake id, owner_id; /* owner_id is 0 for files of the server itself */
+    snowflake id, owner_id; /* id of the file, and of the account that owns it; owner_id is 0 for
+                             * files of the server itself */
     const char *name, *digest;
     int64_t size;
 };

@@ -11,7 +11,8 @@
 struct running_internal_call {
     struct call_context run;
     struct internal_call definition;
-    struct route row; /* route that the stages of this internal call use */
+    struct route row; /* a route without handler, because the stages of an internal call need a
+                       * route */
 };
 
 enum err internal_call_decode(struct call *call)

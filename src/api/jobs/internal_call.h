@@ -10,30 +10,32 @@
 #include "api/call.h"
 
 struct internal_call {
-    const char *name;            /* string literal that names slow work in the log, or NULL */
-    const struct caller *caller; /* caller on whose behalf to run (copied); NULL means the server */
+    const char *name; /* name of the work in metrics and in log messages about slow work, a string
+                       * literal, or NULL */
+    const struct caller *caller; /* caller on whose behalf the work runs (copied); NULL means the
+                                  * server */
     enum route_transaction_kind store; /* ROUTE_STORE_READ, _APPEND or _WRITE */
-    /* Decodes external input once, before any transaction: on the loop, or on the thread pool if
-     * long_input is set. Like route->prepare it may set call->read and call->compute. May be
+    /* Decodes external input once, before any transaction. Runs on the loop, or on the thread pool
+     * if long_input is set. Like route->prepare it may set call->read and call->compute. May be
      * NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
-    /* Runs in the transaction; may run more than once. */
+    /* Does the work, in the transaction; may be called more than once. */
     enum err (*run)(struct call *call);
     /* Called on the loop after the commit; the call is freed when it returns. If NULL, failures are
      * logged. */
     void (*done)(struct call *call, enum err e, void *arg);
-    /* Data for call_get_stage_data; type is the tag of its struct. If size is not 0, `size` bytes
-     * are copied, but not the memory that they point to. If size is 0, only the pointer is stored,
-     * and the data must outlive the call. */
+    /* Data that the functions above get by call_get_stage_data; type is the tag of its struct. If
+     * size is not 0, `size` bytes are copied, but not the memory that they point to. If size is 0,
+     * only the pointer is stored, and the data must outlive the call. */
     const char *type;
     const void *data;
     size_t size;
     void *arg;
 };
 
-/* Starts an internal call. Call on that loop's thread. The internal call may end before this
- * function returns, as a read on SQLite does. */
+/* Starts an internal call on this loop; call it on the loop's thread. The internal call may end
+ * before this function returns, for example if it only reads from SQLite. */
 void internal_call_start(struct api *api, struct loop *loop, const struct internal_call *e);
 
 #endif

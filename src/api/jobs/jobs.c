@@ -1,8 +1,8 @@
 /* jobs.c - the job scheduler: finds due rows, takes them and runs them.
  *
  * A timer on the first loop fires when the next job is due (known from the store, or from calls
- * that schedule an earlier job). It reads the due rows and claims each job by changing its row: the
- * node whose update succeeds runs the job. A lease is a due time in the future.
+ * that schedule an earlier job). It reads the due rows and claims each job by changing its due time
+ * to a time in the future (the lease). The node whose update succeeds runs the job.
  *
  * Jobs are divided among nodes by key. A node claims jobs that it has scheduled and those of its
  * share at once, but jobs of other shares only when they are one second late, because their node
@@ -22,12 +22,16 @@
 
 enum {
     AT_ONCE = 64,      /* maximum number of jobs per query */
-    TICK_MS = 250,     /* maximum sleep of the timer, because the clock may be stepped */
-    OTHERS_POLL_S = 1, /* polling interval, because other nodes schedule jobs, too */
+    TICK_MS = 250,     /* maximum sleep of the timer in ms; short, because the wall clock may be
+                        * stepped */
+    OTHERS_POLL_S = 1, /* polling interval in s; polling finds jobs that other nodes have
+                        * scheduled */
     RETRY_S = 5,       /* retry delay after a failure */
-    UNKNOWN_S = 3600,  /* delay in s of a job of a kind that this program version does not know */
-    LEFT_S = 60,       /* time in s in which nodes of other versions may run that job */
-    LATE_S = 1,        /* lateness in s at which any node may claim a job of another node's share */
+    UNKNOWN_S = 3600,  /* delay in s after which a job is retried if this program version does not
+                        * know its kind */
+    LEFT_S = 60,       /* time in s that nodes of other versions have to run such a job */
+    LATE_S = 1, /* if a job is this late (in s), any node may claim it, although it belongs to
+                 * another node's share */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,
 };
@@ -36,16 +40,17 @@ struct job_scheduler {
     struct api *api;
     struct loop *loop;
     uv_timer_t *timer;
-    _Atomic int64_t next;     /* next due time; INT64_MAX if none is known */
+    _Atomic int64_t next;     /* due time of the next job in µs; INT64_MAX if none is known */
     _Atomic bool started;     /* whether job_scheduler_start was called */
-    struct loop_message wake; /* wakes the loop when an earlier job was scheduled */
+    struct loop_message wake; /* message that wakes the loop when a call has scheduled an earlier
+                               * job */
     _Atomic bool waking;      /* whether wake is already posted */
     int64_t read_at;
-    int64_t daily_at;       /* clock_steady_ms of the next call of the `daily` functions */
+    int64_t daily_at; /* time on clock_steady_ms at which the `daily` functions are called next */
     _Atomic uint64_t taken; /* jobs that this node has run */
-    unsigned busy;          /* number of queries and jobs in progress */
+    unsigned busy;          /* number of queries and jobs that are running */
     bool others;            /* whether several nodes share the store */
-    bool full;              /* whether the last query returned AT_ONCE jobs */
+    bool full;              /* whether the last query found AT_ONCE jobs, so that more may be due */
 };
 
 static void scheduler_record_due_time(struct call *call, int64_t due_us)
@@ -76,8 +81,8 @@ enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t 
                    BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
 }
 
-/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so first check whether the job is
- * already scheduled for this time. */
+/* First checks whether the job is already scheduled for this time, because on SQLite a SELECT is
+ * cheaper than rewriting an unchanged row. */
 enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
                                  int64_t due_us)
 {
@@ -122,11 +127,13 @@ enum err job_finish(struct call *call, const struct job *job)
                    BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
 }
 
-/* Data of the internal call that claims a job; the bytes of job.data follow the struct. */
+/* Data of the internal call that claims a job. The bytes of job.data are stored behind the
+ * struct. */
 struct job_claim {
     char kind[48];
-    struct job job; /* job.kind is NULL if this version does not know the kind */
-    int64_t until;  /* new due time of the job's row (its lease); 0 to delete the row */
+    struct job job; /* the job to claim; job.kind is NULL if this program version does not know the
+                     * kind */
+    int64_t until;  /* new due time in the job's row (the lease); 0 to delete the row */
     bool taken;
 };
 
@@ -222,8 +229,9 @@ static void on_job_claimed(struct call *call, enum err e, void *arg)
 struct due_jobs_query {
     struct job_claim *due; /* due jobs, in the arena of the call */
     size_t count;
-    int64_t next;         /* due time of the first job that is not due yet */
-    int64_t rank, living; /* share of jobs to query: rank of this node and number of living nodes */
+    int64_t next;         /* due time in µs of the first job that is not due yet */
+    int64_t rank, living; /* the share of jobs to query: rank of this node, and number of living
+                           * nodes */
 };
 
 static const struct job_kind *find_job_kind(const struct api *api, struct str name)
@@ -249,8 +257,9 @@ static bool job_claim_from_row(const struct api *api, const struct rows *r, stru
     return true;
 }
 
-/* Selects the first jobs of one node's share, and late jobs of all nodes. Keys are mostly
- * snowflakes, whose low 22 bits are poorly distributed, so the share ignores these bits. */
+/* Selects the first jobs of one node's share, and late jobs of all nodes. A job belongs to a share
+ * by its key. Keys are mostly snowflakes, whose low 22 bits are poorly distributed, so these bits
+ * are ignored. */
 static const char FIND_DUE[] =
     "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
     "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
@@ -283,7 +292,7 @@ static void scheduler_lower_next_due_time(struct job_scheduler *jobs, int64_t du
         ;
 }
 
-/* Postpones a job of unknown kind. In a cluster, waits a minute before, because during an upgrade a
+/* Postpones a job of unknown kind. In a cluster, first waits LEFT_S seconds: during an upgrade, a
  * newer node may run the job. */
 static void postpone_unknown_job(struct job_scheduler *jobs, const struct job_claim *t)
 {
@@ -324,8 +333,8 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
             begun++;
         }
     }
-    /* If the result is full, more jobs may be due: query again at once, first this node's share,
-     * then all jobs. After an error, query again in one second. */
+    /* If the result has the maximum size, more jobs may be due: query again at once, first this
+     * node's share, then all jobs. After an error, query again in one second. */
     jobs->full = !e && begun && l->count == AT_ONCE;
     scheduler_lower_next_due_time(jobs, e                        ? clock_us() + SECOND
                                         : jobs->full || was_full ? 0
@@ -333,8 +342,9 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
     scheduler_finish_operation(jobs);
 }
 
-/* Chooses the jobs to query: all jobs if `next` is due. Only this node's share if `next` is not due
- * (a poll for jobs that other nodes scheduled), or if the last result was full. */
+/* Chooses the jobs to query. Queries only this node's share of the jobs if `next` is not due (then
+ * this is a poll for jobs that other nodes scheduled), or if the last result was full. Otherwise
+ * queries all jobs. */
 static struct due_jobs_query choose_jobs_to_query(const struct job_scheduler *jobs, int64_t now)
 {
     struct due_jobs_query l = { .living = 1 };
@@ -351,7 +361,7 @@ static void start_due_jobs_read(struct job_scheduler *jobs)
 
     jobs->busy++;
     jobs->read_at = now;
-    /* Reset `next` if it is due. Calls that schedule jobs while the query runs lower it again. */
+    /* If `next` is due, reset it. Calls that schedule jobs while the query runs lower it again. */
     if (jobs->next <= jobs->read_at)
         jobs->next = INT64_MAX;
     internal_call_start(jobs->api, jobs->loop,
@@ -395,7 +405,7 @@ static void on_scheduler_timer(uv_timer_t *timer)
 {
     struct job_scheduler *jobs = timer->data;
     int64_t now = clock_us();
-    /* If read_at is in the future, the clock was stepped back. */
+    /* If the last read was at a time in the future, the wall clock was stepped back. */
     bool due =
         jobs->next <= now ||
         (jobs->others && (jobs->read_at > now || jobs->read_at + OTHERS_POLL_S * SECOND <= now));
@@ -428,7 +438,7 @@ static void on_scheduler_woken(struct loop_message *p)
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due)
 {
     scheduler_lower_next_due_time(jobs, due);
-    /* The timer sleeps for at most TICK_MS. Wake the loop if the job is due earlier. */
+    /* The timer may sleep for TICK_MS. If the job is due earlier, wake the loop. */
     if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
         loop_post_message(jobs->loop, &jobs->wake);
 }

@@ -12,23 +12,23 @@ struct job {
     snowflake key;
     int64_t due;     /* microseconds */
     struct str data; /* data that was passed to job_schedule */
-    int64_t taken;   /* identifies this run, for job_renew_lease and job_finish */
+    int64_t taken;   /* identifies this claim of the job, for job_renew_lease and job_finish */
 };
 
 struct job_kind {
     const char *name, *doc;
-    /* Each node has its own job of this kind, whose key is the node number. Other nodes run it only
-     * if it is late, so that nodes do not wait for the lock of one row. Its transaction is a
-     * STORE_APPEND. */
+    /* Each node has its own job of this kind; the key of the job is the node number. Other nodes
+     * run the job only if it is late. So nodes do not wait for the lock of one row. The job's
+     * transaction is a STORE_APPEND. */
     bool per_node;
     /* Runs the job in a write transaction. Afterwards the job is deleted, unless run has scheduled
      * it again. After an error the transaction is rolled back and the job is retried a few seconds
      * later. */
     enum err (*run)(struct call *call, const struct job *job);
-    /* Called instead of run, for jobs that are slow or call other servers: on a loop, without a
-     * transaction, at most once within lease_ms. The work must end with an internal call that calls
-     * job_finish or job_renew_lease; if the process dies, the job is started again when the lease
-     * expires. job->data is valid only during the call of start. */
+    /* Called instead of `run`, for jobs that are slow or send requests to other servers. Called on
+     * a loop, without a transaction, and at most once within lease_ms. The work must end with an
+     * internal call that calls job_finish or job_renew_lease; if the process dies, the job is
+     * started again when the lease expires. job->data is valid only during the call of start. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
@@ -36,18 +36,18 @@ struct job_kind {
 /* Schedules a job for due_us. Replaces a scheduled job of the same kind and key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
-/* Schedules a job without data; cheap if the job is already scheduled for that time. */
+/* Schedules a job without data. If the job is already scheduled for that time, writes nothing. */
 enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
                                  int64_t due_us);
-/* Inserts a job without a call, for imports of data; an existing job is not changed. */
+/* Inserts a job outside of a call, for imports of data. If the job exists, changes nothing. */
 enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
                         struct str data);
 /* Deletes the scheduled job of this kind and key, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
-/* Renew the lease of a running job that has a `start` function, or delete the job. If the job was
- * scheduled again meanwhile, both functions change nothing, so that it starts again.
- * job_renew_lease then sets *ret_held to false, and the running work should end. */
+/* job_renew_lease renews the lease of a running job that has a `start` function; job_finish deletes
+ * the job. If the job was scheduled again meanwhile, both functions change nothing, so that it
+ * starts again. job_renew_lease then sets *ret_held to false, and the running work should end. */
 enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
                          bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);

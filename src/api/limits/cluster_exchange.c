@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/serial.h"
 
-enum { ENTRY = 5 }; /* number of integers per counter in a message */
+enum { ENTRY = 5 }; /* number of integers that a message has for each counter */
 
 void rate_limits_enable_sharing(struct rate_limit_counters *l)
 {
@@ -18,7 +18,7 @@ void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,
     l->others = *others;
 }
 
-/* Writes a counter to a message. The caller holds the shard's lock. */
+/* Appends a counter to a message for other nodes. The caller holds the shard's lock. */
 static void append_counter_to_message(struct rate_limit_counter *c, struct buf *out)
 {
     int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* wall clock, for other nodes */
@@ -31,7 +31,8 @@ static void append_counter_to_message(struct rate_limit_counter *c, struct buf *
     c->is_due = false;
 }
 
-/* Queues a counter for sending to other nodes once it has reached a quarter of its limit. */
+/* If a counter has reached a quarter of its limit, puts it into the list of counters to send to
+ * other nodes. */
 void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
                                    struct rate_limit_counter *c, unsigned most)
 {
@@ -87,7 +88,7 @@ void rate_limits_publish_counts(struct rate_limit_counters *l,
 }
 
 /* Adds the count of another node. If several nodes have started a window for the same counter, the
- * window that started first counts. */
+ * window that started first is used. */
 static void apply_received_counter(struct rate_limit_counters *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = hash_limit_counter(n[0], n[1], n[2]);

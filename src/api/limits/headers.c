@@ -50,7 +50,7 @@ void write_rate_limit_headers(const struct rate_limit_result *v, const struct ra
         buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
     else
         buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
-    /* Round up, because clients would retry at once if the header were 0. */
+    /* Round up, because clients would retry at once if Retry-After were 0. */
     add_number_header(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 

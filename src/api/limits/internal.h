@@ -16,9 +16,11 @@ struct rate_limit_counter {
     int64_t ends_ms;
     unsigned count;
     unsigned others;    /* calls that other nodes have counted */
-    unsigned published; /* part of `count` that was already sent to other nodes */
-    bool is_due;        /* whether the counter is in the list of counters to send */
-    struct rate_limit_counter *next_due; /* next in the list of counters to send */
+    unsigned published; /* part of `count` that was already sent to the other nodes */
+    bool is_due;        /* whether the counter is in the list of counters that will be sent to other
+                         * nodes */
+    struct rate_limit_counter *next_due; /* next counter in the list of counters that will be sent
+                                          * to other nodes */
 };
 
 struct rate_limit_shard {
@@ -33,8 +35,8 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    struct rate_limit_cluster
-        others; /* count_disconnected_nodes is NULL if there are no other nodes */
+    struct rate_limit_cluster others; /* functions of the cluster; count_disconnected_nodes is NULL
+                                       * if there are no other nodes */
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };
 
@@ -48,9 +50,10 @@ void limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms);
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
-/* Call after a call was counted, while holding the shard's lock. limit_counter_queue_for_nodes
- * queues the counter for sending to other nodes. limit_counter_encode_for_nodes writes it to `out`,
- * which the caller sends after releasing the lock. */
+/* To be used after an API call was counted, with the shard's lock held.
+ * limit_counter_queue_for_nodes queues the counter for sending to other nodes.
+ * limit_counter_encode_for_nodes writes it to `out`, which the caller sends after releasing the
+ * lock. */
 void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
                                    struct rate_limit_counter *c, unsigned most);
 void limit_counter_encode_for_nodes(struct rate_limit_counters *l, struct rate_limit_counter *c,

@@ -55,7 +55,7 @@ bool rate_limits_are_disabled(const struct rate_limit_counters *l)
     return l->off;
 }
 
-/* Frees expired counters, so that memory use depends only on the callers of the last window. */
+/* Frees expired counters, so that only the callers of the last window use memory. */
 static void free_expired_counters(struct rate_limit_shard *s, int64_t now)
 {
     s->since_sweep = 0;
@@ -96,14 +96,16 @@ struct rate_limit_counter *find_or_create_rate_limit_counter(struct rate_limit_s
 
 static uint64_t hash_limit_name(const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a, because hashes must be equal on every node */
+    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a without a random key, because the hashes must be
+                                         * equal on every node */
 
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
     return h;
 }
 
-/* Caches the hash of a limit's name by the address of the limit, because limits are constants. */
+/* Returns the hash of a limit's name. Caches it by the address of the limit, which is a
+ * constant. */
 static uint64_t cached_limit_name_hash(const struct rate_limit *limit)
 {
     static _Thread_local struct {
@@ -125,7 +127,7 @@ uint64_t hash_limit_counter(uint64_t caller, uint64_t name, uint64_t major)
 }
 
 /* Returns the caller part of a counter's key. The lowest bit distinguishes accounts from addresses.
- * A shared limit has no caller. */
+ * For a shared limit, which counts all callers together, returns the same key for every caller. */
 static uint64_t counter_caller_key(uint64_t caller, bool anonymous, const struct rate_limit *limit)
 {
     return limit->shared ? 0 : caller << 1 | anonymous;
@@ -198,7 +200,7 @@ void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bo
     pthread_mutex_lock(&s->lock);
     struct rate_limit_counter *c =
         find_or_create_rate_limit_counter(s, hash, key, name, major, clock_steady_ms());
-    /* Do not uncount if the window in which the call was counted has ended. */
+    /* If the count is 0, the window in which the call was counted has ended. */
     if (c->count)
         c->count--;
     pthread_mutex_unlock(&s->lock);

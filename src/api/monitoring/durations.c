@@ -11,7 +11,8 @@
 const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
                                                       25000, 100000, 250000, 1000000, 5000000 };
 
-/* Histogram of one domain (feature folder) on one loop. The last bucket is above all bounds. */
+/* Histogram of one domain (feature folder) on one loop. The last bucket counts durations above all
+ * bounds. */
 struct duration_cell {
     _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
     _Atomic uint64_t us;
@@ -22,7 +23,8 @@ struct call_durations {
     size_t groups;
     unsigned loops;
     void *memory;
-    struct duration_cell *cells; /* one histogram per loop and domain, ordered by loop */
+    struct duration_cell *cells; /* one histogram per loop and domain; the histograms of a loop are
+                                  * adjacent */
 };
 
 struct call_durations *call_durations_new(const struct domain *const *domains, unsigned loops)
@@ -46,7 +48,8 @@ void call_durations_free(struct call_durations *d)
     mem_free(d);
 }
 
-/* Adds without an atomic read-modify-write, because only this loop writes the counter. */
+/* Adds to a counter. No atomic read-modify-write is needed, because only this loop writes the
+ * counter. */
 static void add_to_duration_counter(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,

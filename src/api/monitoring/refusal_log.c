@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "net/http/server.h"
 
-/* Maximum number of log lines per second and kind, so that a flood does not fill the log. A client
- * that continues is logged in the next second. */
+/* Maximum number of log lines per second and kind, so that a flood of calls does not fill the log.
+ * A client that continues is logged again in the next second. */
 enum { LINES_A_SECOND = 20 };
 
 static struct {

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Limits of service routes per client address, far above the needs of scrapers and tools. */
+/* Rate limits of service routes per client address, far above the needs of metrics scrapers and
+ * other tools. */
 static const struct rate_limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -49,7 +50,7 @@ static const struct schema status_schema = {
 static const struct type status_reply = { .kind = KIND_OBJECT, .schema = &status_schema };
 static const struct type any_reply = { .kind = KIND_RAW };
 
-/* GET /healthz: 200 while the process runs. */
+/* Handles GET /healthz: status 200 as long as the process runs. */
 static enum err get_health(struct call *call)
 {
     bool draining = api_is_draining(call->api);
@@ -72,8 +73,9 @@ const char *api_get_not_ready_reason(struct api *api)
 }
 
 /* GET /readyz: 200 if the store is reachable and has space, other nodes are reachable, and the
- * server is not stopping. A wrong clock is only a warning: it misorders messages, but a load
- * balancer that removed the server would cause an outage. */
+ * server is not stopping. A wrong clock causes only a warning: it makes messages appear in the
+ * wrong order, but status 503 would make load balancers remove the server, which would be an
+ * outage. */
 static enum err get_readiness(struct call *call)
 {
     const char *reason = api_get_not_ready_reason(call->api), *warning = clock_watch_warning();
@@ -98,7 +100,7 @@ static void write_server_metrics(struct api *api, struct buf *out)
     struct http_server *server = api->server;
     struct http_server_stats s = { 0 };
 
-    /* Calls may arrive before api_set_http_server has been called. */
+    /* the HTTP server is NULL if a call arrives before api_set_http_server was called */
     if (server)
         http_server_read_stats(server, &s);
     api_append_metric(out, "guildhall_connections_accepted_total", "counter",
@@ -202,8 +204,8 @@ static void write_longest_operation(const struct stall_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* Writes the longest duration of each part of loop iterations, or of writes: both delay other
- * calls. */
+/* Writes the longest durations: of each part of a loop iteration, or of each kind of write. While
+ * one of these runs, other calls wait. */
 static void write_longest_operation_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,
@@ -332,7 +334,7 @@ static bool request_has_bearer_token(const struct call *call, struct str token)
 }
 
 /* Allows /metrics for callers with the metrics token or, if no token is set, from this machine.
- * Load and errors of the server are not public. */
+ * Others are refused, because load and errors of the server are not public. */
 static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -353,7 +355,8 @@ static enum err get_metrics(struct call *call)
 }
 
 /* Builds the OpenAPI document on the thread pool, because writing and compressing half a megabyte
- * takes long. If two callers build the document at the same time, one copy is freed. */
+ * takes long. If two callers build the document at the same time, one of the two copies is
+ * freed. */
 static enum err build_openapi_document(struct call *call)
 {
     struct api *api = call->api;

@@ -76,7 +76,8 @@ static bool is_console_route(const struct route *r)
     return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
 }
 
-/* Returns true for pages of the web client and their files, of which one visit requests dozens. */
+/* Returns true for pages of the web client and their files, which are not recorded, because one
+ * visit requests dozens of them. */
 static bool is_web_page_request(const struct call_context *run)
 {
     enum http_method method = run->call.exchange->request->method;
@@ -84,7 +85,8 @@ static bool is_web_page_request(const struct call_context *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* Returns all header lines, which are contiguous in memory; the last line has no CRLF. */
+/* Returns all header lines as one text, because they are contiguous in memory. The last line has no
+ * CRLF. */
 static struct str request_header_lines(const struct http_request *r)
 {
     if (!r->header_count)
@@ -169,8 +171,8 @@ static struct str describe_refusal(int status)
     return STR("the server refused the request");
 }
 
-/* Returns the request target if the bytes begin like a request line. Other bytes may be a secret or
- * a TLS handshake and are not recorded. */
+/* Returns the request target if the bytes begin like a request line. Returns nothing for other
+ * bytes, which may be a secret or a TLS handshake and must not be recorded. */
 static struct str parse_target_if_request_line(struct str bytes)
 {
     struct str line = str_cut(&bytes, '\r');

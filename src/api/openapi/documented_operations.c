@@ -9,7 +9,8 @@
 
 struct documented_operation {
     enum http_method method; /* not set in a row that starts a group of operations */
-    const char *path;        /* NULL if the row starts a group of operations (FAMILY) */
+    const char *path;        /* path of the operation; NULL if the row starts a group of operations
+                              * (FAMILY) */
     const char *name, *reason;
 };
 
@@ -21,8 +22,8 @@ static const struct documented_operation documented_operations[] = {
 #undef FAMILY
 #undef OPERATION
 
-/* Returns true if a requested path matches a path of the table, in which {} matches any non-empty
- * segment. */
+/* Returns true if a requested path matches a path of the table. In paths of the table, {} matches
+ * any non-empty segment. */
 static bool documented_path_matches_request(const char *path, struct str requested)
 {
     struct str own = str_of(path);
@@ -78,7 +79,7 @@ static bool resolver_accepts_me(const struct domain *const *domains, struct str 
     return r && r->me;
 }
 
-/* Returns true if the route implements the operation. Their parameter names may differ. */
+/* Returns true if the route implements the operation. Parameters may have different names. */
 static bool route_implements_operation(const struct domain *const *domains, const struct route *r,
                                        const struct documented_operation *k)
 {
@@ -88,8 +89,8 @@ static bool route_implements_operation(const struct domain *const *domains, cons
         return false;
     while (a.n && b.n) {
         struct str first_segment = str_cut(&a, '/'), second_segment = str_cut(&b, '/');
-        /* The documented path may have a keyword in place of an id: @original for a message, or @me
-         * for the caller if the resolver accepts it. */
+        /* Where a route has a parameter, the documented path may have a keyword: @original for a
+         * message, or @me for the caller if the resolver accepts it. */
         bool both =
             str_starts_with(first_segment, STR("{")) &&
             (str_starts_with(second_segment, STR("{")) || str_is(second_segment, "@original") ||

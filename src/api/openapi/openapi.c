@@ -46,8 +46,8 @@ static void write_query_field(struct json_writer *j, const struct field *f)
     json_end_object(j);
 }
 
-/* The routes of one OpenAPI operation: same method, and paths that differ only in parameter names,
- * such as executing a webhook and sending a follow-up. */
+/* The routes that form one OpenAPI operation: they have the same method, and their paths differ
+ * only in parameter names. An example is executing a webhook and sending a follow-up message. */
 enum { MAX_ROUTES_OF_OPERATION = 4 };
 struct openapi_operation {
     const struct route *path; /* the route whose parameter names appear in the document */
@@ -98,7 +98,8 @@ static const struct type *route_reply_type(const struct route *r)
     return r->reply;
 }
 
-/* Writes the type that all routes of the operation have, or anyOf with several types. */
+/* Writes the type of the operation's body or response. If its routes have different types, writes
+ * anyOf. */
 static void write_media_type_schema(struct json_writer *j, const char *media,
                                     const struct openapi_operation *o,
                                     const struct type *(*of)(const struct route *))
@@ -182,7 +183,8 @@ static void write_responses(struct json_writer *j, const struct openapi_operatio
     buf_clear(&status);
 }
 
-/* Writes the credentials that the route accepts; an empty object means that none is needed. */
+/* Writes which credentials the route accepts; an empty object means that no credential is
+ * needed. */
 static void write_security(struct json_writer *j, const struct route *r)
 {
     static const struct {
@@ -210,7 +212,8 @@ static void write_security(struct json_writer *j, const struct route *r)
     json_end_array(j);
 }
 
-/* Writes permissions and events, for which OpenAPI has no fields, as extensions. */
+/* Writes permissions and events of the route as extensions, because OpenAPI has no fields for
+ * them. */
 static void write_extensions(struct json_writer *j, const struct route *r)
 {
     if (r->needs) {
@@ -296,8 +299,8 @@ bool routes_have_same_path(const struct route *a, const struct route *b)
     return x.n == y.n && a->service == b->service;
 }
 
-/* Returns true for the first route of a path, which writes the operations of all routes with that
- * path. */
+/* Returns true if no earlier route has this path. Such a route writes the operations of all routes
+ * with the path. */
 static bool is_first_route_of_path(const struct domain *const *domains, const struct route *route)
 {
     for (const struct domain *const *d = domains; *d; d++)

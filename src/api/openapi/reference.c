@@ -62,8 +62,8 @@ static void write_required_permissions(struct buf *out, const struct route *r)
     append_permission_names(out, r->needs);
 }
 
-/* Lists other routes with the same method and path; parameter values decide which route handles a
- * request. */
+/* Lists other routes with the same method and path. The values of the parameters decide which of
+ * these routes handles a request. */
 static void write_routes_of_same_path(struct buf *out, const struct domain *const *domains,
                                       const struct route *route)
 {

@@ -8,7 +8,7 @@
 
 enum { TAG_BYTES = 16, SMALLEST = 9 };
 
-/* Computes a weak ETag, because the plain and the gzipped text share it. */
+/* Computes the ETag. It is weak, because the plain and the gzipped text have the same ETag. */
 static void compute_etag(struct static_document *d)
 {
     unsigned char hash[TAG_BYTES];

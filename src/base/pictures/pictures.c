@@ -40,7 +40,8 @@ static void read_gif_size(struct str b, struct picture_info *m)
     m->height = read_little_endian_16(b, 8);
 }
 
-/* Skips JPEG segments up to the start of a frame (SOF marker), which contains the size. */
+/* Reads the size of a JPEG from the header of its frame (SOF marker). Skips the segments before
+ * it. */
 static void read_jpeg_size(struct str b, struct picture_info *m)
 {
     size_t at = 2;
@@ -111,13 +112,15 @@ bool picture_is_avif(struct str b)
            (memcmp(b.p + 8, "avif", 4) == 0 || memcmp(b.p + 8, "avis", 4) == 0);
 }
 
-/* Returns the size in bytes of a GIF colour table, from the packed byte of the header before it. */
+/* Returns the size in bytes of a GIF colour table. `packed` is the byte of the preceding header
+ * that contains flags and table size. */
 static size_t gif_color_table_bytes(uint32_t packed)
 {
     return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
 }
 
-/* Skips length-prefixed blocks; returns the offset after the empty block that ends them. */
+/* Skips GIF sub-blocks, each with its length before it. Returns the offset after the empty block
+ * that ends them. */
 static size_t gif_skip_sub_blocks(struct str b, size_t at)
 {
     while (byte_at_or_zero(b, at))
@@ -154,7 +157,8 @@ bool picture_is_animated(struct str b)
            (b.p[20] & 2);
 }
 
-/* Adds a duration. The sum saturates, because a file may contain any duration. */
+/* Adds a duration to *sum. If the sum would overflow, it stays at the maximum, because a file may
+ * contain any duration. */
 static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;
@@ -180,8 +184,8 @@ static uint64_t gif_duration_ms(struct str b)
     return sum;
 }
 
-/* Reads the header of a PNG chunk and moves *at past it. Returns false at the first incomplete
- * chunk. */
+/* Reads the header of a PNG chunk and moves *at behind the chunk. Returns false if the chunk is
+ * incomplete. */
 static bool read_png_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
 {
     if (*at + 12 > b.n)

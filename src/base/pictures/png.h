@@ -4,13 +4,15 @@
 
 #include "base/buf.h"
 
-/* Bytes per line: a filter byte, then one bit per pixel. */
+/* Number of bytes of a row of pixels: a filter byte, then one bit per pixel. */
 #define PNG_ROW_BYTES(width) (((width) + 7) / 8 + 1)
 
 struct png_image {
     unsigned width, height;
-    unsigned char colors[6]; /* RGB colour of pixels with bit 0, then of pixels with bit 1 */
-    unsigned char *pixels; /* height rows of PNG_ROW_BYTES(width) bytes, each with filter byte 0 */
+    unsigned char colors[6]; /* RGB colour of the pixels whose bit is 0, then of the pixels whose
+                              * bit is 1 */
+    unsigned char *pixels;   /* `height` rows of PNG_ROW_BYTES(width) bytes; each row starts with
+                              * filter byte 0 */
 };
 
 static inline void png_set_pixel(const struct png_image *p, unsigned x, unsigned y)

@@ -65,7 +65,8 @@ static void sort_parameters(struct aws_parameter to[AWS_PARAMETERS_MAX],
     qsort(to, count, sizeof *to, compare_parameters);
 }
 
-/* Sorting before encoding gives the right order, because all names are unreserved characters. */
+/* The signature needs the encoded names in order. Sorting before encoding gives the same order,
+ * because all names consist of unreserved characters. */
 void aws_append_query(struct buf *out, const struct aws_parameter *query, size_t count)
 {
     struct aws_parameter sorted[AWS_PARAMETERS_MAX];

@@ -12,8 +12,8 @@
 #include "net/address.h"
 #include "net/client/curl.h"
 
-/* Time limit per loop iteration for receiving responses. libcurl may deliver more than 1 MiB in one
- * call, so each write callback checks the time, and a request that exceeds the limit is paused
+/* Time limit per loop iteration for receiving responses, in ns. libcurl may deliver more than 1 MiB
+ * in one call, so each write callback checks the time. A request that exceeds the limit is paused
  * until a later iteration. */
 enum { MAX_FETCH_NS = 4 * 1000 * 1000 };
 
@@ -26,17 +26,18 @@ struct fetcher {
     uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
     struct link paused;
     bool is_due;    /* whether libcurl's timer has expired */
-    bool has_ended; /* whether finished requests still have to be reported by `done` */
+    bool has_ended; /* whether a request has finished and its `done` was not called yet */
     struct loop_iteration_callback iteration_end;
-    int64_t until; /* end of this iteration's time limit, in ns; 0 before the first use */
+    int64_t until; /* end of the time limit of this loop iteration, in ns; 0 before its first use */
     struct link jobs;
 };
 
 struct fetch_job {
     struct link link;
-    struct link paused;       /* link in fetcher->paused, or in no list */
-    struct loop_message post; /* message that reports a request that could not be started */
-    struct fetcher *fetcher;  /* may be freed before the message `post` has run */
+    struct link paused;       /* link in fetcher->paused while the request is paused */
+    struct loop_message post; /* message to the loop that reports a request that could not be
+                               * started */
+    struct fetcher *fetcher;  /* the fetcher may already be freed when the message `post` runs */
     struct loop *loop;
     bool public_only;
     CURL *easy;
@@ -48,7 +49,7 @@ struct fetch_job {
     void *arg;
 };
 
-/* A socket of libcurl, watched by the loop. */
+/* A socket of libcurl that the event loop watches. */
 struct socket_watch {
     uv_poll_t poll;
     struct fetcher *fetcher;
@@ -149,7 +150,8 @@ static void on_fetch_not_started(struct loop_message *p)
 
 /* --- sockets and timers of libcurl ---------------------------------------------------- */
 
-/* Unpauses requests, which delivers data that libcurl has buffered; they may be paused again. */
+/* Resumes paused requests. libcurl then delivers the data that it has buffered, and requests may be
+ * paused again. */
 static void resume_paused_fetches(struct fetcher *f)
 {
     while (!links_are_empty(&f->paused) && !iteration_time_is_used_up(f)) {
@@ -180,8 +182,8 @@ static void on_continue_timer(uv_timer_t *timer)
     continue_fetches(timer->data);
 }
 
-/* Starts the timer at the end of the iteration, because a zero timer started inside a timer
- * callback may run in the same iteration. */
+/* Starts the timer at the end of the iteration, because a timer of 0 ms that is started inside a
+ * timer callback may run in the same iteration. */
 static void on_fetcher_iteration_end(struct loop_iteration_callback *t)
 {
     struct fetcher *f = container_of(t, struct fetcher, iteration_end);
@@ -199,7 +201,7 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_begin_measured_part("fetching");
-    /* The socket stays ready, so the next loop iteration reports this event again. */
+    /* Return now: the socket stays readable, so the next loop iteration reports it again. */
     if (status == 0 && iteration_time_is_used_up(f))
         return;
     if (events & UV_READABLE)
@@ -263,8 +265,9 @@ static int set_curl_timer(CURLM *multi, long ms, void *arg)
     return 0;
 }
 
-/* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length beyond
- * the limit marks the buffer as full, so that the request fails at once. */
+/* Reserves the announced Content-Length, to avoid copies while the buffer grows. If the length
+ * exceeds the limit of the response, the buffer is marked as full, so that the request fails at
+ * once. */
 static void reserve_response_body(struct fetch_job *j)
 {
     curl_off_t length = -1;
@@ -289,7 +292,8 @@ static size_t on_response_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* libcurl callback with the resolved address, so changing DNS answers cannot bypass the check. */
+/* libcurl callback that creates the socket for a resolved address. The check is made here, so a DNS
+ * answer that changes later cannot bypass it. */
 static curl_socket_t open_socket_if_address_allowed(void *arg, curlsocktype purpose,
                                                     struct curl_sockaddr *a)
 {
@@ -343,7 +347,8 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
     struct buf line;
 
     buf_init(&line, 64 * 1024);
-    /* An empty Expect header makes libcurl send the body without waiting for 100 Continue. */
+    /* An empty Expect header prevents libcurl from waiting for "100 Continue" before it sends the
+     * body. */
     j->headers = curl.slist_append(NULL, "Expect:");
     for (size_t i = 0; i < r->header_count; i++) {
         const struct fetch_header *h = &r->headers[i];
@@ -352,7 +357,8 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
             continue;
         buf_reset(&line);
         buf_add_str(&line, h->name);
-        /* libcurl sends a header with an empty value if the line ends with a semicolon. */
+        /* If the value is empty, write "Name;": libcurl then sends the header with an empty
+         * value. */
         buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
         buf_add_str(&line, h->value);
         buf_add_char(&line, 0);
@@ -397,7 +403,8 @@ static void set_request_options(struct fetch_job *j, const struct fetch_request 
     curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket_if_address_allowed);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
-    /* A cached connection may lead to a private address that another request was allowed to use. */
+    /* Use a new connection: a cached one may lead to a private address that another request was
+     * allowed to use. */
     curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
     if (j->fetcher->ca_file)
         curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);
@@ -488,7 +495,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void abort_fetch_job(struct fetch_job *j)
 {
-    /* A job whose message is queued on the loop is freed when the message runs. */
+    /* If the job's message is queued on the loop, the job is freed when the message runs. */
     if (j->post.run) {
         link_remove(&j->link);
         return;

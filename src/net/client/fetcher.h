@@ -2,8 +2,8 @@
  *
  * A fetcher runs on one event loop and never blocks. Each request has a timeout and a maximum
  * response size, follows no redirect, and connects to no private address unless the operator allows
- * it. The address is checked after DNS resolution. src/net/client also contains the mailer
- * (mailer.h) and the check for public addresses (public_address.c). */
+ * it. The address is checked after DNS resolution. Also in src/net/client: the mailer (mailer.h)
+ * and the check for public addresses (public_address.c). */
 #ifndef NET_FETCHER_H
 #define NET_FETCHER_H
 
@@ -25,12 +25,14 @@ enum fetch_result {
 
 struct fetch_options {
     bool allow_private;  /* allow loopback, private and link-local addresses */
-    const char *ca_file; /* CA certificates (PEM file); NULL means those of the system */
+    const char *ca_file; /* file with CA certificates (PEM); NULL means the certificates of the
+                          * system */
 };
 
-struct fetcher; /* one per loop; use only on that loop's thread */
+struct fetcher; /* A fetcher belongs to one loop; use it only on that loop's thread. */
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options);
-/* Ends running requests with FETCH_UNREACHABLE. Call on the loop, but not from a done callback. */
+/* Ends running requests with the result FETCH_UNREACHABLE. Call on the loop, but not inside a
+ * `done` callback. */
 void fetcher_free(struct fetcher *f);
 
 struct fetch_header {
@@ -45,15 +47,17 @@ struct fetch_request {
     struct str body;
     int64_t timeout_ms;
     size_t max_response;
-    bool public_only; /* refuse private addresses here, even if the fetcher allows them */
-    /* Called on the loop's thread. The body is valid only during the call. To retain a long body,
-     * move the contents of the buffer, because a copy would block the loop. */
+    bool public_only; /* refuse private addresses for this request, even if the fetcher allows
+                       * them */
+    /* Called on the loop's thread. The body is valid only during the call. To use a long body
+     * later, move the contents of the buffer: a copy would block the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Starts a request. Copies *request. Calls done after fetcher_start_request has returned. */
+/* Starts a request. Copies the struct `request`. Calls `done` after fetcher_start_request has
+ * returned. */
 void fetcher_start_request(struct fetcher *f, const struct fetch_request *request);
 
 #endif

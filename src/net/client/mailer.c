@@ -12,21 +12,21 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* A mail belongs to a job with a lease. Four queued mails and the current one, each with its
- * timeout, must finish before their leases expire. */
+/* A mail belongs to a job with a lease (api/jobs/jobs.h). The limits are small enough that four
+ * queued mails and the current one, each with its timeout, finish before their leases expire. */
 enum { MAX_WAITING_MAILS = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {
     char *url, *from, *envelope_from;
-    bool is_local; /* whether the SMTP server is on this machine, so that no TLS is needed */
+    bool is_local; /* whether the SMTP server is on this machine; then no TLS is needed */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the SMTP connection; -1 if there is none */
-    CURL *easy; /* used by the mailer thread only; reuses the SMTP connection */
+    int fd;     /* socket of the SMTP connection; -1 if there is no connection */
+    CURL *easy; /* used by the mailer thread only; retained to reuse the SMTP connection */
 };
 
 static size_t copy_mail_to_curl(char *p, size_t size, size_t n, void *arg)
@@ -45,7 +45,8 @@ static int on_mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Stores the socket, so that mailer_stop can shut it down instead of waiting for QUIT. */
+/* Stores the socket, so that mailer_stop can shut it down and need not wait for the reply to
+ * QUIT. */
 static curl_socket_t on_mail_socket_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;

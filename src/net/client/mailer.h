@@ -1,7 +1,7 @@
 /* mailer.h - sends mail through the operator's SMTP server.
  *
  * One background thread speaks SMTP (libcurl), because a server may take seconds per mail. The
- * queue is short; further mails wait as jobs in the store. */
+ * queue is short; if it is full, mails wait as jobs in the store. */
 #ifndef NET_MAILER_H
 #define NET_MAILER_H
 
@@ -24,13 +24,14 @@ struct mailer_options {
 
 struct mailer;
 
-/* Returns NULL and the reason in *ret_problem if the options are invalid. */
+/* Creates the mailer. If the options are invalid, returns NULL and the reason in *ret_problem. */
 struct mailer *mailer_new(const struct mailer_options *options, const char **ret_problem);
 /* Aborts the mail that is being sent. Later mails fail at once with MAIL_STOPPED. */
 void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 
-/* Return the value of the "From:" header, and the domain of the sender's address. */
+/* mailer_from_header returns the value of the "From:" header; mailer_sender_domain returns the
+ * domain of the sender's address. */
 struct str mailer_from_header(const struct mailer *m);
 struct str mailer_sender_domain(const struct mailer *m);
 
@@ -40,9 +41,10 @@ bool mail_address_is_sendable(struct str address);
 /* A mail to send. The caller embeds it in a struct and must not free it before `posted` runs. */
 struct mail {
     const char *to;
-    struct str text;            /* headers and body; lines end with CRLF */
+    struct str text;            /* headers and body of the mail; lines end with CRLF */
     struct loop *loop;          /* loop on which `posted` runs */
-    struct loop_message posted; /* message that is posted after the mail was sent or has failed */
+    struct loop_message posted; /* message that the mailer posts to the loop after the mail was sent
+                                 * or has failed */
     enum mail_result result;
 
     struct mail *next;

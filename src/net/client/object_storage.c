@@ -22,7 +22,8 @@ enum {
     MAX_PARTS = 10000,
     IDLE_HANDLES = 8,
     CONNECT_MS = 5 * 1000,
-    SILENT_S = 10, /* an attempt ends if less than SILENT_BYTES per second arrive for this long */
+    SILENT_S = 10, /* an attempt is aborted if fewer than SILENT_BYTES per second arrive for this
+                    * many seconds */
     SILENT_BYTES = 256,
     ATTEMPT_MS = 60 * 1000,
     SERVER_ATTEMPTS = 3,
@@ -30,17 +31,19 @@ enum {
     FIRST_PAUSE_MS = 200, /* doubles after each attempt */
     DOWN_MS = 5 * 1000,   /* time without requests after a failure */
     LOG_PAUSE_MS = 10 * 1000,
-    MAX_RESPONSE = 4 * 1024 * 1024, /* a list of 1,000 objects has up to 1 MiB */
+    MAX_RESPONSE = 4 * 1024 * 1024, /* in bytes: limit of a response in memory; a list of 1,000
+                                     * objects has up to 1 MiB */
     MAX_URL = 8 * 1024,
 };
 
 struct endpoint {
     char *scheme; /* "http" or "https" */
-    char *host;   /* with the port, unless it is the default port of the scheme */
+    char *host;   /* host with the port, unless it is the default port of the scheme */
 };
 
 struct object_storage {
-    char *address, *bucket, *prefix; /* prefix ends with a slash or is empty */
+    char *address, *bucket, *prefix; /* bucket and prefix of the object names; prefix ends with a
+                                      * slash or is empty */
     struct endpoint endpoint, public_endpoint;
     char *region, *access_key, *secret, *ca_file;
     bool host_addressing, patient;
@@ -48,7 +51,8 @@ struct object_storage {
     pthread_mutex_t lock;
     CURL *idle[IDLE_HANDLES]; /* connections for the next requests */
     unsigned idle_count;
-    _Atomic int64_t down_until_ms; /* time of the next attempt after a failure; 0: it answers */
+    _Atomic int64_t down_until_ms; /* if the storage is down: time of the next attempt; 0 if the
+                                    * storage answers */
     _Atomic int64_t logged_ms;
     _Atomic uint64_t requests, retries, failures;
 };
@@ -63,7 +67,7 @@ static int64_t now_ms(void)
 
 /* --- options -------------------------------------------------------------------------- */
 
-/* Reads "http(s)://HOST[:PORT]". Returns false if it is something else. */
+/* Parses "http(s)://HOST[:PORT]". Returns false if url has another form. */
 static bool parse_object_storage_endpoint(struct endpoint *e, struct str url)
 {
     bool tls = str_starts_with(url, STR("https://"));
@@ -214,8 +218,9 @@ struct object_request {
     const struct aws_parameter *query;
     size_t query_count;
     struct str body;
-    int64_t first, last; /* range to read; last is 0 if there is none */
-    int fd;              /* receives the content of a successful response; -1: `response` */
+    int64_t first, last; /* range of bytes to read; last is 0 if the whole object is read */
+    int fd; /* descriptor to which the content of a successful response is written; -1 to store it
+             * in `response` */
 
     struct buf response;
     long status;
@@ -440,7 +445,8 @@ static void release_curl_handle(struct object_storage *o, CURL *e)
         curl.easy_cleanup(e);
 }
 
-/* Sets *ret to the text of the first element with this name. The text may contain entities. */
+/* Sets *ret to the text of the next XML element with this name. The text may contain XML
+ * entities. */
 static bool find_xml_element(struct str *xml, const char *name, struct str *ret)
 {
     char open[64], close[64];
@@ -503,7 +509,8 @@ static bool http_status_is_temporary_failure(long status)
     return status == 0 || status == 408 || status == 429 || status >= 500;
 }
 
-/* Returns false while the storage is down. After DOWN_MS one caller may try, once. */
+/* Returns false while the storage is down. DOWN_MS after the failure, returns true to one caller,
+ * which may send one attempt. */
 static bool object_storage_may_send_request(struct object_storage *o, bool *ret_only_once)
 {
     int64_t until = atomic_load(&o->down_until_ms), now = now_ms();
@@ -545,8 +552,8 @@ static void pause_before_object_request_attempt(unsigned attempt)
     nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
 }
 
-/* Sends a request until a response arrives that is not a passing failure. Returns OK for status
- * 2xx and 416, ERR_NOT_FOUND for 404. */
+/* Sends a request; repeats it after temporary failures. Returns OK for status 2xx and 416,
+ * ERR_NOT_FOUND for 404. */
 static enum err object_request_send(struct object_storage *o, struct object_request *r)
 {
     unsigned attempts = o->patient ? TOOL_ATTEMPTS : SERVER_ATTEMPTS;
@@ -563,7 +570,8 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
             return ERR_STORAGE_FULL;
         if (complete && !http_status_is_temporary_failure(r->status))
             break;
-        /* Another request has found the storage down meanwhile: do not occupy a thread. */
+        /* If another request has found meanwhile that the storage is down, do not retry, so that
+         * this thread is not occupied. */
         bool is_down = !o->patient && atomic_load(&o->down_until_ms) != 0;
         if (attempt == attempts || only_once || is_down) {
             atomic_fetch_add(&o->failures, 1);
@@ -580,7 +588,8 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
     if (r->status == 404) {
         struct str xml = buf_as_str(&r->response), code;
 
-        /* HEAD has no body; without a bucket the storage is not usable. */
+        /* A response to HEAD has no body and counts as "object not found". If the bucket does not
+         * exist, the storage is not usable. */
         if (!find_xml_element(&xml, "Code", &code) || !str_is(code, "NoSuchBucket"))
             return ERR_NOT_FOUND;
     }
@@ -591,7 +600,8 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
 
 /* --- upload --------------------------------------------------------------------------- */
 
-/* Copies the text of an element without entities; XML of S3 has them only in names and ETags. */
+/* Copies the text of an element whose text has no XML entities. In responses of S3 only names and
+ * ETags have entities. */
 static void copy_xml_text_without_entities(struct str text, char *out, size_t size)
 {
     static const struct {
@@ -657,7 +667,8 @@ static enum err upload_object_part(struct object_storage *o, const char *name, c
     return e;
 }
 
-/* S3 may answer 200 first and report an error in the body, because completing takes long. */
+/* Completes an upload. Because that takes long, S3 may send status 200 first and report an error in
+ * the body. */
 static enum err complete_multipart_upload(struct object_storage *o, const char *name,
                                           const char *id, const struct buf *list)
 {
@@ -688,7 +699,8 @@ static enum err abort_multipart_upload(struct object_storage *o, const char *nam
     r.query_count = 1;
     enum err e = object_request_send(o, &r);
     buf_clear(&r.response);
-    return e == ERR_NOT_FOUND ? OK : e; /* the upload was completed or aborted meanwhile */
+    return e == ERR_NOT_FOUND ? OK : e; /* no error if the upload was completed or aborted
+                                         * meanwhile */
 }
 
 static enum err put_object_in_parts(struct object_storage *o, const char *name, struct str bytes)
@@ -747,7 +759,8 @@ static enum err read_object_size(struct object_storage *o, const char *name, int
     return e;
 }
 
-/* Reads one part at a time, so that a lost connection repeats one part only. */
+/* Reads a part of an object. Objects are read in parts, so that after a lost connection only one
+ * part is requested again. */
 static enum err read_object_part(struct object_storage *o, const char *name, int fd, int64_t first,
                                  int64_t *ret_end, int64_t *ret_size)
 {
@@ -759,7 +772,7 @@ static enum err read_object_part(struct object_storage *o, const char *name, int
     r.last = first + (int64_t)o->part_bytes - 1;
     enum err e = object_request_send(o, &r);
     *ret_end = first + r.received;
-    /* A storage that ignores the range sends the whole object. */
+    /* If the storage ignores the requested range, it sends the whole object. */
     if (!e && r.status == 200 && first == 0)
         *ret_size = r.received;
     else if (!e && r.status == 206 && r.full_size >= *ret_end && r.received)

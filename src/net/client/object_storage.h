@@ -3,8 +3,8 @@
  * All functions that send requests block on the network and may be called from any thread but an
  * event loop. A request has a time limit and is repeated after a failure that may pass (no answer,
  * 429, 5xx). If all attempts failed, requests fail at once for some seconds; then one request tries
- * again. So an outage occupies the threads of the callers for one time limit, not for one per file.
- */
+ * again. So an outage occupies the callers' threads only for one time limit, and not again for each
+ * file. */
 #ifndef NET_OBJECT_STORAGE_H
 #define NET_OBJECT_STORAGE_H
 
@@ -19,48 +19,54 @@
 struct object_storage_options {
     const char *address;    /* s3://BUCKET or s3://BUCKET/PREFIX */
     const char *endpoint;   /* http(s)://HOST[:PORT]; NULL means Amazon's, by region */
-    const char *public_url; /* endpoint in presigned URLs; NULL means `endpoint` */
+    const char *public_url; /* URL that replaces `endpoint` in presigned URLs; NULL means
+                             * `endpoint` */
     const char *region, *access_key, *secret;
-    const char *ca_file;  /* CA certificates (PEM file); NULL means those of the system */
+    const char *ca_file;  /* file with CA certificates (PEM); NULL means the certificates of the
+                           * system */
     bool host_addressing; /* BUCKET.HOST/NAME instead of HOST/BUCKET/NAME */
-    bool patient;         /* the caller is a tool: more attempts, no failure without a request */
-    size_t part_bytes;    /* size of parts of uploads and downloads; 0 means 5 MiB */
+    bool patient; /* the caller is a tool: make more attempts, and do not fail at once while the
+                   * storage is down */
+    size_t part_bytes; /* size in bytes of the parts of uploads and downloads; 0 means 5 MiB */
 };
 
 struct object_storage;
-/* Returns NULL and a sentence in *ret_problem if an option is invalid. Sends no request. */
+/* Creates the state for a bucket; sends no request. If an option is invalid, returns NULL and a
+ * sentence in *ret_problem. */
 struct object_storage *object_storage_new(const struct object_storage_options *o,
                                           const char **ret_problem);
 void object_storage_free(struct object_storage *o); /* accepts NULL */
-/* Returns s3://BUCKET[/PREFIX] without a slash at the end. */
+/* Returns the address of the bucket, s3://BUCKET[/PREFIX], without a slash at the end. */
 const char *object_storage_address(const struct object_storage *o);
 
 /* The next functions return ERR_FILES_UNAVAILABLE if the storage does not answer or refuses the
  * request; the reason is logged. Names consist of unreserved characters and slashes. */
-/* When it returns OK, the object is complete. Objects above part_bytes are uploaded in parts. */
+/* Stores an object. When it returns OK, the object is complete. Objects above part_bytes are
+ * uploaded in parts. */
 enum err object_storage_put(struct object_storage *o, const char *name, struct str bytes);
-/* Writes the object to fd, from offset 0, or with fd -1 only returns its size. ERR_NOT_FOUND if
- * there is no such object. */
+/* Writes the object to fd, from offset 0; if fd is -1, only returns its size. Returns ERR_NOT_FOUND
+ * if there is no such object. */
 enum err object_storage_read(struct object_storage *o, const char *name, int fd, int64_t *ret_size);
 enum err object_storage_delete(struct object_storage *o, const char *name);
-/* Removes the parts of uploads of this object that were not completed. */
+/* Removes the parts of those uploads of this object that were not completed. */
 enum err object_storage_abort_uploads(struct object_storage *o, const char *name);
 /* Calls found for each object, ordered by name. */
 enum err object_storage_list(struct object_storage *o,
                              enum err (*found)(void *arg, const char *name, time_t written),
                              void *arg);
 
-/* Appends a URL that allows anybody to read the object for `seconds`, with these headers. */
+/* Appends a URL that allows anybody to read the object for `seconds`. The response will have these
+ * headers. */
 void object_storage_append_presigned_url(const struct object_storage *o, const char *name,
                                          int seconds, struct str content_type,
                                          struct str disposition, struct str cache_control,
                                          struct buf *out);
-/* Appends scheme, host and port of presigned URLs. */
+/* Appends the origin of presigned URLs: scheme, host and port. */
 void object_storage_append_public_origin(const struct object_storage *o, struct buf *out);
 
 struct object_storage_stats {
     uint64_t requests, retries, failures;
-    bool is_down; /* the last request failed after all attempts */
+    bool is_down; /* whether the last request failed after all attempts */
 };
 void object_storage_read_stats(const struct object_storage *o, struct object_storage_stats *ret);
 

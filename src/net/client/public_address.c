@@ -50,7 +50,7 @@ struct ipv6_network {
     int bits;
 };
 
-/* Special-purpose networks inside 2000::/3. All public IPv6 addresses are in that block. */
+/* Special-purpose networks inside 2000::/3. All public IPv6 addresses are in 2000::/3. */
 static const struct ipv6_network special_ipv6_networks[] = {
     { { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments, Teredo, ORCHID */
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
@@ -75,7 +75,8 @@ static bool ipv6_is_public(const uint8_t *a)
     static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
     static const uint8_t translated[16] = { 0x00, 0x64, 0xff, 0x9b };
 
-    /* An IPv4 address in IPv6 form (mapped, NAT64, 6to4) is public if the IPv4 address is. */
+    /* An IPv6 address that contains an IPv4 address (mapped, NAT64, 6to4) is public if the IPv4
+     * address is public. */
     if (ipv6_network_contains(a, mapped, 96) || ipv6_network_contains(a, translated, 96))
         return ipv4_is_public(read_big_endian_32(a + 12));
     if (a[0] == 0x20 && a[1] == 0x02)
@@ -99,7 +100,8 @@ bool address_is_public(const void *sockaddr)
     return false;
 }
 
-/* Returns a URL's host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
+/* Returns the host of a URL, without scheme, user, port and trailing dot. '\' counts as '/', as in
+ * browsers. */
 static struct str url_host(struct str url)
 {
     struct str host = str_skip_bytes(url, str_starts_with(url, STR("https://")) ? 8 : 7);
@@ -128,7 +130,8 @@ static bool host_is_in_domain(struct str host, const char *name)
            (!longer || host.p[host.n - end.n - 1] == '.');
 }
 
-/* Returns true for "127.0.0.1", and also for "0x7f.1" and "2130706433". */
+/* Returns true if the host is an IPv4 address in any form that browsers accept: "127.0.0.1",
+ * "0x7f.1", "2130706433". */
 static bool host_is_numeric(struct str host)
 {
     size_t at = host.n;
@@ -163,7 +166,8 @@ bool url_is_public(struct str url)
     for (size_t i = 0; i < host.n; i++)
         if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
             return false;
-    if (!memchr(host.p, '.', host.n)) /* a name without a dot, such as "nas" or "router" */
+    if (!memchr(host.p, '.', host.n)) /* not public: a name without a dot, such as "nas" or
+                                       * "router" */
         return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
         if (host_is_in_domain(host, nearby[i]))

@@ -8,15 +8,18 @@
 #include "base/mem.h"
 
 enum {
-    OWNER_LIMIT_DIVISOR = 3,     /* limit per address or account: total / 3 */
-    ANONYMOUS_LIMIT_DIVISOR = 5, /* limit for all unauthenticated clients: total / 5 */
+    OWNER_LIMIT_DIVISOR = 3,     /* limit per address and per account: the total limit divided by
+                                  * this */
+    ANONYMOUS_LIMIT_DIVISOR = 5, /* limit for all unauthenticated clients together: the total limit
+                                  * divided by this */
 };
 
 struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map reserved; /* reserved bytes by owner key; map values are numbers cast to pointers */
+    struct map reserved; /* reserved bytes by address or account key; the map's values are numbers
+                          * cast to pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)

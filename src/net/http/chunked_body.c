@@ -5,14 +5,14 @@
 
 /* The initial state must be 0. */
 enum chunk_state {
-    SIZE_FIRST, /* the first digit of the chunk size follows */
+    SIZE_FIRST, /* next byte: the first digit of the chunk size */
     SIZE,
     EXTENSION,
     SIZE_LF,
     DATA,
     DATA_CR,
     DATA_LF,
-    TRAILER_FIRST, /* a trailer or the final empty line follows */
+    TRAILER_FIRST, /* next byte: the first of a trailer, or of the final empty line */
     TRAILER_NAME,
     TRAILER_VALUE,
     TRAILER_LF,
@@ -60,8 +60,8 @@ static int parse_chunk_line_byte(struct http_chunk_decoder *c, char byte)
                                                   : -400;
 }
 
-/* Validates and drops trailers. The server needs none, and merging them into the headers would
- * enable request smuggling. */
+/* Validates trailers (header lines after the last chunk) and drops them. The server needs none, and
+ * merging them into the headers would enable request smuggling. */
 static int parse_trailer_byte(struct http_chunk_decoder *c, char byte)
 {
     if (++c->trailers > HTTP_MAX_TRAILERS)

@@ -1,4 +1,4 @@
-/* framing.c - interprets the headers that determine the length of a request's body and whether its
+/* framing.c - interprets the request headers that determine the length of the body and whether the
  * connection stays open. */
 #include "net/http/framing.h"
 
@@ -14,8 +14,9 @@ static bool eight_bytes_equal_nocase(const char *any_case, const char *lower)
     return (a | 0x2020202020202020) == b;
 }
 
-/* Compares case-insensitively with a lower-case text of letters, digits and '-'. Setting bit 0x20
- * maps capital letters to these characters, but no other byte that is valid in a header. */
+/* Compares a header value case-insensitively with a lower-case text of letters, digits and '-'.
+ * Setting bit 0x20 maps upper-case letters to these characters, but no other byte that is valid in
+ * a header. */
 static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 {
     if (s.n != n)
@@ -33,7 +34,8 @@ static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 }
 #define EQUALS_WORD(s, literal) equals_lowercase_word((s), (literal), sizeof(literal) - 1)
 
-/* Stores a header that may occur only once. Rejects a second one as ambiguous. */
+/* Stores the value of a header that may occur only once. Rejects a second header with this name as
+ * ambiguous. */
 static long set_single_header(struct str *field, struct str value)
 {
     if (field->p)
@@ -75,7 +77,8 @@ static long apply_content_length_header(struct request_head_parser *h, struct st
 }
 
 /* Returns the status for a Transfer-Encoding that is not exactly "chunked": -501 for an unknown
- * coding, -400 if parsers could disagree. "chunked" must be the last coding of the list. */
+ * coding, -400 if another server could parse the request differently. "chunked" must be the last
+ * coding of the list. */
 static long refuse_transfer_coding(struct str list)
 {
     if (!list.n || list.p[list.n - 1] == ',')
@@ -137,7 +140,8 @@ struct known_header {
     long (*apply)(struct request_head_parser *h, struct str value);
 };
 
-/* A header's index in the table is the length of its name, which is unique among these headers. */
+/* Row of a table of known headers. Its index is the length of the header's name, which is different
+ * for each of these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
     KNOWN("host", apply_host_header),
@@ -171,7 +175,8 @@ long request_head_finish(struct request_head_parser *h)
         r->host = h->authority;
     r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
     r->expect_continue = h->expect && r->minor == 1 && body;
-    /* A request with a body is not upgraded: its body would be parsed as WebSocket frames. */
+    /* If a request with a body were upgraded, its body would be parsed as WebSocket frames, so it
+     * is not. */
     r->upgrade_websocket =
         h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
     return 1;

@@ -7,8 +7,8 @@
 
 #include "net/http/http_parser.h"
 
-/* The remaining input. At its end, parser functions return `past`: 0 if more bytes may arrive, or a
- * negative HTTP status if the input was cut at a size limit. */
+/* The remaining input. If a parser function reaches its end, it returns `past`: 0 if more bytes may
+ * arrive, or a negative HTTP status if the input was cut at a size limit. */
 struct input_cursor {
     const char *at, *end;
     int past;

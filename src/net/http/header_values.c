@@ -8,7 +8,8 @@ bool http_media_type_is(struct str content_type, struct str type)
     return content_type.n && str_eq_nocase(str_trim(str_cut(&content_type, ';')), type);
 }
 
-/* Copies a parameter without the backslashes of a quoted string; false if it does not fit. */
+/* Copies the value of a parameter without the backslashes of a quoted string. Returns false if the
+ * value does not fit. */
 static bool copy_unquoted_parameter(const struct header_parameter *p, char *out, size_t max,
                                     size_t *ret_n)
 {
@@ -41,7 +42,8 @@ bool http_copy_header_parameter(struct str value, struct str name, char *out, si
     return false;
 }
 
-/* Returns true if a weight such as "q=0.5" is above zero; false if it is malformed. */
+/* Returns true if a weight such as "q=0.5" is above zero; false if the weight is zero or
+ * malformed. */
 static bool quality_is_above_zero(struct str parameters)
 {
     struct str name = str_trim(str_cut(&parameters, '='));
@@ -68,7 +70,7 @@ bool http_accepts_content_coding(struct str accept_encoding, struct str coding)
         struct str name = str_trim(str_cut(&item, ';'));
         bool offered = str_trim(item).n == 0 || quality_is_above_zero(item);
 
-        /* An entry for the coding itself overrides an entry "*", in any order. */
+        /* A list entry for the coding itself overrides an entry "*", in any order. */
         if (str_eq_nocase(name, coding))
             return offered;
         if (str_is(name, "*"))
@@ -93,7 +95,8 @@ bool http_etag_is_listed(struct str if_none_match, struct str tag)
     return false;
 }
 
-/* Parses a byte position of digits only; numbers that overflow become INT64_MAX. */
+/* Parses a byte position that consists of digits only. If the number overflows, it becomes
+ * INT64_MAX. */
 static bool parse_byte_position(struct str s, int64_t *ret)
 {
     uint64_t v;

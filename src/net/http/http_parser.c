@@ -1,7 +1,7 @@
 /* http_parser.c - parses the head of a request in one strict pass.
  *
- * Every decision depends only on preceding bytes, so a head that arrives in pieces gives the same
- * result as a complete one. */
+ * Every decision depends only on the bytes before it, so a head that arrives in pieces gives the
+ * same result as a complete one. */
 #include "net/http/http_parser.h"
 
 #include "net/http/framing.h"
@@ -39,7 +39,7 @@ static void init_limited_cursor(struct input_cursor *c, struct str rest, size_t 
     c->past = reached ? status : 0;
 }
 
-/* Returns nonzero if any of the eight bytes of word is below b. */
+/* Returns a nonzero value if any of the eight bytes of `word` is less than b. */
 static uint64_t word_contains_byte_below(uint64_t word, unsigned char b)
 {
     return (word - b * EACH_BYTE_01) & ~word & EACH_BYTE_80;
@@ -50,7 +50,8 @@ static uint64_t word_contains_byte(uint64_t word, unsigned char b)
     return word_contains_byte_below(word ^ b * EACH_BYTE_01, 1);
 }
 
-/* Skips eight valid bytes at a time, because header values are most of a request head. */
+/* Skips the valid bytes of a header value, eight at a time, because most bytes of a request head
+ * are header values. */
 static void skip_header_value(struct input_cursor *c)
 {
     const char *p = c->at;
@@ -92,7 +93,8 @@ static long read_line_end(struct input_cursor *c)
     return 1;
 }
 
-/* Ends a word of the request line that began at `start`. Exactly one space must follow it. */
+/* Called at the end of a word of the request line; the word began at `start`. Exactly one space
+ * must follow the word. */
 static long read_request_line_word(struct input_cursor *c, const char *start, struct str *ret)
 {
     if (c->at == c->end)
@@ -133,7 +135,8 @@ static size_t http_scheme_length(struct str target)
     return target.n > 8 && str_eq_nocase(str_slice(target.p, 8), STR("https://")) ? 8 : 0;
 }
 
-/* Splits "http://host/path"; this host overrides the Host header (RFC 9112 §3.2.2). */
+/* Splits "http://host/path" into host and path. This host overrides the Host header (RFC 9112
+ * §3.2.2). */
 static long split_absolute_target(struct request_head_parser *h, struct str *ret_path)
 {
     struct str t = h->r->target;
@@ -162,7 +165,7 @@ static long split_request_target(struct request_head_parser *h)
 
     r->query = path;
     r->path = str_cut(&r->query, '?');
-    /* An absolute target may omit the path "/". Then use the second slash of "http://" as path. */
+    /* In "http://host" the path "/" is missing: use the second slash of "http://" as the path. */
     if (r->path.n == 0)
         r->path = str_slice(h->authority.p - 1, 1);
     return 1;
@@ -240,7 +243,8 @@ static long read_headers(struct request_head_parser *h)
     }
 }
 
-/* Clears only members that the parser does not set; clearing headers[] would cost too much. */
+/* Clears only the members that the parser does not always set, because clearing headers[] would
+ * take too long. */
 static void clear_request(struct http_request *r)
 {
     r->has_length = r->chunked = false;

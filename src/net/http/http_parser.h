@@ -14,10 +14,10 @@
 #include "base/str.h"
 
 enum {
-    HTTP_MAX_LINE = 8 * 1024,  /* length of the request line without its CRLF */
-    HTTP_MAX_HEAD = 32 * 1024, /* length of all headers with the empty line */
+    HTTP_MAX_LINE = 8 * 1024,  /* length in bytes of the request line without its CRLF */
+    HTTP_MAX_HEAD = 32 * 1024, /* length in bytes of all headers with the empty line */
     HTTP_MAX_HEADERS = 100,
-    HTTP_MAX_CHUNK_LINE = 256, /* length of the size and extensions of one chunk */
+    HTTP_MAX_CHUNK_LINE = 256, /* length in bytes of the size and extensions of one chunk */
     HTTP_MAX_TRAILERS = 8 * 1024,
 };
 
@@ -30,7 +30,8 @@ enum http_method {
     HTTP_DELETE,
     HTTP_OPTIONS,
     HTTP_METHODS,                     /* number of known methods */
-    HTTP_OTHER_METHOD = HTTP_METHODS, /* method is a valid token, but unknown */
+    HTTP_OTHER_METHOD = HTTP_METHODS, /* the method is a syntactically valid token but unknown to
+                                       * this server */
 };
 
 const char *http_method_name(enum http_method m);
@@ -44,26 +45,28 @@ struct http_request {
     enum http_method method;
     struct str method_text;
     struct str target;      /* as received */
-    struct str path, query; /* parts of the target before and after '?', still percent-encoded */
+    struct str path, query; /* parts of the request target before and after '?', still
+                             * percent-encoded */
     int minor;              /* minor version: HTTP/1.minor */
 
     /* Results of the headers that determine the body's length. expect_continue is set only if a
      * body follows; upgrade_websocket only if no body follows. */
     bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
-    uint64_t length; /* Content-Length, at most INT64_MAX; 0 if absent */
+    uint64_t length; /* value of Content-Length, at most INT64_MAX; 0 if absent */
 
     /* Headers that most requests need; the pointer is NULL if the header is absent. If the target
      * is absolute ("GET http://host/"), its host overrides the Host header. */
     struct str host, authorization, content_type, accept_encoding;
 
-    /* The headers are the last members, so that a copy of the struct can omit unused headers. */
+    /* The array of headers is the last member, so that a copy of the struct can omit its unused
+     * elements. */
     size_t header_count;
     struct http_header headers[HTTP_MAX_HEADERS];
 };
 
 /* Parses one request head at the start of bytes. Returns its length, 0 if more bytes are needed, or
  * a negative HTTP status (-400, -414, -417, -431, -501, -505), after which the connection must be
- * closed. Never returns 0 once a size limit is exceeded. One empty line before the request is
+ * closed. If a size limit is exceeded, never returns 0. One empty line before the request is
  * skipped. */
 long http_parse_head(struct str bytes, struct http_request *ret);
 
@@ -72,11 +75,12 @@ struct str http_find_header(const struct http_request *r, struct str name);
 
 /* --- chunked bodies ------------------------------------------------------------------- */
 
-/* State of the chunk decoder; initialise to zeros. */
+/* State of the decoder for chunked bodies; initialise it to zeros. */
 struct http_chunk_decoder {
     int state;
     uint64_t left;         /* remaining bytes of the current chunk */
-    size_t line, trailers; /* bytes of the current line; bytes of all trailer lines so far */
+    size_t line, trailers; /* number of bytes of the current line, and of all trailer lines so
+                            * far */
 };
 
 /* Decodes bytes of a chunked body and appends the content to out, up to the maximum of out. Returns
@@ -96,11 +100,13 @@ bool http_copy_header_parameter(struct str value, struct str name, char *out, si
 /* Returns true if Accept-Encoding allows this content coding with q > 0; "*" matches any coding. */
 bool http_accepts_content_coding(struct str accept_encoding, struct str coding);
 
-/* Returns true if If-None-Match lists this entity tag or "*". Ignores the weak prefix W/. */
+/* Returns true if If-None-Match lists this entity tag or "*". Ignores the prefix W/ of weak
+ * tags. */
 bool http_etag_is_listed(struct str if_none_match, struct str tag);
 
-/* Parses "bytes=0-99" for a resource of this size. Returns 1 and the range; 0 if the header is
- * absent or unusable (send everything); -1 if the range cannot be satisfied (416). */
+/* Parses a Range header such as "bytes=0-99" for a resource of this size. Returns 1 and the range;
+ * 0 if the header is absent or unusable (send the whole resource); -1 if the range cannot be
+ * satisfied (status 416). */
 int http_parse_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last);
 
 #endif

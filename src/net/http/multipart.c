@@ -8,12 +8,12 @@
 enum multipart_state {
     PREAMBLE,
     CONTENT,
-    DELIMITED, /* after a delimiter; padding and CRLF, or "--", must follow */
+    DELIMITED, /* after a delimiter; next must be padding and CRLF, or "--" */
     PADDING,
     DELIMITED_LF,
     CLOSING, /* after the first '-' of "--" */
     HEAD,
-    OVER, /* after the closing delimiter; the rest is ignored */
+    OVER, /* after the closing delimiter; all further input is ignored */
 };
 
 struct multipart {
@@ -21,8 +21,9 @@ struct multipart {
     enum err error; /* the first error; all later calls return it, too */
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
-    size_t matched;         /* bytes of the delimiter matched so far */
-    size_t virtual_matched; /* bytes counted as matched but not received: see expect_delimiter */
+    size_t matched;         /* number of bytes of the delimiter that match so far */
+    size_t virtual_matched; /* how many of the matched bytes were not received (see
+                             * expect_delimiter) */
     size_t total, max_total;
     struct buf head; /* received headers of the next part */
     size_t count;
@@ -43,8 +44,8 @@ static bool is_valid_boundary(struct str s)
     return true;
 }
 
-/* A delimiter starts with CRLF. Before the first part, and in a part without content, that CRLF may
- * be missing or already consumed, so it counts as matched. */
+/* Expects a delimiter. It starts with CRLF; before the first part, and in a part without content,
+ * that CRLF may be missing or already consumed, so it counts as matched. */
 static void expect_delimiter(struct multipart *m, enum multipart_state state)
 {
     m->state = state;
@@ -100,8 +101,9 @@ static enum err append_part_content(struct multipart *m, const char *p, size_t n
     return OK;
 }
 
-/* Reads content up to a delimiter. In a delimiter, CR occurs only as the first byte. So after a
- * mismatch the bytes matched so far are content, and the search continues at the current byte. */
+/* Reads content up to a delimiter. CR occurs in a delimiter only as the first byte. So after a
+ * mismatch no delimiter can begin inside the bytes matched so far: they are content, and the search
+ * continues at the current byte. */
 static enum err read_part_content(struct multipart *m, struct str *s)
 {
     enum err e = OK;
@@ -150,7 +152,7 @@ static enum err read_part_head(struct multipart *m, struct str *s)
         if (buf_is_full(head))
             return ERR_ENTITY_TOO_LARGE;
         *s = str_skip_bytes(*s, 1);
-        /* An empty line ends the headers; it may be the first line. */
+        /* The headers end with an empty line, which may also be the first line. */
         if (head->n >= 2 && memcmp(head->p + head->n - 2, "\r\n", 2) == 0 &&
             (head->n == 2 || (head->n >= 4 && head->p[head->n - 3] == '\n')))
             return begin_part_content(m);

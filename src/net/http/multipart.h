@@ -15,27 +15,29 @@ enum { MULTIPART_MAX_PARTS = 64, MULTIPART_MAX_PART_HEAD = 4096, MULTIPART_MAX_B
 
 /* A part of a form. Name, filename and content type are valid UTF-8 without control characters. */
 struct multipart_part {
-    char *name;         /* name of the form field, NUL-terminated: "files[0]" */
-    char *filename;     /* NULL if not a file; chosen by the client, so not a safe path */
+    char *name;     /* name of the form field, such as "files[0]"; NUL-terminated */
+    char *filename; /* name of the uploaded file, or NULL; chosen by the client, so it is not a safe
+                     * path */
     char *content_type; /* NULL if absent */
     struct buf data;
 };
 
 struct multipart;
 
-/* Creates a parser. max_total limits the content of all parts together. Returns NULL if the
- * boundary is invalid (RFC 2046: 1-70 of the allowed characters). */
+/* Creates a parser. max_total limits the size of all contents together, in bytes. Returns NULL if
+ * the boundary is invalid (RFC 2046: 1-70 of the allowed characters). */
 struct multipart *multipart_new(struct str boundary, size_t max_total);
 void multipart_free(struct multipart *m);
-/* Like multipart_free, but frees large contents on the thread pool
+/* Frees the parser like multipart_free, but frees large contents on the thread pool
  * (loop_free_block_on_thread_pool). */
 struct loop;
 void multipart_free_on_thread_pool(struct multipart *m, struct loop *l);
 
-/* Parses more input. Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE beyond a
- * limit. After an error, all further input is ignored. */
+/* Parses more input. Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE if a
+ * limit is exceeded. After an error, all further input is ignored. */
 enum err multipart_feed(struct multipart *m, struct str bytes);
-/* Returns OK if the closing boundary was received, otherwise ERR_BAD_REQUEST. */
+/* Call it after the last input. Returns OK if the closing boundary was received, otherwise
+ * ERR_BAD_REQUEST. */
 enum err multipart_finish(struct multipart *m);
 
 size_t multipart_part_count(const struct multipart *m);

@@ -5,7 +5,8 @@
 #include "base/utf8.h"
 #include "net/http/syntax.h"
 
-/* Requires UTF-8 without control characters, because names are written to files, logs and JSON. */
+/* Returns true if s is UTF-8 without control characters. Names must be, because they are written to
+ * files, logs and JSON. */
 static bool is_utf8_without_controls(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -14,8 +15,8 @@ static bool is_utf8_without_controls(struct str s)
     return utf8_is_valid(s);
 }
 
-/* Removes escapes of a quoted value. Some clients send a backslash unescaped, so a backslash is an
- * escape only before a quote or a backslash. */
+/* Removes escapes of a quoted value. Some clients do not escape backslashes, so a backslash counts
+ * as an escape only before a quote or another backslash. */
 static struct str unquote_parameter(const struct header_parameter *p, char *out)
 {
     size_t n = 0;
@@ -31,7 +32,8 @@ static struct str unquote_parameter(const struct header_parameter *p, char *out)
     return str_slice(out, n);
 }
 
-/* Decodes "UTF-8''na%C3%AFve.txt" (RFC 8187); ignores the language. */
+/* Decodes a value such as "UTF-8''na%C3%AFve.txt" (RFC 8187). Ignores the language between the
+ * quotes. */
 static bool decode_extended_parameter(struct str value, char *out, struct str *ret)
 {
     struct str charset = str_cut(&value, '\'');
@@ -57,7 +59,8 @@ static bool decode_extended_parameter(struct str value, char *out, struct str *r
     return true;
 }
 
-/* Copies s to *field; returns false if the field is already set or s is not clean. */
+/* Copies s to field. Returns false if the field is already set, or if s is not UTF-8 without
+ * control characters. */
 static bool set_part_field_once(char **field, struct str s)
 {
     if (*field || !is_utf8_without_controls(s))
@@ -68,8 +71,8 @@ static bool set_part_field_once(char **field, struct str s)
     return true;
 }
 
-/* Stores a parameter of Content-Disposition. ret_extended gets the value of filename*=, which
- * overrides filename=. */
+/* Stores a parameter of Content-Disposition. *ret_extended gets the value of the parameter
+ * filename*=, which overrides the parameter filename=. */
 static bool apply_disposition_parameter(struct multipart_part *p, const struct header_parameter *a,
                                         char **ret_extended)
 {
@@ -93,7 +96,8 @@ static bool parse_content_disposition(struct multipart_part *p, struct str value
     char *extended = NULL;
     int more;
 
-    /* If the name is set, this is the second Content-Disposition, which is an error. */
+    /* If the name is already set, this is a second Content-Disposition header, which is an
+     * error. */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
     rest = str_skip_bytes(value, type.n);
@@ -107,7 +111,8 @@ static bool parse_content_disposition(struct multipart_part *p, struct str value
     return more == 0 && p->name;
 }
 
-/* Content-Transfer-Encoding is obsolete in forms; accepts only values that need no decoding. */
+/* Content-Transfer-Encoding is obsolete in forms. Returns true for values that mean that the
+ * content need not be decoded. */
 static bool is_identity_encoding(struct str value)
 {
     return str_eq_nocase(value, STR("binary")) || str_eq_nocase(value, STR("8bit")) ||
@@ -136,7 +141,7 @@ enum err multipart_parse_part_headers(struct multipart_part *p, struct str head)
     for (;;) {
         struct str line = str_cut(&head, '\n');
 
-        /* The line must end with CRLF. parse_part_header_line rejects a bare CR inside the line. */
+        /* The line must end with CRLF. (parse_part_header_line rejects a CR inside the line.) */
         if (line.n == 0 || line.p[line.n - 1] != '\r')
             return ERR_BAD_REQUEST;
         line.n--;

@@ -5,9 +5,8 @@
 #include "net/http/multipart.h"
 
 /* Parses the headers of a part, including the final empty line, and sets name, filename and
- * content_type, which multipart_part_free_fields frees. After an error, fields that were set before
- * stay set.
- */
+ * content_type, which multipart_part_free_fields frees. After an error, the fields that were
+ * already set stay set. */
 enum err multipart_parse_part_headers(struct multipart_part *p, struct str head);
 void multipart_part_free_fields(struct multipart_part *p);
 

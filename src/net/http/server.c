@@ -48,7 +48,8 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.continue_message.run = on_continue_postponed_input;
-    /* These buffers need no limit: stored input is bounded, and the server generates the output. */
+    /* These buffers have no limit of their own: stored input is bounded elsewhere, and the server
+     * itself generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -90,7 +91,8 @@ static void open_server_loop(struct loop *l, void *arg)
     o->result = server_loop_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state. The last running request, if any, frees it. */
+/* Ends the server's use of its state on one loop. If requests are still running, the last one frees
+ * the state. */
 static void release_server_loop(struct loop *l, void *arg)
 {
     struct server_loop *h = arg;
@@ -172,8 +174,8 @@ static void shut_down_websockets(struct loop *l, void *arg)
     }
 }
 
-/* Returns true if no response is pending on the connection, which only waits for a close frame, for
- * the peer to close, or for a complete request. */
+/* Returns true if no response is pending on the connection. Such a connection only waits for a
+ * close frame, for the peer to close, or for a complete request. */
 static bool connection_awaits_no_response(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
@@ -209,7 +211,8 @@ static void close_all_connections(struct loop *l, void *arg)
     struct server_loop *h = arg;
 
     (void)l;
-    /* The list does not change here: connections are removed in a later loop iteration. */
+    /* The list does not change during this iteration, because connections are removed only in a
+     * later loop iteration. */
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
         connection_close(container_of(at, struct connection, link));
 }
@@ -241,7 +244,8 @@ static void call_function_on_each_loop(struct http_server *s,
         loop_call_and_wait(loops_get_loop_at(s->loops, i), run, s->server_loops[i]);
 }
 
-/* Closes connections in batches, because there may be thousands, and other requests run, too. */
+/* Closes connections in batches, so that other requests can run between two batches; there may be
+ * thousands of connections. */
 static void close_idle_connections(struct http_server *s)
 {
     struct close_batch p = { .server_loops = s->server_loops, .more = true };
@@ -325,7 +329,8 @@ static struct http_server *http_server_new(struct loops *loops, const struct htt
     return s;
 }
 
-/* Opens all sockets before any loop listens, so that nothing must be undone on failure. */
+/* Opens the sockets of all loops before any loop listens, so that nothing must be undone if one
+ * cannot be opened. */
 static bool open_listening_sockets(struct http_server *s, const struct http_server_options *o,
                                    int *fds, unsigned *ret_opened)
 {

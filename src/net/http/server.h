@@ -29,7 +29,7 @@ struct tls_context;            /* tls.h */
 struct trusted_proxy_networks; /* proxies.h */
 
 /* A request and its response. Allocated in its arena and valid until http_respond. If the client
- * disconnects before, the exchange stays valid and its response is dropped. */
+ * disconnects earlier, the exchange stays valid and its response is dropped. */
 struct http_exchange {
     struct arena *arena;
     struct loop *loop;
@@ -37,13 +37,14 @@ struct http_exchange {
     struct str body;                    /* decoded body; empty for multipart */
     struct multipart *parts;            /* parts of a multipart/form-data body, or NULL */
     struct str remote;                  /* client address: "127.0.0.1" */
-    uint64_t address;                   /* key of the client address, for rate limits */
-    struct str local;              /* server address: "127.0.0.1:8080"; empty for GET and HEAD */
-    bool secure;                   /* whether the client uses TLS, to this server or to its proxy */
-    bool first;                    /* whether this is the first request on its connection */
-    void *app;                     /* pointer for the application */
-    struct connection *connection; /* used by the server; NULL after a disconnect */
-    _Atomic bool abandoned;        /* set on disconnect; other threads read it */
+    uint64_t address; /* key of the client address (address_rate_limit_key), for rate limits */
+    struct str local; /* address that the client connected to: "127.0.0.1:8080"; empty for GET and
+                       * HEAD */
+    bool secure;      /* whether the client uses TLS, to this server or to its proxy */
+    bool first;       /* whether this is the first request on the client's connection */
+    void *app;        /* pointer for the application */
+    struct connection *connection; /* used by the server; NULL after the client has disconnected */
+    _Atomic bool abandoned;        /* set when the client disconnects; other threads read it */
 };
 
 /* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
@@ -58,19 +59,22 @@ struct response_head {
     struct str headers;      /* further headers, each with its CRLF */
     bool close;              /* close the connection after the response */
     bool no_gzip;            /* whether the body is already compressed */
-    bool gzipped; /* whether the body is gzip, which the client accepts; adds Content-Encoding */
+    bool gzipped; /* whether the body is already compressed with gzip, which the client accepts;
+                   * adds Content-Encoding */
 };
 
-/* Limits that the application sets before a body is read. */
+/* Limits of a request body, which the application sets before the body is read. */
 struct body_limits {
-    size_t max_body;      /* a longer body is refused with status 413 */
-    size_t max_multipart; /* limit of a multipart body; 0 if read as an ordinary body */
+    size_t max_body; /* maximum length of the body in bytes; a longer one is refused with status
+                      * 413 */
+    size_t max_multipart; /* limit of a multipart body in bytes; 0 if multipart is read as an
+                           * ordinary body */
 };
 
-/* A request that the server refused without calling the application. */
+/* A request that the server refused without calling the callback `request` of the application. */
 struct refused_request {
     struct str remote; /* client address */
-    struct str target; /* request target; NULL pointer if the head could not be parsed */
+    struct str target; /* request target; a NULL pointer if the head could not be parsed */
     struct str bytes;  /* first bytes of a malformed head */
     enum http_method method;
 };
@@ -79,19 +83,20 @@ struct http_server_callbacks {
     void *arg;
     /* Returns the body limits. Called when the head is complete and the request has a body. */
     struct body_limits (*body_limits)(void *arg, const struct http_request *r);
-    /* Called with the head of a request whose body is long, of unknown length, or a form. The body
-     * is read only after http_accept_body; http_respond refuses the body. If NULL, all bodies are
-     * accepted. */
+    /* Called with the head of a request whose body is long, of unknown length, or a form. To accept
+     * the body, call http_accept_body; the body is then read. To refuse the body, call
+     * http_respond. If authorize_body is NULL, all bodies are accepted. */
     void (*authorize_body)(void *arg, struct http_exchange *x);
     /* Called with a complete request. Respond with http_respond, in this call or later. */
     void (*request)(void *arg, struct http_exchange *x);
     /* Writes the JSON body of an error that the server itself sends (malformed, too large). */
     void (*refusal)(void *arg, int status, struct buf *out);
-    struct str refusal_lines; /* headers of the server's own errors; must outlive the server */
+    struct str refusal_lines; /* headers of the error responses that the server itself sends; must
+                               * outlive the server */
     /* Called after the server refused a request without calling the application. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
-    /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or returns
-     * false to handle it as an ordinary request. May be NULL. */
+    /* Called for a valid WebSocket handshake. To accept it, fills *ret and returns true. If it
+     * returns false, the request is handled as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);
 };
 
@@ -101,20 +106,26 @@ struct http_server_options {
     int socket; /* inherited listening socket, which the server will close; 0 if there is none */
     struct tls_context *tls; /* NULL if the server offers plain HTTP only */
     bool tls_only;           /* whether plain HTTP is refused */
-    int64_t head_timeout_ms; /* limit for a request head: 30 s; interval to measure the body rate */
-    int64_t idle_timeout_ms; /* limit between requests: 75 s; interval to measure the send rate */
-    size_t body_memory;      /* limit for all bodies together, in bytes; 0 means no limit */
-    const struct trusted_proxy_networks *proxies; /* trusted proxies; NULL if there are none */
-    bool proxy_protocol; /* whether proxies may send a PROXY protocol header */
+    int64_t head_timeout_ms; /* time limit for receiving a request head, usually 30 s; also the
+                              * interval in which the rate of a body is measured */
+    int64_t idle_timeout_ms; /* time limit between two requests, usually 75 s; also the interval in
+                              * which the rate of sending is measured */
+    size_t body_memory; /* limit for the request bodies of all connections together, in bytes; 0
+                         * means no limit */
+    const struct trusted_proxy_networks *proxies; /* addresses of trusted proxies; NULL if there are
+                                                   * none */
+    bool proxy_protocol; /* whether trusted proxies may send a PROXY protocol header */
     const char *via;     /* value of the Via header */
 };
 
-/* Starts listening on every loop. Fails and logs if the address is in use or not this machine's. */
+/* Starts listening on every loop. If the address is in use or does not belong to this machine, logs
+ * it and returns an error. */
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
                            const struct http_server_callbacks *app, struct http_server **ret);
 int http_server_port(const struct http_server *s);
 
-/* Writes the address of a listening socket; false if the socket is not a listening IP socket. */
+/* Writes the address of a listening socket. Returns false if the socket is not a listening IP
+ * socket. */
 bool format_listening_socket_host(int socket, char *host, size_t max);
 
 /* Closes the listener and idle connections. Running requests and WebSockets continue; a new
@@ -128,7 +139,7 @@ void http_server_free(struct http_server *s);
 
 struct http_server_stats {
     uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
-    uint64_t body_bytes; /* bytes of bodies being received or processed */
+    uint64_t body_bytes; /* bytes of request bodies that are being received or processed */
 };
 void http_server_read_stats(const struct http_server *s, struct http_server_stats *ret);
 
@@ -140,28 +151,28 @@ void http_accept_body(struct http_exchange *x, uint64_t account);
  * the exchange and its arena. The response to HEAD has no body. JSON and text of 1-128 KiB is
  * gzipped if the client accepts it. */
 void http_respond(struct http_exchange *x, const struct response_head *head, struct str body);
-/* Closes the connection without a response, as a crash would. Must not be called while the
- * connection's input is handled; use a timer or a later loop iteration. */
+/* Closes the connection without a response, as if the server had crashed. Must not be called while
+ * the connection's input is handled; call it in a timer callback or a later loop iteration. */
 void http_close_connection_without_response(struct http_exchange *x);
 /* Like http_respond, but the body is `length` bytes of a file from its current offset. Closes fd.
  */
 void http_respond_file(struct http_exchange *x, const struct response_head *head, int fd,
                        int64_t length);
 
-/* Like http_respond, but for a long text, which is sent in pieces as the client reads it and never
- * copied whole. Takes over the contents of `owner`, the buffer of the text; if owner is NULL, the
- * text must outlive the server. The text is not compressed. */
+/* Like http_respond, but for a long text: it is sent in pieces as the client reads it, and is not
+ * copied as a whole. Takes over the contents of `owner`, the buffer of the text; if owner is NULL,
+ * the text must outlive the server. The text is not compressed. */
 void http_respond_long_text(struct http_exchange *x, const struct response_head *head,
                             struct str text, struct buf *owner);
 /* Like http_respond_long_text, but takes a reference to a reference-counted text instead of a
  * buffer. */
 void http_respond_shared_text(struct http_exchange *x, const struct response_head *head,
                               struct shared_text *text);
-/* Texts of at least this length should be sent with http_respond_long_text. */
+/* Minimum length in bytes of texts that should be sent with http_respond_long_text. */
 enum { HTTP_LONG_TEXT_BYTES = 64 * 1024 };
 
-/* http_respond does not compress longer bodies, because that would block the loop; callers compress
- * them in the background. */
+/* Maximum length in bytes of bodies that http_respond compresses. Compressing a longer body would
+ * block the loop, so the caller compresses it in the background. */
 enum { HTTP_GZIP_MAX_BYTES = 128 * 1024 };
 bool http_response_is_worth_compressing(struct str content_type, size_t length);
 /* Appends the body as gzip, for response_head.gzipped; level 1 is fastest, 9 smallest. Returns
@@ -173,22 +184,24 @@ bool http_compress_gzip(struct str body, int level, struct buf *out);
 struct websocket_handler {
     void *arg;
     size_t max_message; /* a longer message closes the connection */
-    int too_large;      /* close code if a message is too long; 0 means 1009 */
-    size_t max_unsent;  /* limit of unsent bytes; if exceeded, the connection is closed */
+    int too_large;      /* close code for a message that is too long; 0 means 1009 */
+    size_t max_unsent;  /* limit of unsent bytes; if it is exceeded, the connection is closed */
     void (*open)(struct websocket *ws, void *arg); /* called after the handshake was sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
     /* Called exactly once, when the connection has ended, even if `open` was never called. code is
      * the peer's close code, or 1006. The websocket must not be used afterwards. Called from the
      * loop, never inside another callback of the handler. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* called at server stop; NULL means close code 1001 */
+    void (*shutdown)(struct websocket *ws); /* called when the server stops; if NULL, the server
+                                             * closes with code 1001 */
     void (*drained)(struct websocket *ws);  /* called from the loop as
                                                websocket_notify_when_all_is_sent requested */
 };
 
 void *websocket_get_data(const struct websocket *ws); /* the pointer of websocket_set_data */
 void websocket_set_data(struct websocket *ws, void *data);
-/* Replaces max_unsent of the handler, once the peer is authenticated. */
+/* Replaces the handler's limit max_unsent for this WebSocket, for use after the peer is
+ * authenticated. */
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_get_loop(const struct websocket *ws);
 struct str websocket_remote_address(const struct websocket *ws); /* valid until the next call */
@@ -197,7 +210,8 @@ bool websocket_is_secure(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 
-/* Queues one message; a loop iteration sends all its messages in one write. Call on the loop. */
+/* Queues one message. The messages that were queued in a loop iteration are sent with one write.
+ * Call it on the loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
@@ -208,15 +222,15 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
 /* Like websocket_send, but with a WebSocket frame that the caller has encoded. If `now` is set and
  * no other data is queued, writes at once as much as the kernel accepts. */
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
-/* Writes queued messages now instead of at the end of the loop iteration. */
+/* Writes queued messages now, without waiting for the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
-/* Prefetch the memory that sending needs into the CPU cache, before an event is sent to thousands
- * of sockets. Call websocket_prefetch some time before websocket_prefetch_connection. */
+/* Prefetch the memory that sending needs into the CPU cache; for callers that send an event to
+ * thousands of sockets. Call websocket_prefetch some time before websocket_prefetch_connection. */
 void websocket_prefetch(const struct websocket *ws);
 void websocket_prefetch_connection(const struct websocket *ws);
-/* Returns the bytes that are queued but not yet sent. */
+/* Returns the number of bytes that are queued but not yet sent. */
 size_t websocket_unsent_bytes(const struct websocket *ws);
-/* Requests one call of the handler's `drained` when all queued bytes are sent. */
+/* Requests that the handler's `drained` is called once, when all queued bytes are sent. */
 void websocket_notify_when_all_is_sent(struct websocket *ws);
 /* Sends a close frame, waits at most 5 s for the peer's close frame, then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);

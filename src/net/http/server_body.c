@@ -1,8 +1,8 @@
 /* server_body.c - reads request bodies within the application's limits and the memory budget.
  *
- * A body that is short or already received is read at once. For any other body the
- * application first authenticates the sender (authorize_body), so that a request that fails by its
- * head alone uses no memory; the body then counts against the budget. */
+ * A body that is short or already received is read at once. Before any other body is read, the
+ * application authenticates the sender (authorize_body), so that a request that fails because of
+ * its head uses no memory. The body then counts against the budget. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -10,11 +10,15 @@
 #include "net/http/server_internal.h"
 
 enum {
-    MAX_UNAUTHORIZED_BODY = 4 * 1024, /* bodies up to this length are read without authentication */
-    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* for longer heads, every body needs authentication */
-    MAX_SKIPPED_BODY = 64 * 1024,      /* refused bodies up to this length are read and discarded */
-    BUDGET_STEP = 64 * 1024,           /* bytes reserved in the budget at a time */
-    /* Delimiters and part headers of a form do not count towards the limit for its contents. */
+    MAX_UNAUTHORIZED_BODY = 4 * 1024,  /* maximum length in bytes of bodies that are read without
+                                        * authentication */
+    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* if the head is longer than this, every body needs
+                                        * authentication */
+    MAX_SKIPPED_BODY = 64 * 1024, /* refused bodies up to this length are read and discarded, to
+                                   * reuse the connection */
+    BUDGET_STEP = 64 * 1024,      /* number of bytes that are reserved in the budget at a time */
+    /* Additional bytes for a form, because its delimiters and part headers do not count towards the
+     * limit for its contents. */
     FORM_OVERHEAD =
         (MULTIPART_MAX_PARTS + 1) * (MULTIPART_MAX_PART_HEAD + 2 * MULTIPART_MAX_BOUNDARY),
 };
@@ -28,7 +32,8 @@ bool request_body_skip(struct connection *c, struct http_server_request *call, b
 {
     const struct http_request *r = call->x.request;
 
-    /* Discard a short body, to reuse the connection; do not wait for a long body, but close. */
+    /* Discard a short body, so that the connection can be reused. Do not wait for a long body, but
+     * close the connection. */
     if (!keep_alive || r->chunked || r->length > MAX_SKIPPED_BODY || r->expect_continue) {
         c->linger = true;
         return false;
@@ -37,7 +42,7 @@ bool request_body_skip(struct connection *c, struct http_server_request *call, b
     return true;
 }
 
-/* Refuses a body whose announced length is too long, before any of it is read. */
+/* Refuses a body before it is read, because its announced length exceeds the limit. */
 static void refuse_too_long_request_body(struct connection *c, struct http_server_request *call)
 {
     bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
@@ -90,7 +95,7 @@ static void start_receiving_body(struct connection *c)
         return;
     }
     if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* the head counts, too, because it is stored with the body */
+                             0)) { /* reserve memory for the head, which is stored with the body */
         connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
@@ -132,7 +137,7 @@ size_t request_body_begin(struct connection *c, struct http_server_request *call
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        connection_dispatch_request(c, call); /* may respond to the request and free it */
+        connection_dispatch_request(c, call); /* may respond to the request and thereby free it */
         return used;
     }
     c->call = call;
@@ -143,7 +148,8 @@ size_t request_body_begin(struct connection *c, struct http_server_request *call
     }
     c->state = CONN_AUTHORIZING_BODY;
     c->timing = TIMING_NONE;
-    h->app.authorize_body(h->app.arg, &call->x); /* may respond to the request and free it */
+    h->app.authorize_body(h->app.arg, &call->x); /* may respond to the request and thereby free
+                                                  * it */
     return 0;
 }
 
@@ -159,7 +165,8 @@ void http_accept_body(struct http_exchange *x, uint64_t account)
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
     call->owner = (struct body_budget_owner){ x->address, account };
-    if (c->server_loop->current == c) { /* the code that handles the input of c continues */
+    if (c->server_loop->current == c) { /* if the input of c is being handled, the code that does so
+                                         * continues */
         start_receiving_body(c);
         return;
     }

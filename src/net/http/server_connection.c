@@ -87,7 +87,7 @@ void connection_close_when_sent(struct connection *c)
         return;
     send_tls_close_notify(c);
     /* Closing a socket with unread input sends a TCP reset, after which the peer may lose the error
-     * response. So only shut down writing. */
+     * response. So only shut down the sending direction. */
     if (c->linger && !c->ended)
         shut_down_writing(c);
     else
@@ -101,14 +101,15 @@ void on_connection_expired(struct deadline *d)
     connection_close(container_of(d, struct connection, deadline));
 }
 
-/* Returns the bytes received if the timeout limits reading, otherwise the bytes sent. */
+/* Returns the number of bytes received if the current timeout limits receiving, otherwise the
+ * number of bytes sent. */
 static uint64_t count_transferred_bytes(const struct connection *c)
 {
     return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent_bytes(c);
 }
 
-/* Ends a timeout interval. If the peer transferred enough bytes, starts another interval and
- * returns true. */
+/* Called when a timeout has expired. If the peer transferred enough bytes since it started,
+ * restarts it and returns true. */
 static bool renew_timeout_window(struct connection *c, struct deadline_list *list, uint64_t least)
 {
     uint64_t moved = count_transferred_bytes(c);
@@ -120,7 +121,8 @@ static bool renew_timeout_window(struct connection *c, struct deadline_list *lis
     return true;
 }
 
-/* Closes the connection if the peer read less than the minimum since the last timeout. */
+/* Closes the connection if the peer has read fewer bytes than the minimum since the timeout
+ * started. */
 void on_send_timeout(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
@@ -163,7 +165,7 @@ static void set_connection_timeout(struct connection *c)
     struct server_loop *h = c->server_loop;
     bool unsent = connection_unsent_bytes(c) > 0;
 
-    /* The closing handshake of a WebSocket has its own timeout, which is never extended. */
+    /* The closing handshake of a WebSocket has a timeout of its own, which is never extended. */
     if (c->state == CONN_LAST && c->upgraded)
         return;
     switch ((enum connection_state)c->state) {
@@ -218,7 +220,7 @@ static void on_queued_write_done(uv_write_t *request, int status)
         connection_resume_input(c);
 }
 
-/* Queues a copy of the pieces, except for their first `done` bytes. */
+/* Queues a copy of the pieces. Their first `done` bytes were already sent and are omitted. */
 static void queue_unsent_rest_of_pieces(struct connection *c, const struct str *pieces,
                                         size_t count, size_t done)
 {
@@ -336,8 +338,8 @@ void connection_send_queued(struct connection *c, struct str piece)
         reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
 
-/* Calls send() directly, because libuv's write also reads the kernel's file and inode structures,
- * which causes cache misses with thousands of sockets. */
+/* Calls send() directly, because libuv's write makes the kernel also read its file and inode
+ * structures, which causes cache misses with thousands of sockets. */
 static size_t try_send_to_socket_once(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -348,8 +350,8 @@ static size_t try_send_to_socket_once(const struct connection *c, int fd, struct
     return (size_t)n;
 }
 
-/* Sends encrypted bytes. TLS records must leave in order, so libuv queues the bytes that the kernel
- * does not accept. */
+/* Sends encrypted bytes. TLS records must be sent in order, so libuv queues the bytes that the
+ * kernel does not accept. */
 static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
 {
     struct buf *cipher = &c->server_loop->buffers.cipher;
@@ -403,8 +405,8 @@ void connection_end_output(struct connection *c, struct connection *before)
 /* --- receiving ------------------------------------------------------------------------ */
 
 /* Limits the time for reading per loop iteration, because thousands of sockets may be readable at
- * once, and one may carry hundreds of requests. Unread input stays in the kernel, and epoll reports
- * the socket again in the next iteration. */
+ * once, and the input of one may contain hundreds of requests. Unread input stays in the kernel,
+ * and epoll reports the socket again in the next iteration. */
 bool server_loop_read_time_is_used_up(struct server_loop *h)
 {
     int64_t now = clock_monotonic_ns();
@@ -455,7 +457,7 @@ void on_continue_postponed_input(struct loop_message *post)
     post_resume_reading_message(h);
 }
 
-/* Returns an empty buffer if the time for reading is up: libuv then reports UV_ENOBUFS. */
+/* If the time for reading is up, returns an empty buffer; libuv then reports UV_ENOBUFS. */
 static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
@@ -465,17 +467,19 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Unless a body is expected, read few bytes, because later requests may have to be stored. */
+    /* Unless a body is expected, read only a small amount, because requests after the first one may
+     * have to be stored. */
     *ret = uv_buf_init(c->server_loop->buffers.bytes,
                        c->state == CONN_BODY ? READ_BUFFER_BYTES : HEAD_READ_BYTES);
 }
 
-/* Handles EOF of the peer: its complete requests still get responses. */
+/* Handles the end of the peer's input: requests that arrived completely still get responses. */
 static void on_end_of_input(struct connection *c)
 {
     c->ended = true;
     if (c->state == CONN_HEAD && (connection_unsent_bytes(c) || c->later.next))
-        return; /* requests are still waiting; close_after_eof runs after the last response */
+        return; /* complete requests still wait for responses; close_after_eof runs after the last
+                 * response */
     if (c->state != CONN_HANDLING && c->state != CONN_AUTHORIZING_BODY && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);
@@ -502,8 +506,8 @@ static void decrypt_input(struct connection *c, const char *bytes, size_t n)
     if (h->buffers.cipher.n) {
         struct str reply = buf_as_str(&h->buffers.cipher);
 
-        /* TLS sends little after the handshake. If a peer triggers more output without reading it,
-         * close the connection, because the output would grow without limit. */
+        /* After the handshake, TLS itself sends little. If a peer triggers more TLS output without
+         * reading it, close the connection, because the output would grow without limit. */
         if (connection_unsent_bytes(c) > MAX_UNSENT_OUTPUT) {
             connection_close(c);
             return;
@@ -534,7 +538,8 @@ static void handle_received_bytes(struct connection *c, char *bytes, size_t n)
     }
 }
 
-/* Reads an optional PROXY protocol header at the start of a connection; the rest is input. */
+/* Reads an optional PROXY protocol header at the start of a connection. The bytes after it are
+ * handled as input. */
 static void read_proxy_preamble(struct connection *c, const char *bytes, size_t n)
 {
     struct ip_address client;

@@ -48,7 +48,7 @@ bool http_response_is_worth_compressing(struct str content_type, size_t length)
                                         str_starts_with(content_type, STR("text/")));
 }
 
-/* Appends the compressed body to out; returns false if it would not be smaller. */
+/* Appends the compressed body to out. Returns false if the compressed body would not be smaller. */
 static bool deflate_body(z_stream *z, struct str body, struct buf *out)
 {
     size_t room;

@@ -29,22 +29,29 @@
 #include "net/tls.h"
 
 enum {
-    READ_BUFFER_BYTES = 64 * 1024,     /* size of the read buffer of a loop */
-    HEAD_READ_BYTES = 16 * 1024,       /* part of the read buffer used while no body is expected */
+    READ_BUFFER_BYTES = 64 * 1024, /* size in bytes of a loop's read buffer */
+    HEAD_READ_BYTES = 16 * 1024,   /* number of bytes of the read buffer that are used while no body
+                                    * is expected */
     MAX_UNHANDLED_INPUT = 16 * 1024,   /* unhandled input at which reading pauses */
-    MAX_UNSENT_OUTPUT = 32 * 1024,     /* above this unsent output, no further request is read */
+    MAX_UNSENT_OUTPUT = 32 * 1024,     /* if more output than this is unsent, no further request is
+                                        * read */
     MAX_RETAINED_SCRATCH = 256 * 1024, /* larger buffers are freed after use */
-    MAX_COPIED_PAYLOAD = 16 * 1024,    /* longer payloads are sent without a copy */
+    MAX_COPIED_PAYLOAD = 16 * 1024,    /* payloads longer than this are sent without a copy */
     MAX_RETAINED_ARENAS = 64,
     READS_PER_CLOCK_CHECK = 4,        /* number of reads between two checks of the clock */
-    MAX_READING_NS = 8 * 1000 * 1000, /* limit per loop iteration for reading sockets, in ns */
-    ACCEPT_PAUSE_MS = 100, /* pause of accepting connections if no file descriptors are left */
+    MAX_READING_NS = 8 * 1000 * 1000, /* time limit per loop iteration for reading all sockets, in
+                                       * ns */
+    ACCEPT_PAUSE_MS = 100, /* pause before connections are accepted again if no file descriptors are
+                            * left, in ms */
     LINGER_MS = 1000,
     CLOSE_HANDSHAKE_MS = 5000,     /* timeout for the peer's close frame */
-    STOP_CLOSE_HANDSHAKE_MS = 200, /* timeout for the peer's close frame while the server stops */
+    STOP_CLOSE_HANDSHAKE_MS = 200, /* timeout for the peer's close frame while the server stops, in
+                                    * ms */
     CLOSED_PER_ITERATION = 256,    /* connections closed in one loop iteration */
-    MIN_BODY_RATE = 8 * 1024,      /* minimum rate of a body, bytes per second */
-    /* Minimum rate of a response; low, because kernels of slow peers accept bytes in bursts. */
+    MIN_BODY_RATE = 8 * 1024,      /* minimum rate at which a peer must send a body, in bytes per
+                                    * second */
+    /* Minimum rate of sending a response, bytes per second. Low, because kernels of slow peers
+     * accept bytes in bursts. */
     MIN_RESPONSE_RATE = 2 * 1024,
 };
 
@@ -57,35 +64,38 @@ struct listener_state {
     uv_poll_t listener;
     int listen_fd;
     bool listening;
-    struct deadline pause; /* pause after EMFILE, before connections are accepted again */
+    struct deadline pause; /* pause in accepting connections after EMFILE (too many open files) */
     uint64_t logged_at;    /* time of the last log line about failed accepts */
 };
 
 /* Limits how much one loop iteration reads, so that it also has time for sending. */
 struct read_time_budget {
-    unsigned reads;      /* number of reads in this iteration */
-    int64_t reads_until; /* end time of reading, in ns; 0 if not set yet; negative if time is up */
-    struct link postponed;                /* connections whose input waits for the next iteration */
+    unsigned reads;        /* number of reads in this iteration */
+    int64_t reads_until;   /* time at which reading ends in this iteration, in ns; 0 if not set yet;
+                            * negative if the time is up */
+    struct link postponed; /* connections whose stored input will be handled in the next
+                            * iteration */
     struct loop_message continue_message; /* message that resumes the postponed connections */
     bool continue_posted;                 /* whether continue_message was posted */
 };
 
 struct connection_timers {
     struct deadline_list *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
-    uint64_t least_read, least_sent; /* minimum bytes received and sent per timeout interval */
+    uint64_t least_read, least_sent; /* minimum number of bytes that a peer must send or read per
+                                      * timeout interval */
 };
 
 /* Buffers that all connections of a loop share. */
 struct server_io_buffers {
     struct buf out;           /* responses of the current connection */
     struct buf plain, cipher; /* decrypted input; TLS output */
-    struct buf pieces;        /* decoded chunks of bodies; bodies of error responses */
+    struct buf pieces;        /* decoded chunks of a body; or the body of an error response */
     char bytes[READ_BUFFER_BYTES];
 };
 
 /* Preformatted headers that all responses share. */
 struct common_headers {
-    bool dated;   /* whether the Date header was checked in this loop iteration */
+    bool dated;   /* whether the Date header is known to be up to date in this loop iteration */
     int64_t date; /* second for which `common` was formatted */
     char common[256];
     size_t common_n;
@@ -104,25 +114,26 @@ struct server_loop {
     bool proxy_protocol;
 
     struct listener_state accept;
-    size_t handles; /* open libuv handles: the listener and connections */
+    size_t handles; /* number of open libuv handles: the listener and the connections */
     bool stopping, reported;
     struct link connections;
-    struct link dirty; /* WebSockets with output to send at the end of the loop iteration */
+    struct link dirty; /* WebSockets that have output to send at the end of the loop iteration */
     struct loop_iteration_callback iteration_end;
     struct read_time_budget input;
     struct connection_timers timers;
     struct http_server_counters counters;
 
     size_t requests_in_progress; /* requests that have no response yet */
-    bool orphaned;               /* the server was freed; the last request frees this struct */
+    bool orphaned; /* the server was freed while requests ran; the last request frees this struct */
     struct arena *arenas[MAX_RETAINED_ARENAS];
     size_t arena_count;
 
     struct connection *current;  /* connection whose input is being handled */
-    struct http_request request; /* reused by the parser for each request */
+    struct http_request request; /* memory that the parser reuses for each request */
     struct common_headers head;
     struct gzip_state *gzip;
-    struct stored_handler *handlers; /* WebSocket handlers, one per distinct set of callbacks */
+    struct stored_handler *handlers; /* WebSocket handlers; connections with the same callbacks
+                                      * share one */
     char remote[ADDRESS_TEXT_SIZE];  /* result of the last websocket_remote_address */
     struct server_io_buffers buffers;
 };
@@ -139,28 +150,31 @@ struct http_server {
     bool draining, stopped;
 };
 
-/* A request with the server's own state; allocated in the request's arena. */
+/* A request, together with the server's own state for it. Allocated in the request's arena. */
 struct http_server_request {
     struct http_exchange x;
     struct server_loop *server_loop;
-    bool head, keep_alive, old; /* method is HEAD; connection stays open; client uses HTTP/1.0 */
+    bool head, keep_alive, old; /* the method is HEAD; the connection stays open after the response;
+                                 * the client uses HTTP/1.0 */
 
     /* The following members are used while the body is received. */
-    bool form, expects;         /* body is multipart; client expects 100 Continue */
+    bool form, expects;         /* the body is multipart; the client expects "100 Continue" */
     bool counts_against_budget; /* whether the body counts against the body budget */
     size_t max_parts;           /* limit for the contents of all parts of a form, in bytes */
     uint64_t max;               /* limit for the body, in bytes */
-    uint64_t left;              /* remaining bytes, if the length is known */
+    uint64_t left;              /* remaining bytes of the body, if its length is known */
     struct body_budget_owner owner;
-    size_t received, reserved; /* received bytes of head and body; bytes reserved in the budget */
+    size_t received, reserved; /* received bytes of head and body, and how many of them are reserved
+                                * in the budget */
     struct http_chunk_decoder chunks;
     struct buf data;
 };
 
 enum connection_state {
-    CONN_HEAD,             /* waiting for a request or the rest of its head */
-    CONN_AUTHORIZING_BODY, /* the application decides whether to accept the body (authorize_body) */
-    CONN_BODY,             /* waiting for the rest of a body */
+    CONN_HEAD,             /* waits for a request or for the rest of its head */
+    CONN_AUTHORIZING_BODY, /* waits until the application has decided whether to accept the body
+                            * (authorize_body) */
+    CONN_BODY,             /* waits for the rest of a body */
     CONN_HANDLING,         /* the application handles the request */
     CONN_FILE,             /* sends a file or a long text */
     CONN_WEBSOCKET,        /* the connection is a WebSocket */
@@ -171,55 +185,63 @@ enum connection_state {
 
 /* A connection that was upgraded to a WebSocket. */
 struct websocket {
-    /* Members used for sending come first, to share cache lines. */
+    /* The members that are used for sending come first, so that they share cache lines. */
     struct buf out;
     struct link dirty;
     bool open : 1;       /* whether the handshake was sent and `open` called */
     bool close_sent : 1; /* a close frame was sent; no more frames may follow */
-    bool ending : 1;     /* input is ignored; the connection closes at the end of the iteration */
-    bool cut : 1;        /* the peer reads too slowly and will be disconnected */
-    bool over : 1;       /* whether the handler's `closed` was called */
-    bool awaited : 1;    /* whether the handler's `drained` must be called */
-    uint16_t code;       /* close code of the peer, or 1006 */
-    uint16_t controls;   /* control frames in the current minute */
-    const struct websocket_handler *on; /* shared by sockets; its arg and max_unsent are not used */
-    void *data;                /* application data; before `open`, the argument for `open` */
-    struct ws_reader *reader;  /* decoder of an incomplete message; NULL if there is none */
-    struct pending_pong *pong; /* NULL if no pong is pending */
+    bool ending : 1;  /* input is ignored; the connection closes at the end of the loop iteration */
+    bool cut : 1;     /* the peer reads too slowly and will be disconnected */
+    bool over : 1;    /* whether the handler's `closed` was called */
+    bool awaited : 1; /* websocket_notify_when_all_is_sent was called, so the handler's `drained`
+                       * must be called */
+    uint16_t code;    /* close code that the peer has sent, or 1006 */
+    uint16_t controls;                  /* control frames in the current minute */
+    const struct websocket_handler *on; /* handler, shared by many sockets; its members arg and
+                                         * max_unsent are not used */
+    void *data; /* pointer for the application; before `open` was called, the argument for `open` */
+    struct ws_reader *reader;          /* decoder with an incomplete message; NULL if no message is
+                                        * incomplete */
+    struct pending_pong *pong;         /* NULL if no pong is pending */
     struct long_message *long_message; /* message that is being sent in pieces, or NULL */
     struct ip_address remote;          /* client address, as in struct http_exchange */
-    uint32_t minute; /* start of the minute that `controls` counts; loop's clock modulo 2^32 */
+    uint32_t minute; /* start of the minute in which `controls` counts; time of the loop's clock
+                      * modulo 2^32 */
 };
 
 enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
 
 struct connection {
     uv_tcp_t tcp;
-    /* Members used for sending come first, directly after those of libuv. */
+    /* The members that are used for sending come first, directly after those of libuv, so that they
+     * share cache lines. */
     struct server_loop *server_loop;
     struct tls_connection *tls;
     uint8_t state, timing;
-    bool sniffed : 1;  /* whether TLS or plain HTTP was detected */
+    bool sniffed : 1;  /* whether it was detected if the connection uses TLS or plain HTTP */
     bool paused : 1;   /* whether reading is paused */
     bool ended : 1;    /* whether the peer sent EOF */
-    bool linger : 1;   /* input may be unread; closing at once would send a TCP reset */
+    bool linger : 1;   /* unread input may arrive, so closing at once would send a TCP reset */
     bool trusted : 1;  /* the peer is a trusted proxy */
-    bool preamble : 1; /* whether a PROXY protocol header may follow */
+    bool preamble : 1; /* whether a PROXY protocol header may still arrive */
     bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct http_exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
     bool used : 1;     /* whether any request was received */
     struct link link;  /* in server_loop->connections */
-    struct link later; /* link in server_loop->input.postponed, if `in` has postponed input */
+    struct link later; /* link in server_loop->input.postponed while the input in `in` is
+                        * postponed */
     struct deadline deadline;
     struct buf in;         /* received bytes that are not handled yet */
-    uint64_t queued_bytes; /* bytes queued because the kernel did not accept them */
-    uint64_t mark;         /* bytes transferred when the current timeout interval started */
-    uint64_t address;      /* key of the client address, for rate limits */
+    uint64_t queued_bytes; /* number of bytes in libuv's queue, because the kernel did not accept
+                            * them yet */
+    uint64_t mark;    /* number of bytes transferred when the current timeout interval started */
+    uint64_t address; /* key of the client address (address_rate_limit_key), for rate limits */
     union {
         struct {                  /* members in use before an upgrade */
-            size_t checked_bytes; /* bytes of an incomplete head that were already searched */
-            uint64_t skip;        /* bytes of a rejected body still to skip */
-            uint64_t received;    /* body bytes received */
+            size_t checked_bytes; /* number of bytes of an incomplete head that were already
+                                   * searched for its end */
+            uint64_t skip;     /* number of bytes of a refused body that are still to be skipped */
+            uint64_t received; /* body bytes received */
             struct http_server_request *call;
             struct long_response *file;
             uint8_t remote_n;
@@ -249,7 +271,7 @@ static inline size_t connection_unsent_bytes(const struct connection *c)
 }
 
 bool server_loop_read_time_is_used_up(struct server_loop *h);
-/* Handles the remaining input c->in in the next loop iteration. */
+/* Makes the loop handle the remaining input (c->in) in its next iteration. */
 void connection_postpone_input(struct connection *c);
 void on_continue_postponed_input(struct loop_message *post);
 
@@ -261,11 +283,12 @@ static inline void connection_prefetch(const struct connection *c)
     __builtin_prefetch(&c->server_loop);
 }
 
-/* check_port_is_free fails if the port is in use. open_listening_socket opens a listening socket;
- * *ret_port is the actual port; returns -1 and logs on failure. (server_listen.c) */
+/* check_port_is_free fails if another process uses the port. open_listening_socket opens a
+ * listening socket and sets *ret_port to its port; on failure it returns -1 and logs the reason.
+ * (server_listen.c) */
 enum err check_port_is_free(const char *host, int port);
 int open_listening_socket(const char *host, int port, int *ret_port);
-/* Duplicates an inherited listening socket, from which all loops accept. */
+/* Duplicates an inherited listening socket, so that all loops can accept connections from it. */
 int share_listening_socket(int socket, int *ret_port);
 enum err server_loop_listen(struct server_loop *h, int fd);
 void server_loop_resume_accepting(struct deadline *d);
@@ -276,16 +299,16 @@ void server_loop_free(struct server_loop *h);
 void on_read_timeout(struct deadline *d);
 void on_send_timeout(struct deadline *d);
 void on_connection_expired(struct deadline *d);
-/* Call these two functions around code that may respond while no input is handled.
- * connection_begin_output makes c the current connection and returns the previous one.
- * connection_end_output sends the collected output and restores the previous one. */
+/* Call these two functions around code that may respond at a time when the connection's input is
+ * not being handled. connection_begin_output makes c the current connection and returns the
+ * previous one. connection_end_output sends the collected output and restores the previous one. */
 struct connection *connection_begin_output(struct connection *c);
 void connection_end_output(struct connection *c, struct connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
-/* Like connection_send, but always queues the bytes in libuv, so that libuv reports in a later loop
- * iteration that they were sent. */
+/* Like connection_send, but always queues the bytes in libuv, because libuv then reports in a later
+ * loop iteration that they were sent. */
 void connection_send_queued(struct connection *c, struct str piece);
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */
@@ -300,12 +323,12 @@ void connection_set_remote_address(struct connection *c, const struct ip_address
 void connection_append_local_host(const struct connection *c, struct buf *out);
 
 void connection_handle_input(struct connection *c, char *bytes, size_t n);
-/* Handles stored input, which could not be handled when it arrived. */
+/* Handles input that was stored because it could not be handled when it arrived. */
 void connection_resume_input(struct connection *c);
-/* Sends an error response generated by the server and closes the connection. */
+/* Sends an error response of the server itself and closes the connection. */
 void connection_refuse_request(struct connection *c, int status, struct str headers);
-/* Notifies the application that the server refused a request. call is NULL if the head was
- * malformed; `bytes` is the start of the head. */
+/* Notifies the application that the server refused a request. If the head was malformed, call is
+ * NULL. `bytes` is the start of the head. */
 void report_refused_request(const struct connection *c, const struct http_server_request *call,
                             int status, struct str bytes);
 /* Passes the request to the application, which may free the request: do not use it afterwards. */
@@ -313,13 +336,13 @@ void connection_dispatch_request(struct connection *c, struct http_server_reques
 
 size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest);
 size_t request_body_read(struct connection *c, struct str bytes);
-/* Skips the body of a request that is refused before its body was read. Returns whether the
- * connection can be reused. */
+/* Skips the body of a request that was refused before its body was read. Returns whether the
+ * connection can be used for further requests. */
 bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive);
 
 struct http_server_request *http_server_request_new(struct server_loop *h);
 void http_server_request_free(struct http_server_request *call);
-/* Properties of the request that determine how its response is encoded. */
+/* Properties of a request that determine how its response is encoded. */
 struct response_context {
     struct str accept_encoding;
     bool head, keep_alive, old;
@@ -333,12 +356,12 @@ void append_response_head(struct server_loop *h, const struct response_context *
 void http_server_request_finish(struct connection *c, struct http_server_request *call,
                                 bool keep_alive);
 
-/* Sends as much of the response as the peer accepts; returns true when all is sent.
+/* Sends as much of the response as the peer accepts; returns true when the whole response was sent.
  * (server_long_response.c) */
 bool long_response_send_more(struct connection *c);
 void long_response_close(struct connection *c);
 
-/* Compresses a body; returns false if the result would not be smaller. (server_gzip.c) */
+/* Compresses a body. Returns false if the compressed body would not be smaller. (server_gzip.c) */
 bool compress_response_body(struct server_loop *h, struct str body, struct str *ret);
 void gzip_state_free(struct gzip_state *g);
 

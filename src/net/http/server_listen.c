@@ -51,9 +51,9 @@ static int open_bound_socket(const char *host, int port, bool shared)
     return fd;
 }
 
-/* Fails if another process uses the port. With SO_REUSEPORT, bind would succeed if that process has
- * the same user, and both servers would get some of the connections. So this socket has no such
- * option. */
+/* Fails if another process uses the port: binds a socket without SO_REUSEPORT. With SO_REUSEPORT,
+ * bind would succeed if the other process has the same user, and each server would get some of the
+ * connections. */
 enum err check_port_is_free(const char *host, int port)
 {
     int fd = open_bound_socket(host, port, false);
@@ -80,7 +80,7 @@ int open_listening_socket(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit TCP_NODELAY from the listening socket. */
+    /* Set it on the listening socket, because accepted sockets inherit TCP_NODELAY. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = local_port_of_socket(fd);
     return fd;
@@ -151,8 +151,8 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     struct connection *c = mem_new(sizeof *c);
 
     c->server_loop = h;
-    /* The buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading pauses
-     * when that many bytes are stored. */
+    /* This buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading
+     * pauses when that many bytes are stored. */
     buf_init(&c->in, 4 * READ_BUFFER_BYTES);
     uv_tcp_init(loop_get_uv_loop(h->loop), &c->tcp);
     h->handles++;
@@ -203,7 +203,8 @@ static void on_listener_ready(uv_poll_t *listener, int status, int events)
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* other errors: the new connection is already closed, or a signal interrupted accept */
+        } /* other errors need no action: the new connection is already closed, or a signal
+           * interrupted accept */
     }
 }
 

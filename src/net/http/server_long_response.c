@@ -9,13 +9,13 @@
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE_BYTES = 16 * 1024, /* maximum number of bytes in memory for a slow peer */
+    PIECE_BYTES = 16 * 1024, /* maximum number of bytes in memory for a peer that reads slowly */
     MAX_BYTES_PER_CALL = 256 * 1024,
     MAX_BYTES_PER_ITERATION = 1024 * 1024, /* bytes per loop iteration, for fairness */
 };
 
 struct long_response {
-    int fd;           /* file to send; -1 if the response is a text */
+    int fd;           /* descriptor of the file to send; -1 if the response is a text */
     struct str text;  /* the part of the text that is not sent yet */
     struct buf owned; /* buffer that owns the text; empty if the text is static or shared */
     struct shared_text *shared; /* shared text that owns the text, or NULL */
@@ -44,8 +44,8 @@ static void count_sent_bytes(struct connection *c, struct long_response *f, size
     stat_counter_add(&c->server_loop->counters.bytes_out, n);
 }
 
-/* Sends the headers and the start of the text in one system call, so that the peer does not wake up
- * for the headers alone. Unsent headers stay in buffers.out. */
+/* Sends the headers and the start of the text in one system call, so that the peer is not woken for
+ * the headers alone. Unsent headers stay in buffers.out. */
 static void send_head_and_text_start(struct connection *c, struct long_response *f)
 {
     struct server_loop *h = c->server_loop;
@@ -89,8 +89,8 @@ static bool send_body_without_copy(struct connection *c, struct long_response *f
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINVAL || errno == EINTR));
 }
 
-/* Sends one piece through libuv, which calls back when a full socket is writable again. If `queued`
- * is set, libuv always calls back, in the next loop iteration. */
+/* Sends one piece through libuv. If the socket is full, libuv calls back when it is writable again.
+ * If `queued` is set, libuv always calls back, in the next loop iteration. */
 static bool send_next_body_piece(struct connection *c, struct long_response *f, bool queued)
 {
     char piece[PIECE_BYTES];
@@ -129,7 +129,8 @@ bool long_response_send_more(struct connection *c)
                 break;
             continue;
         }
-        /* The head with the full length was already sent, so the connection must be closed. */
+        /* The rest of the file cannot be read, and the headers with the full length were already
+         * sent, so close the connection. */
         log_warn(
             "server: cannot read the rest of a file that is being sent; closing the connection");
         connection_close(c);
@@ -142,7 +143,7 @@ bool long_response_send_more(struct connection *c)
     return true;
 }
 
-/* Starts to send the body and frees the request. */
+/* Starts to send the body, and frees the request, which is not needed any more. */
 static void begin_long_response(struct connection *c, struct http_server_request *call,
                                 struct long_response f)
 {
@@ -159,8 +160,8 @@ static void begin_long_response(struct connection *c, struct http_server_request
     http_server_request_free(call);
 }
 
-/* Appends the headers and starts the body. If the connection's input is being handled, the function
- * that handles the input sends the output. */
+/* Appends the headers and starts the body. If the connection's input is being handled, the output
+ * is sent by the function that handles the input. */
 static void respond_with_long_body(struct http_server_request *call,
                                    const struct response_head *head, struct long_response f)
 {

@@ -1,7 +1,7 @@
 /* server_request.c - parses input into requests.
  *
- * A request that arrives complete is copied once, from the loop's buffer to its arena. Only
- * incomplete input is stored with the connection. */
+ * A request that arrives complete is copied once, from the loop's buffer to the request's arena.
+ * Only incomplete input is stored with the connection. */
 #include <assert.h>
 #include <string.h>
 
@@ -55,12 +55,12 @@ static void refuse_malformed_head(struct connection *c, int status, struct str b
     respond_error_and_close(c, status, STR(""));
 }
 
-/* Checks an incomplete head, whose start may already be invalid or too long. Checks only the first
- * time, at line ends and after every 1 KiB, because a check after each of many tiny pieces would
- * take quadratic time. */
+/* Checks an incomplete head, because its start may already be invalid or too long. Checks it when
+ * its first bytes arrive, at line ends and after every 1 KiB: a check after each of many tiny
+ * pieces would take quadratic time. */
 static size_t check_incomplete_head(struct connection *c, struct str bytes)
 {
-    assert(bytes.p); /* the caller has received at least one byte */
+    assert(bytes.p); /* only called when at least one byte was received */
     bool line_ended = bytes.p[bytes.n - 1] == '\n';
 
     if (c->checked_bytes && !line_ended && bytes.n < c->checked_bytes + HEAD_RECHECK_BYTES)
@@ -74,10 +74,12 @@ static size_t check_incomplete_head(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
+/* Finds the end of the head by searching for CR; memmem is not used because its setup costs
+ * more. */
 static size_t find_head_length(struct connection *c, struct str bytes)
 {
-    /* The first bytes of the CRLF CRLF that ends the head may have been searched before. */
+    /* Start three bytes before the unsearched ones, because these may belong to the CRLF CRLF that
+     * ends the head. */
     const char *p = bytes.p + (c->checked_bytes > 3 ? c->checked_bytes - 3 : 0);
     const char *end = bytes.p + bytes.n;
 
@@ -89,7 +91,7 @@ static size_t find_head_length(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Copies a request without unused entries of the header array. */
+/* Copies a parsed request, but not the unused elements of its header array. */
 static struct http_request *copy_connection_send_request(struct arena *a,
                                                          const struct http_request *r)
 {
@@ -109,7 +111,8 @@ void connection_dispatch_request(struct connection *c, struct http_server_reques
     h->app.request(h->app.arg, &call->x);
 }
 
-/* Determines the client's address; behind a trusted proxy, by the proxy's headers. */
+/* Determines the client's address. If the peer is a trusted proxy, the address is in the proxy's
+ * headers. */
 static void determine_client_address(const struct connection *c, struct http_server_request *call)
 {
     struct http_exchange *x = &call->x;
@@ -134,7 +137,7 @@ static void determine_client_address(const struct connection *c, struct http_ser
     }
 }
 
-/* Creates the request for a head of n bytes; returns NULL if it was refused. */
+/* Creates the request for a head of n bytes. If the request was refused, returns NULL. */
 static struct http_server_request *parse_request_head(struct connection *c, const char *bytes,
                                                       size_t n)
 {
@@ -222,7 +225,8 @@ static size_t handle_input_bytes(struct connection *c, struct str bytes)
     return used;
 }
 
-/* After EOF, closes the connection once all requests have got their responses. */
+/* After the end of the peer's input, closes the connection when all requests have got their
+ * responses. */
 static void close_after_eof(struct connection *c)
 {
     if (c->later.next)
@@ -230,7 +234,7 @@ static void close_after_eof(struct connection *c)
     if (c->ended && c->state == CONN_HEAD && connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT)
         c->state = CONN_LAST;
     else if (c->ended && c->state == CONN_BODY)
-        connection_close(c); /* the rest of the body will not arrive */
+        connection_close(c); /* close now, because the rest of the body will not arrive */
 }
 
 static void handle_stored_input(struct connection *c)
@@ -243,8 +247,8 @@ static void handle_stored_input(struct connection *c)
         buf_drop_first_bytes(&c->in, used);
 }
 
-/* Returns true if reading must pause because input cannot be handled yet; never while a head is
- * incomplete. */
+/* Returns true if reading must pause because input cannot be handled yet. Returns false while a
+ * head is incomplete. */
 static bool must_pause_reading(const struct connection *c)
 {
     bool head = c->state == CONN_HEAD && c->checked_bytes &&

@@ -90,7 +90,7 @@ bool http_status_has_body(int status)
     return status != 204 && status != 304;
 }
 
-enum { FIXED_HEADER_BYTES = 256 }; /* upper limit for all fixed header text */
+enum { FIXED_HEADER_BYTES = 256 }; /* upper limit in bytes for all fixed header text */
 
 void append_response_head(struct server_loop *h, const struct response_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
@@ -178,7 +178,7 @@ void http_server_request_finish(struct connection *c, struct http_server_request
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* If the connection closes while pipelined input is unread, TCP sends a reset, and the
+        /* If pipelined input is unread when the connection closes, TCP sends a reset, and the
          * client may not read the response. */
         if (!keep_alive && c->in.n)
             c->linger = true;
@@ -200,7 +200,8 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     if (c->state == CONN_AUTHORIZING_BODY)
         keep = request_body_skip(c, call, keep);
     struct response_context to = { x->request->accept_encoding, call->head, keep, call->old };
-    if (c->server_loop->current == c) { /* the code that handles the input of c sends the output */
+    if (c->server_loop->current == c) { /* if the input of c is being handled, the code that does so
+                                         * sends the output */
         append_response(c, &to, head, body);
         http_server_request_finish(c, call, keep);
         return;
@@ -208,7 +209,8 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     struct connection *before = connection_begin_output(c);
     append_response(c, &to, head, body);
     http_server_request_finish(c, call, keep);
-    /* Handles requests that arrived meanwhile, then sends this response and theirs in one write. */
+    /* Handle requests that arrived meanwhile, then send this response and their responses in one
+     * write. */
     connection_resume_input(c);
     c->server_loop->current = before;
 }

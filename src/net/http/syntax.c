@@ -54,8 +54,8 @@ static struct str parse_token(struct str *s)
     return token;
 }
 
-/* Parses an unquoted value. Accepts more than tokens, because clients send names such as files[0]
- * and boundaries with '=' without quotes. */
+/* Parses an unquoted value. Accepts more characters than RFC 9110 allows in a token, because
+ * clients send names such as files[0] and boundaries with '=' without quotes. */
 static struct str parse_unquoted_value(struct str *s)
 {
     size_t n = 0;

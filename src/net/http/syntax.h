@@ -21,8 +21,8 @@ static inline bool octet_is_in_class(char c, int kind)
     return octet_classes[(unsigned char)c] & kind;
 }
 
-/* Returns the first byte that is not in the class, or end. The loop is unrolled, because the
- * parsers spend most of their time in it. */
+/* Returns a pointer to the first byte that is not in the class `kind`, or end. The loop is
+ * unrolled, because the parsers spend most of their time in it. */
 static inline const char *skip_octets(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
@@ -40,7 +40,7 @@ static inline const char *skip_octets(const char *p, const char *end, int kind)
     return p;
 }
 
-/* Returns true if all bytes are in the class. Also returns true for an empty text. */
+/* Returns true if all bytes of s are in the class `kind`, or s is empty. */
 static inline bool all_octets_in_class(struct str s, int kind)
 {
     return skip_octets(s.p, s.p + s.n, kind) == s.p + s.n;
@@ -50,12 +50,12 @@ int hex_digit_to_int(char c);
 
 /* A parameter "; name=value" of a header value. */
 struct header_parameter {
-    struct str name, value; /* value has no quotes; escapes are not decoded */
+    struct str name, value; /* value without the quotes; escapes are not decoded */
     bool quoted;
 };
 
-/* Parses the next parameter of *rest, which starts with ';' or is empty, and removes it from *rest.
- * Returns 1, or 0 at the end, or -1 if the parameter is malformed. */
+/* Parses the next parameter of *rest and removes it from *rest, which must start with ';' or be
+ * empty. Returns 1, or 0 at the end, or -1 if the parameter is malformed. */
 int parse_next_header_parameter(struct str *rest, struct header_parameter *ret);
 
 #endif

@@ -7,12 +7,14 @@
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE_BYTES = 128 * 1024,         /* maximum bytes of a long message per write */
-    MAX_SENDING_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration */
+    PIECE_BYTES = 128 * 1024, /* maximum number of bytes of a long message that are sent with one
+                               * write */
+    MAX_SENDING_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration, in ns */
     SOCKETS_PER_CLOCK_CHECK = 8,      /* number of sockets between two checks of the clock */
     CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_unsent */
-    MAX_UNSENT_FOR_PONG = 4 * 1024, /* unsent bytes above which only the newest ping gets a pong */
-    MAX_CONTROLS_PER_MINUTE = 600,  /* limit of pings and pongs per peer */
+    MAX_UNSENT_FOR_PONG = 4 * 1024, /* if more bytes than this are unsent, only the newest ping gets
+                                     * a pong */
+    MAX_CONTROLS_PER_MINUTE = 600,  /* maximum number of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
 };
 
@@ -22,7 +24,8 @@ struct pending_pong {
     char payload[WS_MAX_CONTROL];
 };
 
-/* A message that is sent in pieces as the peer reads it; later frames are queued in `after`. */
+/* A message that is sent in pieces as the peer reads it. Frames that are sent later are queued in
+ * `after`. */
 struct long_message {
     struct buf bytes, after;
     size_t at;
@@ -91,7 +94,8 @@ static struct buf *buffer_for_next_frame(struct websocket *ws)
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* Returns true if n more bytes may be queued. If not, the peer is too slow: it is disconnected. */
+/* Returns true if n more bytes may be queued. If they would exceed the limit, the peer reads too
+ * slowly and is disconnected. */
 static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -149,7 +153,7 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     ws->long_message = m;
 }
 
-/* Returns true if nothing is queued and sending is allowed. */
+/* Returns true if nothing is queued and sending is allowed, so that a frame can be sent at once. */
 static bool can_send_at_once(const struct websocket *ws)
 {
     return !ws->out.n && !ws->long_message && !ws->close_sent && !ws->ending && !ws->cut &&
@@ -165,7 +169,8 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         buf_add_str(buffer_for_next_frame(ws), str_skip_bytes(frame, n));
 }
 
-/* Sends as much as the socket accepts. The rest is sent at the end of the loop iteration. */
+/* Sends as many queued bytes as the socket accepts. The rest is sent at the end of the loop
+ * iteration. */
 void websocket_flush(struct websocket *ws)
 {
     size_t n = connection_try_send(websocket_get_connection(ws), buf_as_str(&ws->out));
@@ -198,7 +203,7 @@ void websocket_notify_when_all_is_sent(struct websocket *ws)
 }
 
 /* Calls the handler's `drained` if all output was sent. Output of the callback is sent in the same
- * iteration. */
+ * loop iteration. */
 static void call_drained_if_all_sent(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_get_connection(ws)))
@@ -209,7 +214,7 @@ static void call_drained_if_all_sent(struct websocket *ws)
     ws->on->drained(ws);
 }
 
-/* Replies to a ping. Stores only the newest ping if the peer sends pings but does not read. */
+/* Replies to a ping. If the peer sends pings but does not read, stores only the newest ping. */
 static void reply_to_ping(struct websocket *ws, struct str payload)
 {
     if (websocket_unsent_bytes(ws) <= MAX_UNSENT_FOR_PONG) {
@@ -233,7 +238,8 @@ static void send_pending_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Counts a control frame. Returns true for up to 600 per minute; no client needs more. */
+/* Counts a control frame. Returns false after 600 control frames in a minute; no client needs
+ * more. */
 static bool count_and_limit_control_frame(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_get_loop(ws)));
@@ -269,7 +275,8 @@ static void send_handshake(struct connection *c, const char *accept)
 {
     struct buf *out = &c->server_loop->buffers.out;
 
-    /* Send the handshake alone: some clients lose frames that arrive together with it. */
+    /* Send the response to the handshake alone, because some clients lose frames that arrive
+     * together with it. */
     connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
@@ -441,7 +448,8 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     }
 }
 
-/* Postpones remaining messages to the next loop iteration when the time for reading is up. */
+/* Called when the time for reading is up: postpones the remaining messages to the next loop
+ * iteration. */
 static void postpone_messages_to_next_iteration(struct connection *c, const char *bytes, size_t n)
 {
     buf_add(&c->in, bytes, n);
@@ -488,7 +496,7 @@ static void read_websocket_frames(struct connection *c, struct ws_reader *r, cha
     }
 }
 
-/* Stores the decoder only while a message or frame is incomplete. */
+/* Stores the decoder if a message or frame is incomplete; otherwise frees it. */
 static void store_reader_if_incomplete(struct websocket *ws, struct ws_reader *r)
 {
     bool rests = ws_reader_release_message(r);
@@ -520,7 +528,8 @@ void websocket_handle_input(struct connection *c, char *bytes, size_t n)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* Called when the kernel has accepted all output; opens the websocket after the handshake. */
+/* Called when the kernel has accepted all output. After the handshake was sent, calls the handler's
+ * `open`. */
 void on_websocket_output_sent(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
@@ -568,7 +577,8 @@ static void send_next_message_piece(struct websocket *ws)
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* Send frames that follow the last piece, even if the kernel has not accepted all of it. */
+    /* Send the frames that follow the last piece of a long message, even if the kernel has not yet
+     * accepted all of the piece. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent_bytes(c)))
         queue_websocket_for_iteration_end(ws);
 }
@@ -592,11 +602,13 @@ static void end_websocket_iteration(struct websocket *ws)
     }
     send_next_message_piece(ws);
     if (c->state == CONN_WEBSOCKET) {
-        /* If the kernel accepted all bytes at once, no callback reports that they were sent. */
+        /* If the kernel accepted all bytes at once, no callback reports that they were sent, so
+         * send a pending pong here. */
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
-    /* The close frame is queued behind the long message, so finish that message first. */
+    /* The close frame is queued behind the long message, so close only after the long message was
+     * sent. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_call_closed_handler(c);
         connection_close_when_sent(c);
@@ -619,8 +631,8 @@ static void wake_for_next_iteration(struct server_loop *h)
     loop_post_message(h->loop, post);
 }
 
-/* Sends the output of all sockets with queued output, at the end of a loop iteration. The time is
- * limited, because there may be thousands of sockets. */
+/* Sends the output of all WebSockets with queued output, at the end of a loop iteration. The time
+ * for this is limited, because there may be thousands of them. */
 void websockets_send_queued_output(struct server_loop *h)
 {
     int64_t began = links_are_empty(&h->dirty) ? 0 : clock_monotonic_ns();

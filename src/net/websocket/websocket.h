@@ -26,16 +26,17 @@ enum ws_opcode {
 
 enum {
     WS_MAX_CONTROL = 125,
-    WS_MAX_HEAD = 10,        /* maximum length of the header of a frame that the server sends */
-    WS_MAX_CLIENT_HEAD = 14, /* maximum length of a header with a mask */
-    WS_NO_CODE = 1005,       /* close code that stands for a close frame without a code */
+    WS_MAX_HEAD = 10, /* maximum length in bytes of the header of a frame that the server sends */
+    WS_MAX_CLIENT_HEAD = 14, /* maximum length in bytes of the header of a frame from a client,
+                              * which has a mask */
+    WS_NO_CODE = 1005,       /* close code that stands for a close frame that contains no code */
 };
 
 /* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. If it is invalid,
  * returns false and sets *ret_status to 400, 426 (version) or 500. */
 bool ws_check_handshake(const struct http_request *r, char accept[29], int *ret_status);
 
-/* A message of which only a part has arrived. */
+/* A message that has arrived only in part. */
 struct ws_partial_message {
     struct buf message; /* payload of the message so far */
     struct buf control; /* payload of a control frame that arrived between fragments */
@@ -44,14 +45,16 @@ struct ws_partial_message {
 struct ws_reader {
     struct ws_partial_message *pieces; /* incomplete message; usually NULL */
     size_t max;                        /* maximum message size, in bytes */
-    uint64_t left;                     /* remaining payload bytes of the current frame */
-    uint32_t utf8;                     /* state of the UTF-8 validation; 0 between characters */
-    unsigned char head[WS_MAX_CLIENT_HEAD]; /* received header bytes of the current frame */
+    uint64_t left; /* number of payload bytes of the current frame that have not arrived yet */
+    uint32_t utf8; /* state of the UTF-8 validation of a text message; 0 between characters */
+    unsigned char head[WS_MAX_CLIENT_HEAD]; /* header bytes of the current frame that have
+                                             * arrived */
     unsigned char head_n;
-    unsigned char phase;  /* index into the mask for the next payload byte */
-    unsigned char opcode; /* opcode of the fragmented message, or 0 */
+    unsigned char phase;  /* index into the mask for the next byte of the payload */
+    unsigned char opcode; /* opcode of the fragmented message of which more fragments are expected,
+                           * or 0 */
     bool in_payload;      /* whether the frame header is complete */
-    bool closed;          /* whether a close frame or an error occurred */
+    bool closed;          /* whether a close frame was received or an error occurred */
 };
 
 void ws_reader_init(struct ws_reader *r, size_t max_message);
@@ -59,9 +62,9 @@ void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str
-        payload; /* valid until the next ws_reader_decode_bytes; for WS_CLOSE, the close reason */
-    int close_code; /* for WS_CLOSE, the peer's code, or WS_NO_CODE */
+    struct str payload;    /* valid until the next ws_reader_decode_bytes; for WS_CLOSE, the close
+                            * reason of the    peer */
+    int close_code;        /* for WS_CLOSE, the peer's close code, or WS_NO_CODE */
 };
 
 /* Decodes bytes in place and returns how many were used. Sets *ret_found if a message is complete;
@@ -71,13 +74,14 @@ struct ws_message {
 long ws_reader_decode_bytes(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret,
                             bool *ret_found);
 
-/* Frees the last message. Returns true if the reader is in its initial state, so that the caller
- * may free it. */
+/* Frees the last message. Returns true if the reader stores nothing, so that the caller may free
+ * it. */
 bool ws_reader_release_message(struct ws_reader *r);
 
-/* Writes the header of an unfragmented, unmasked frame; returns its length. */
+/* Writes the header of a frame that is neither fragmented nor masked. Returns the header's
+ * length. */
 size_t ws_encode_frame_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);
-/* Appends a whole frame; appends nothing if it does not fit. */
+/* Appends a whole frame. If the frame does not fit into the buffer, appends nothing. */
 void ws_append_frame(struct buf *out, enum ws_opcode opcode, struct str payload);
 /* Appends a close frame; a long reason is truncated between characters. With WS_NO_CODE, the frame
  * has no payload. */

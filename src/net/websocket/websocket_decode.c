@@ -30,7 +30,8 @@ static struct ws_partial_message *get_or_create_partial_message(struct ws_reader
     return r->pieces;
 }
 
-/* Unmasks payload. The mask is at the end of the frame header; r->phase is the index into it. */
+/* Unmasks payload. The mask is at the end of the frame header; r->phase is the index of the next
+ * byte in the mask. */
 static void unmask_payload(struct ws_reader *r, char *p, size_t n)
 {
     const unsigned char *key = r->head + r->head_n - 4;
@@ -51,14 +52,15 @@ static void unmask_payload(struct ws_reader *r, char *p, size_t n)
     r->phase = (unsigned char)((r->phase + n) & 3);
 }
 
-/* Returns the UTF-8 state inside a character: the number of bytes that follow, and the valid range
- * of the next byte, which is narrower after some first bytes. */
+/* Returns the state of UTF-8 validation inside a character: the number of bytes that follow, and
+ * the valid range of the next byte. The range is narrower after some first bytes. */
 static uint32_t utf8_continuation_state(uint32_t count, uint32_t least, uint32_t most)
 {
     return count | least << 8 | most << 16;
 }
 
-/* Returns the state after the first byte of a character; UINT32_MAX if b cannot start one. */
+/* Returns the UTF-8 state after the first byte of a character; UINT32_MAX if no character can start
+ * with b. */
 static uint32_t utf8_state_after_first_byte(unsigned char b)
 {
     if (b < 0x80)
@@ -73,7 +75,7 @@ static uint32_t utf8_state_after_first_byte(unsigned char b)
     return utf8_continuation_state(3, b == 0xf0 ? 0x90 : 0x80, b == 0xf4 ? 0x8f : 0xbf);
 }
 
-/* Validates more UTF-8 text; returns false at the first invalid byte. */
+/* Validates the next bytes of a UTF-8 text; returns false at the first invalid byte. */
 static bool utf8_validate_more(uint32_t *state, const char *p, size_t n)
 {
     uint32_t s = *state;
@@ -107,7 +109,7 @@ static bool is_control_frame(const struct ws_reader *r)
     return r->head[0] & 8;
 }
 
-/* Returns the length of the frame header; 2 while it is not known yet. */
+/* Returns the length of the frame header; 2 while too few bytes have arrived to know it. */
 static size_t frame_head_length(const struct ws_reader *r)
 {
     if (r->head_n < 2)
@@ -128,7 +130,8 @@ static int check_frame_head_start(const struct ws_reader *r)
         return opcode > WS_PONG || !fin || length > WS_MAX_CONTROL ? -1002 : 0;
     if (opcode > WS_BINARY)
         return -1002;
-    /* Continuation frames are valid only inside a fragmented message, other data frames outside. */
+    /* Continuation frames are valid only inside a fragmented message; other data frames are valid
+     * only outside of one. */
     return (opcode == WS_CONTINUE) == (r->opcode != 0) ? 0 : -1002;
 }
 
@@ -139,7 +142,7 @@ static int check_frame_length(struct ws_reader *r)
 
     for (size_t i = 0; i < bytes; i++)
         length = length << 8 | r->head[2 + i];
-    /* A length must have its shortest form and at most 63 bits. */
+    /* The length must be encoded in its shortest form and have at most 63 bits. */
     if ((bytes == 2 && length < 126) || (bytes == 8 && (length < 65536 || length > INT64_MAX)))
         return -1002;
     if (!is_control_frame(r) && length > r->max - (r->pieces ? r->pieces->message.n : 0))
@@ -157,7 +160,7 @@ static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, siz
             return 0;
         r->head[r->head_n++] = (unsigned char)bytes[(*used)++];
         int code = r->head_n == 2 ? check_frame_head_start(r) : 0;
-        /* Check the length now, before the mask and the payload have arrived. */
+        /* Check the payload length now, although the mask and the payload have not arrived yet. */
         if (!code && r->head_n >= 2 && r->head_n == frame_head_length(r) - 4)
             code = check_frame_length(r);
         if (code)
@@ -207,7 +210,7 @@ static int finish_frame_or_message(struct ws_reader *r, struct str payload, stru
     return ret->opcode == WS_TEXT && r->utf8 != 0 ? -1007 : 0;
 }
 
-/* Returns true if earlier bytes of the current message or control frame are stored. */
+/* Returns true if bytes of the current message or control frame were stored earlier. */
 static bool has_stored_message_bytes(const struct ws_reader *r)
 {
     const struct ws_partial_message *p = r->pieces;

@@ -8,7 +8,8 @@
 
 enum { KEY_BYTES = 16, KEY_TEXT_LENGTH = 24 };
 
-/* Finds a header that must occur exactly once; returns false otherwise. */
+/* Finds a header that must occur exactly once. Returns false if it is missing or occurs more than
+ * once. */
 static bool find_single_header(const struct http_request *r, struct str name, struct str *ret)
 {
     int found = 0;
@@ -26,7 +27,8 @@ static bool websocket_key_is_valid(struct str key)
 {
     unsigned char nonce[KEY_BYTES];
 
-    /* 24 characters decode to 16-18 bytes; more than 16 do not fit into nonce. */
+    /* A key of 24 base64 characters decodes to 16-18 bytes. If it has more than 16 bytes, decoding
+     * fails, because they do not fit into nonce. */
     return key.n == KEY_TEXT_LENGTH &&
            sodium_base642bin(nonce, sizeof nonce, key.p, key.n, NULL, NULL, NULL,
                              sodium_base64_VARIANT_ORIGINAL) == 0;
@@ -106,7 +108,7 @@ void ws_append_close_frame(struct buf *out, int code, struct str reason)
         ws_append_frame(out, WS_CLOSE, STR(""));
         return;
     }
-    /* The reason must not be cut inside a UTF-8 character. */
+    /* Do not truncate the close reason inside a UTF-8 character. */
     while (n && n < reason.n && ((unsigned char)reason.p[n] & 0xc0) == 0x80)
         n--;
     payload[0] = (char)(code >> 8);

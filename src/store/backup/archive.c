@@ -182,8 +182,9 @@ enum err backup_archive_begin_file(struct backup_archive *a, const char *name, i
     return OK;
 }
 
-/* Computes the checksum of the bytes that the caller wrote into the archive. They are mostly in the
- * page cache; pauses after each buffer leave CPU time to the server. */
+/* Computes the checksum of the bytes that the caller wrote into the archive. Pauses after each
+ * buffer, to leave CPU time to the server; the disk is rarely the limit, because most of the bytes
+ * are in the page cache. */
 static enum err add_reserved_bytes_to_checksum(struct backup_archive *a,
                                                crypto_generichash_state *sum)
 {
@@ -222,7 +223,7 @@ enum err backup_archive_finish(struct backup_archive *a)
     checksum_to_hex(&a->lines, text);
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = write_archive_bytes(a, line, strlen(line));
-    /* fsync of a pipe fails with EINVAL, which is no error. */
+    /* fsync of a pipe fails with EINVAL; that is no error. */
     if (!e && (fflush(a->f) != 0 ||
                (!copies_skip_pauses_and_syncs() && fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = log_io_error(a, "write");

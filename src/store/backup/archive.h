@@ -29,7 +29,8 @@ struct backup_archive {
     int64_t damaged;                 /* number of "damaged" lines so far */
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* BLAKE2b-256 of the last file, in hex */
     int64_t unwritten;               /* bytes written since the last flush to the disk */
-    int64_t room, room_at;           /* size and offset of a file that the caller writes itself */
+    int64_t room, room_at; /* size, and offset in the archive, of a file that the caller writes
+                            * itself (backup_archive_begin_file) */
     int64_t next_at; /* when reading: offset in the archive after the last "file" line; -1 for a
                       * stream */
     char *piece;     /* copy buffer of ARCHIVE_BUFFER_SIZE bytes */
@@ -64,7 +65,7 @@ enum err backup_archive_finish(struct backup_archive *a);
  * not exist or is not a backup. */
 enum err backup_archive_open(struct backup_archive *a, const char *path);
 /* Reads the header of the next file, and logs the "damaged" lines before it. Sets *ret_more to
- * false at the end of an undamaged archive. */
+ * false if the correct last line of the archive was reached. */
 enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_archive_entry *ret,
                                         bool *ret_more);
 /* Writes the bytes of the file to fd, or discards them if fd is -1, and compares the checksum.
@@ -72,8 +73,8 @@ enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_
 enum err backup_archive_extract_file(struct backup_archive *a,
                                      const struct backup_archive_entry *entry, int fd);
 
-/* After a read error: finds the next line that looks like the beginning of a file; the line may be
- * content of another file. Returns false at the end of the archive. */
+/* To continue after a read error: finds the next line that looks like the beginning of a file. The
+ * line may be part of the content of another file. Returns false at the end of the archive. */
 bool backup_archive_find_next_entry(struct backup_archive *a, struct backup_archive_entry *ret);
 
 /* Closes the archive; does nothing if it was never opened. */

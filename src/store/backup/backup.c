@@ -16,7 +16,8 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* A blob written up to this many seconds before the backup is new: file timestamps are coarse. */
+/* In seconds. File timestamps are coarse, so a blob that was written up to this long before the
+ * backup began also counts as newer than the backup. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_in_progress {
@@ -25,7 +26,8 @@ struct backup_in_progress {
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
-    int rows_fd;                     /* copy of the database for a stream, or -1 */
+    int rows_fd; /* if the backup goes to a stream: descriptor of a temporary copy of the database;
+                  * otherwise -1 */
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* checksum of the last blob */
     struct map seen;                 /* hashes of the names of blobs that are in the backup */
     time_t began;
@@ -61,8 +63,8 @@ static enum err add_data_file_to_backup(struct backup_in_progress *b, const char
     return e;
 }
 
-/* Chooses where SQLite writes the copy of the database. SQLite writes pages in any order, so a
- * stream needs a complete temporary copy first. */
+/* Chooses where SQLite writes the copy of the database. SQLite writes pages in any order, so if the
+ * backup is a stream, SQLite first writes a complete temporary copy. */
 
 static enum err reserve_database_copy(void *arg, int64_t size, struct copy_destination *ret)
 {
@@ -104,8 +106,9 @@ static enum err add_database_to_backup(struct backup_in_progress *b)
     return e || !damaged ? e : backup_archive_mark_file_damaged(&b->archive, "guildhall.db");
 }
 
-/* Adds a marker of blobs/.new, which means that the row of the blob may not be committed. A server
- * that starts on the restored folder checks the blob and deletes it if it has no row. */
+/* Adds a marker file of blobs/.new to the backup. A marker means that the database row of its blob
+ * may not be committed yet. A server that starts on the restored folder checks the blob and deletes
+ * it if it has no row. */
 static enum err add_blob_marker_to_backup(void *arg, const char *marker, int fd, time_t written)
 {
     struct backup_in_progress *b = arg;
@@ -128,7 +131,8 @@ static enum err add_blob_to_backup(void *arg, const char *blob, int fd, time_t w
     memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
-    /* The blob may be newer than the snapshot of the database, so add its marker. */
+    /* The blob may be newer than the snapshot of the database, so add its marker file: a server
+     * that starts on the restored folder then checks whether the blob has a row. */
     blob_marker_name(blob, marker, sizeof marker);
     return add_blob_marker_to_backup(b, marker, -1, 0);
 }
@@ -167,18 +171,20 @@ static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t
                : add_blob_to_backup(b, blob, fd, written);
 }
 
-/* Writes blobs in the order of their ids, so that new blobs follow those of earlier backups. */
+/* Writes blobs in the order of their ids. So blobs that are newer than the previous backup come
+ * after the blobs of that backup. */
 static enum err add_blobs_to_backup(struct backup_in_progress *b)
 {
     enum err e = b->store->remote_blobs ? OK : file_rows_for_each(b->store, add_blob_of_row, b);
 
-    if (e && b->archive.damaged) /* a damaged database may have unreadable rows */
+    if (e && b->archive.damaged) /* ignore the error: some rows of a damaged database cannot be
+                                  * read */
         e = OK;
     return e ? e : blobs_visit_all(b->store, add_blob_without_row, b);
 }
 
-/* Adds the markers before the database: a blob whose row is committed after the snapshot of the
- * database still has its marker in the backup. */
+/* Adds the markers before the database. So if the row of a blob is committed after the database's
+ * snapshot began, the backup still contains the marker of the blob. */
 static enum err add_all_data_to_backup(struct backup_in_progress *b)
 {
     enum err e = blob_markers_visit_all(b->store, add_blob_marker_to_backup, b);
@@ -216,7 +222,8 @@ static enum err rename_backup_to_final_name(struct backup_in_progress *b,
     if (snprintf(path, sizeof path, "%s%s", o->path, is_damaged ? ".damaged" : "") >=
         (int)sizeof path)
         return ERR_UNAVAILABLE;
-    /* link fails if another process has created the file meanwhile; rename would replace it. */
+    /* Use link, which fails if another process has created the file meanwhile; rename would replace
+     * that file. */
     if ((o->max_files && !is_damaged && !rotate_backups(o->path, o->max_files)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
         log_error("backup: cannot create the backup file '%s': %s", path, strerror(errno));

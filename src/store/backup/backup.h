@@ -5,8 +5,9 @@
 
 struct backup_report {
     int64_t files, bytes;
-    int64_t damaged; /* number of files that were damaged or missing when the backup was made */
-    int64_t lost;    /* number of files in the backup that are damaged now */
+    int64_t damaged; /* number of files that were already damaged or missing when the backup was
+                      * made */
+    int64_t lost;    /* number of files whose bytes in the backup are damaged */
     bool has_rows;
 };
 

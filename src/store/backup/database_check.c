@@ -94,7 +94,7 @@ void backup_database_close(struct backup_database *r)
     mem_free(r);
 }
 
-/* A database of an older version has no such tables. */
+/* Does nothing if the database is of an older version, which does not have these tables. */
 enum err database_forget_object_storage(const char *folder)
 {
     char path[PATH_MAX];

@@ -16,13 +16,14 @@ enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_da
 /* Compares a blob with its database row, if any. Returns false, and logs it, if they differ. */
 bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
                                 const char *digest);
-/* Returns whether every blob that a database row names was compared. Logs each missing blob. */
+/* Returns whether backup_database_check_blob was called for every blob that a database row names.
+ * Logs each missing blob. */
 bool backup_database_check_missing_blobs(struct backup_database *r);
 /* Accepts NULL. */
 void backup_database_close(struct backup_database *r);
 
-/* The files of a restored database are in the folder, even if they were in object storage when the
- * backup was made: deletes the rows that say otherwise. */
+/* Deletes the database rows that say that blobs are in object storage, because after a restore all
+ * blobs are in the folder. */
 enum err database_forget_object_storage(const char *folder);
 
 #endif

@@ -43,9 +43,11 @@ struct backup_reading {
     struct backup_archive archive;
     const char *folder;           /* destination; NULL for a check without restore */
     bool salvage;                 /* continue after a damaged file or line */
-    struct backup_database *rows; /* for a check: the database, once it was read; otherwise NULL */
-    int rows_fd;                  /* file that contains the database, or -1 */
-    bool has_rows, differs;       /* differs: a file does not match its database row */
+    struct backup_database *rows; /* during a check: the database of the backup, once it was read;
+                                   * otherwise NULL */
+    int rows_fd;                  /* descriptor of the file that contains the database, or -1 */
+    bool has_rows, differs; /* has_rows: the backup contains a database; differs: a file does not
+                             * match its database row */
     int64_t lost;
 };
 
@@ -142,12 +144,13 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
         return e;
     log_error("backup: the file '%s' is damaged in the backup '%s'", entry->name, b->archive.path);
     b->lost++;
-    /* a check without restore continues, to list all faults */
+    /* if no files are restored, continue after a fault, to list all faults */
     return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
 }
 
 /* Finds the next file after a damaged line of the archive. Stored content may contain text that
- * looks like a "file" line, so only blobs are accepted, and only those that do not exist yet. */
+ * looks like a "file" line, so the next file is accepted only if it is a blob that does not exist
+ * yet in the folder. */
 static enum err find_next_entry_after_damage(struct backup_reading *b,
                                              struct backup_archive_entry *entry, bool *ret_more)
 {
@@ -266,8 +269,8 @@ static bool sync_file_system(const char *folder)
     return ok;
 }
 
-/* Creates the folder only after the backup was opened, so that a mistyped backup name leaves no
- * folder behind. */
+/* Creates the folder after the backup was opened, so that no folder is created if the name of the
+ * backup is wrong. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {

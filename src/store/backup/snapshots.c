@@ -1,8 +1,8 @@
 /* snapshots.c - named backups in the data folder, and their restore.
  *
- * A restore takes effect at one moment: the rename of the restored folder to ".restored". Before it
- * nothing has changed. After it the next start on the data folder completes the exchange of files,
- * however often the exchange was interrupted. */
+ * A restore takes effect at one moment: the rename of the restored folder to ".restored". Before
+ * the rename nothing has changed. After the rename, the next start on the data folder completes the
+ * exchange of files, however often the exchange was interrupted. */
 #include "store/backup/snapshots.h"
 
 #include <dirent.h>
@@ -32,12 +32,14 @@ enum { MAX_NAME_LENGTH = 64 };
 
 const char *const snapshot_key_files[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
-/* Serializes snapshot commands, because two with the same name would write the same file. */
+/* Serializes snapshot commands, because two commands with the same snapshot name would write the
+ * same file. */
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
-static char requested_name[MAX_NAME_LENGTH + 1]; /* name of the requested snapshot; written before
-                                                  * the signal is sent, read after it */
-static bool restore_is_requested;             /* written before the signal is sent, read after it */
-static bool snapshots_are_quick;              /* set before the server starts */
+/* Name of the requested snapshot; written before SNAPSHOT_SIGNAL is sent, read after the signal. */
+static char requested_name[MAX_NAME_LENGTH + 1];
+static bool restore_is_requested; /* written before SNAPSHOT_SIGNAL is sent, read after the
+                                   * signal */
+static bool snapshots_are_quick;  /* set before the server starts */
 static int restores_requested, restores_done; /* numbers; written while no server runs */
 
 void snapshots_skip_pauses_and_syncs(bool quick)
@@ -197,8 +199,8 @@ static void request_restore_locked(struct store *store, const char *folder, stru
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_ARGS(name));
         return;
     }
-    /* A "damaged" mark means that the saved data had a damaged file; the snapshot itself is
-     * intact. */
+    /* A "damaged" mark means that the server's data already had a damaged file when the snapshot
+     * was made; the snapshot itself is intact. */
     if (backup_check(path, &report) && (report.lost || !report.damaged)) {
         buf_add_lit(out, "error: the snapshot is damaged\n");
         return;

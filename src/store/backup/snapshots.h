@@ -39,7 +39,7 @@ struct snapshot {
 void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
                    void *arg);
 
-/* Returns how many restores were requested in this process, and how many of them succeeded. */
+/* Returns how many restores of snapshots this process has tried, and how many of them succeeded. */
 void snapshot_count_restores(int *ret_tried, int *ret_restored);
 
 /* Restores the requested snapshot; call it while no server runs on the folder. On failure, logs the

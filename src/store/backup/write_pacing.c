@@ -36,9 +36,9 @@ void lower_process_priority(void)
 {
     const struct sched_param none = { 0 };
 
-    /* Errors are ignored: without the lower priority only the server waits longer. The idle
-     * priority classes are not used, because on a busy machine the backup would take hours, and the
-     * WAL of the server grows until the backup ends. */
+    /* Errors are ignored, because without the lower priority the server only becomes slower. The
+     * idle priority classes are not used, because on a busy machine the backup would take hours,
+     * and the WAL of the server grows until the backup ends. */
     sched_setscheduler(0, SCHED_BATCH, &none);
     (void)!nice(5);
     syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));
@@ -56,7 +56,7 @@ static bool flush_file(int fd)
     return (errno == ENOSYS || errno == EINVAL) && fdatasync(fd) == 0;
 }
 
-/* Pauses for as long as the work took, or longer to stay below the write rate. */
+/* Pauses for at least as long as the work took; longer if needed to stay below the write rate. */
 static void pause_in_proportion_to_write_time(int64_t began, int64_t bytes)
 {
     int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACING_BYTES_PER_SECOND - took;

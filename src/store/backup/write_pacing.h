@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 enum {
-    /* Bytes written between two pauses. A commit of the server waits at most until these bytes are
-     * written. */
+    /* Number of bytes written between two pauses. A commit of the server waits at most for the
+     * writing of so many bytes. */
     PACING_FLUSH_BYTES = 128 * 1024,
-    /* Maximum write rate in bytes per second. A disk that accepts data faster only buffers it in
-     * its cache, and the next sync of the server waits until that cache is flushed. */
+    /* Maximum write rate in bytes per second. If a disk accepts data faster, it only buffers the
+     * data in its cache, and the next sync of the server has to wait for that cache. */
     PACING_BYTES_PER_SECOND = 32 * 1024 * 1024,
-    /* Longest pause in ms, even on a slow disk, because a server that stops waits for the backup to
-     * end. */
+    /* Longest pause in ms, however slow the disk is: a server that is stopping waits for the
+     * backup. */
     PACING_MAX_PAUSE_MS = 100
 };
 

@@ -2,11 +2,11 @@
  *
  * A blob is written under a temporary name, synced and renamed: after a crash it is complete or
  * absent. Before that, an empty marker file with the blob's name is created in blobs/.new; it stays
- * until the row of the blob is committed. So to find blobs without a row it is enough to read that
- * small folder.
+ * until the row of the blob is committed. So reading that small folder is enough to find all blobs
+ * without a row.
  *
  * If blobs are in the database (blobs/database.c) or in object storage (blobs/objects.c),
- * blobs/cache.c has file copies of some. */
+ * blobs/cache.c stores copies of some blobs as files. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -189,7 +189,8 @@ static enum err rename_blob_and_sync_folder(const char *from, const char *to)
     return sync_folder_to_disk(folder) ? OK : log_file_error("sync", folder);
 }
 
-/* Creates the marker without a sync: the file system writes it before the blob's synced rename. */
+/* Creates the marker. No sync is needed: the file system writes the marker to disk before the
+ * rename of the blob, which is synced. */
 static enum err create_marker(struct store *s, const char *name)
 {
     char path[PATH_MAX];
@@ -204,7 +205,8 @@ static enum err create_marker(struct store *s, const char *name)
     return OK;
 }
 
-/* Formats a temporary name; process id and counter make it unique if nodes share the folder. */
+/* Formats a temporary file name. It contains process id and a counter, so that it is unique even if
+ * nodes share the folder. */
 static bool temporary_blob_name(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
@@ -237,7 +239,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     enum err e = blob_path(s, name, path);
 
     if (!e && s->remote_blobs) {
-        blob_cache_delete(s, name); /* delete the cached copy of an older version */
+        blob_cache_delete(s, name); /* delete the cached copy of an older blob with this name */
         return s->remote_blobs->put(s, name, bytes);
     }
     if (!e)

@@ -1,13 +1,13 @@
 /* cache.c - bounded cache of blobs as files, if the blobs are in the database or in object storage.
  *
  * A blob is copied into a file when it is first opened. A blob never changes, but another node may
- * delete it: the mtime of a copy is the time of the last check against their storage, which is
- * repeated after an hour. The atime is the time of the last open; it is set explicitly, because
- * many file systems are mounted with noatime. If the copies exceed the limit, a background thread
- * deletes those that were not opened for the longest time.
+ * delete it. So a copy is checked against the storage once per hour; its mtime is the time of the
+ * last check. The atime is the time of the last open; it is set explicitly, because many file
+ * systems are mounted with noatime. If the copies exceed the limit, a background thread deletes
+ * those that were not opened for the longest time.
  *
- * The folder itself is the index, which survives a restart, so this is not a struct cache. It never
- * holds the only copy of a blob: all files in it may be deleted. */
+ * The folder itself is the index, which survives a restart; so base/cache.h is not used here. The
+ * folder never holds the only copy of a blob: all files in it may be deleted. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,8 @@
 #include "store/internal.h"
 
 enum {
-    RECHECK_S = 3600,        /* seconds after which a copy is checked against its storage again */
+    RECHECK_S = 3600, /* seconds after which a copy is checked again against the storage of the
+                       * blobs */
     ATIME_RESOLUTION_S = 60, /* resolution of the access time, in seconds */
     STALE_PARTIAL_S = 3600,  /* a partial copy older than this (in s) was left by a crash */
     AGE_CLASSES = 512,
@@ -32,13 +33,14 @@ enum {
 
 struct blob_cache {
     pthread_mutex_t lock;
-    int64_t max_bytes;         /* limit of the cache; 0 means no limit */
-    int64_t bytes;             /* size of all cached copies, as far as this process knows */
-    int64_t sweep_above_bytes; /* a new copy starts a sweep if .bytes exceeds this */
+    int64_t max_bytes; /* limit of the cache; 0 means no limit */
+    int64_t bytes;     /* size of all cached copies in bytes, as far as this process knows */
+    int64_t sweep_above_bytes; /* size in bytes: if .bytes exceeds it, adding a copy starts a
+                                * sweep */
     bool is_swept;             /* a sweep (eviction of old copies) is running */
     pthread_t sweeper;
-    bool has_sweeper;    /* .sweeper is a thread that must be joined */
-    bool is_uncountable; /* the last sweep could not count all copies; this was logged */
+    bool has_sweeper;    /* .sweeper is a thread that was started and must be joined */
+    bool is_uncountable; /* the last sweep could not count all copies, and this was logged */
     _Atomic bool ending;
 };
 
@@ -127,8 +129,8 @@ enum err blob_cache_open_folder(const struct store *s)
 
 /* --- eviction ------------------------------------------------------------------------- */
 
-/* Returns the age class of a cached copy. Copies are grouped by age instead of sorted; each class
- * spans an eighth more time than the one before. */
+/* Returns the age class of a cached copy. Copies are grouped into classes by age, which is cheaper
+ * than sorting them. Each class spans an eighth more time than the class before it. */
 static unsigned age_class_of_copy(int64_t seconds)
 {
     unsigned bits = 3;
@@ -193,7 +195,8 @@ static void choose_age_classes_to_evict(struct eviction_sweep *sweep, int64_t le
     }
 }
 
-/* Logs once that copies could not be counted; blobs_visit_folder has logged the file. */
+/* Logs once that copies could not be counted; blobs_visit_folder has already logged which file
+ * could not be read. */
 static void log_unreadable_copies(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
@@ -203,7 +206,8 @@ static void log_unreadable_copies(struct blob_cache *c, bool failed)
     c->is_uncountable = failed;
 }
 
-/* Evicts an eighth more than needed, so that many new copies fit before the next sweep. */
+/* Evicts an eighth of the limit more than needed, so that many new copies fit before the next
+ * sweep. */
 static int64_t evict_old_copies(const struct store *s, int64_t most)
 {
     struct eviction_sweep *sweep = mem_new(sizeof *sweep);
@@ -355,7 +359,8 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = log_file_error("write", part);
     if (e || !rename_to_cached_copy(part, path))
-        unlink(part); /* the open descriptor of the deleted file serves only this call */
+        unlink(part); /* delete the partial copy; the caller of this function may still read it by
+                       * its descriptor */
     if (e) {
         close(fd);
         return e;

@@ -221,7 +221,8 @@ static enum err postgres_blob_read(struct store *s, const char *name, int fd, in
 /* --- lists of blobs ------------------------------------------------------------------- */
 
 struct blob_name_page {
-    char after[256]; /* last name read; blob names are shorter than 256 bytes */
+    char after[256]; /* last name read: the next query continues after it. Blob names are shorter
+                      * than 256 bytes */
     struct arena *arena;
     int64_t seconds; /* minimum age of blobs without a committed row; -1 means all blobs */
     size_t count;

@@ -97,7 +97,7 @@ bool blob_matches_file_row(const struct file_row *row, int64_t size, const char 
     return false;
 }
 
-/* Computes the digest of a file; pauses after each buffer, so that the server can use the disk. */
+/* Computes the digest of a file. Pauses after each buffer, so that the server can use the disk. */
 static bool compute_digest_of_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGEST_SIZE])
 {
     unsigned char digest[crypto_generichash_BYTES];

@@ -1,10 +1,10 @@
 /* objects.c - blobs as objects of an S3-compatible object storage.
  *
  * Before an object is uploaded, a row of object_uploads is committed; the row is deleted after the
- * row of the blob is committed. So after a crash at any moment, the objects without a row in
- * `files` are in this small table, and file_removal.c deletes them together with parts of their
- * incomplete uploads. The table, not the folder, has the list, because a node may be lost with its
- * folder. */
+ * row of the blob is committed. So after a crash at any moment, all objects without a row in
+ * `files` are listed in this small table, and file_removal.c deletes them together with parts of
+ * their incomplete uploads. The list is in the database and not in the data folder, because a node
+ * may be lost together with its folder. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -105,7 +105,8 @@ static enum err object_blob_put(struct store *s, const char *name, struct str by
     return e ? e : object_storage_put(s->objects, name, bytes);
 }
 
-/* Deletes the row of object_uploads last, so that a failure leaves the object in the list. */
+/* Deletes the object first and its row of object_uploads last, so that an object whose deletion
+ * failed remains listed. */
 static enum err object_blob_delete(struct store *s, const char *name)
 {
     struct upload_row row = { .name = str_of(name) };
@@ -129,7 +130,8 @@ static enum err object_blob_read(struct store *s, const char *name, int fd, int6
 /* --- lists of objects ----------------------------------------------------------------- */
 
 struct upload_page {
-    char after[256]; /* last name read; blob names are shorter than 256 bytes */
+    char after[256]; /* last name read: the next query continues after it. Blob names are shorter
+                      * than 256 bytes */
     struct arena *arena;
     int64_t before_s;
     size_t count;

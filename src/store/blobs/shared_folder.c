@@ -65,8 +65,8 @@ static bool identity_is_listed(const char *peers, const char *name)
 }
 
 /* Returns whether the mark file is of a killed process that had the node number of this process.
- * Marks of other nodes stay: a node that lost its connections for a moment is not listed, but needs
- * its mark when it reconnects. */
+ * Only such marks may be deleted: a node that lost its connections for a moment is not listed
+ * either, but needs its mark when it reconnects. */
 static bool mark_is_of_dead_process(const struct postgres *p, const char *peers, const char *name)
 {
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
@@ -99,8 +99,8 @@ static uint32_t find_node_without_mark(const struct postgres *p, char *peers)
     return 0;
 }
 
-/* Lists the other nodes that share the database, as " 12 34 ". server_identity.c refuses servers
- * that need the database for themselves. */
+/* Lists the other nodes that share the database, as " 12 34 ". Servers that must not share it are
+ * not in the list; server_identity.c prevents their start. */
 static enum err list_other_nodes(const struct postgres *p, struct postgres_conn *c, char *peers)
 {
     char sql[256];

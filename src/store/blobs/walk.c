@@ -17,7 +17,8 @@ static bool backup_lock_path(struct store *s, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* Creates the lock file when the server starts. If a backup created it, root would own it. */
+/* Creates the lock file when the server starts, because a file that a backup creates as root would
+ * belong to root. */
 void blobs_create_lock_file(struct store *s)
 {
     char path[PATH_MAX];
@@ -43,7 +44,8 @@ enum err blobs_lock_deletion(struct store *s, int *ret)
     int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     *ret = -1;
-    if (fd < 0 && errno == EROFS) /* on a read-only file system nothing can be deleted */
+    if (fd < 0 && errno == EROFS) /* on a read-only file system nothing can be deleted, so no lock
+                                   * is needed */
         return OK;
     /* Backups often run as root, but the server must be able to open the lock file. */
     if (fd < 0 || !folder_chown_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
@@ -65,7 +67,8 @@ bool blobs_deletion_is_locked(struct store *s)
         return postgres_blob_deletion_is_locked(s);
     int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
-    if (fd < 0 && errno == EACCES) /* root owns the file, for example because flock(1) created it */
+    if (fd < 0 && errno == EACCES) /* root owns the file, for example because flock(1) created it:
+                                    * try to open it for reading */
         fd = open(path, O_RDONLY | O_CLOEXEC);
     /* If the lock file cannot be opened, assume that it is locked. */
     bool is_locked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
@@ -96,7 +99,8 @@ static enum err visit_file(struct blob_walk *w, int folder, const char *entry)
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
-        return OK; /* the file was deleted meanwhile: a marker, or a blob without a row */
+        return OK; /* nothing to do: the file was deleted meanwhile (a marker, or a blob without a
+                    * row) */
     if (fd < 0 || fstat(fd, &st) != 0) {
         log_error("store: cannot read the stored file '%s': %s", w->name, strerror(errno));
         if (fd >= 0)
@@ -179,7 +183,8 @@ static enum err visit_remote_blob(void *arg, const struct stored_blob *name)
     enum err e = blob_read_uncached(w->store, name->name, &fd, &size);
 
     if (e)
-        return e == ERR_NOT_FOUND ? OK : e; /* the blob was deleted after it was listed */
+        return e == ERR_NOT_FOUND ? OK : e; /* no error if the blob was deleted after it was
+                                             * listed */
     e = w->found(w->arg, name->name, fd, name->put_at);
     close(fd);
     return e;

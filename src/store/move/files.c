@@ -21,7 +21,8 @@ struct file_copy {
     char *piece;
     bool compares;
     struct blob_location *location; /* see copy_and_compare_moved_files */
-    int64_t total, done; /* progress in files; each file counts twice: copied and compared */
+    int64_t total, done; /* progress in files; each file counts twice: when it is copied and when it
+                          * is compared */
 };
 
 static enum err log_file_error(const char *verb, const char *path)
@@ -34,7 +35,8 @@ static enum err log_file_error(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* Copies a file from its current offset (only reads it if `to` is -1) and computes its digest. */
+/* Copies a file from its current offset, and computes its digest. If `to` is -1, only computes the
+ * digest. */
 static bool copy_file_and_compute_digest(struct file_copy *f, int from, int to,
                                          unsigned char digest[DIGEST_SIZE])
 {
@@ -70,7 +72,7 @@ static bool rename_and_create_parent_folder(const char *part, const char *path)
     return errno == ENOENT && !folder_create(parent) && rename(part, path) == 0;
 }
 
-/* Writes the file under a temporary name and renames it when it is complete. */
+/* Writes the file under a temporary name, and renames it when it is complete and synced. */
 static enum err copy_one_file(struct file_copy *f, int from, const char *path)
 {
     unsigned char digest[DIGEST_SIZE];
@@ -123,7 +125,8 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
         f->report->bytes += from.st_size;
         return compare_file_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* An earlier run copied a file of this size; its content is compared later. */
+    /* A file of this size was copied by an earlier, interrupted move; its content is compared
+     * later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_one_file(f, fd, path);
@@ -145,8 +148,8 @@ static enum err copy_remote_blob(struct file_copy *f, const char *blob, int fd, 
     return e ? e : f->to->remote_blobs->set_committed(f->to, blob, true);
 }
 
-/* Compares a source file with the remote blob, not with a file of the target folder, which may be
- * the source folder. */
+/* Compares a source file with the remote blob. (A file in the target folder does not count, because
+ * that may be the source folder.) */
 static enum err compare_remote_blob(struct file_copy *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
@@ -181,7 +184,8 @@ static enum err copy_or_compare_remote_blob(struct file_copy *f, const char *blo
     enum err e = f->to->remote_blobs->read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return copy_remote_blob(f, blob, fd, (size_t)from.st_size);
-    /* An earlier run copied a blob of this size; its content is compared later. */
+    /* A blob of this size was copied by an earlier, interrupted move; its content is compared
+     * later. */
     return e || size == from.st_size ? e : copy_remote_blob(f, blob, fd, (size_t)from.st_size);
 }
 
@@ -288,7 +292,7 @@ static enum err sync_target_folder(const struct store *to)
 }
 
 /* Copies markers before the blobs into a folder, and after them into the database, where a marker
- * is a column of the blob's row. Object storage accepts either order. */
+ * is a column of the blob's row. For object storage the order does not matter. */
 static enum err copy_files_and_markers(struct file_copy *f, struct store *from)
 {
     bool into_folder = f->location ? !f->location->remote_blobs : !f->to->remote_blobs;

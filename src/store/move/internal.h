@@ -9,9 +9,9 @@
 
 struct moved_column {
     const char *name;
-    enum value_kind kind; /* type of the values; VALUE_NULL if the type is unknown */
-    int width;            /* size of a number in PostgreSQL, in bytes */
-    int key;              /* position in the primary key, from 1; 0 if not part of it */
+    enum value_kind kind; /* type of the column's values; VALUE_NULL if the type is unknown */
+    int width;            /* size in bytes of the numbers of this column in PostgreSQL */
+    int key; /* position of the column in the primary key, from 1; 0 if it is not part of the key */
 };
 
 struct moved_table {
@@ -44,9 +44,11 @@ void data_move_table_add_column(struct data_move_plan *p, struct moved_table *t,
                                 struct moved_column column);
 void data_move_table_add_reference(struct data_move_plan *p, struct moved_table *t,
                                    struct str parent);
-/* Appends the quoted names of all columns, or with `keys` those of the primary key in key order. */
+/* Appends the quoted names of all columns; with `keys`, only the columns of the primary key, in key
+ * order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
-/* Appends a SELECT of the table in key order; with `behind` only of rows after a given key. */
+/* Appends a SELECT of the table in key order; with `behind`, only of the rows after a key that is
+ * passed as parameters. */
 void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
@@ -62,7 +64,7 @@ struct data_move_table_progress {
 
 void data_move_progress_init(struct data_move_table_progress *st);
 void data_move_progress_clear(struct data_move_table_progress *st);
-/* Adds a row to the row count and to the sum of digests. */
+/* Counts a row: adds 1 to the row count and the row's digest to the sum of digests. */
 void data_move_progress_add_row(struct data_move_table_progress *st, const struct moved_table *t,
                                 const struct value *row, struct buf *scratch);
 bool data_move_progress_is_equal(const struct data_move_table_progress *a,
@@ -73,14 +75,16 @@ bool decode_saved_row_key(const struct moved_table *t, struct str key, struct va
 
 /* --- engines -------------------------------------------------------------------------- */
 
-enum { MOVE_MAX_COLUMNS = 256 }; /* maximum per table; checked when the plan is built */
+/* Maximum number of columns of a table; checked when the plan is built. */
+enum { MOVE_MAX_COLUMNS = 256 };
 
 struct data_move_engine {
-    /* Sets *ret to whether the target has data. Called before store_open, which might change a
-     * database of another program. */
+    /* Sets *ret to whether the target has data. Called before store_open, because that might change
+     * a database that belongs to another program. */
     enum err (*target_has_data)(const struct data_move_location *location, bool *ret);
     enum err (*open)(struct data_move_endpoint *s, bool writes);
-    void (*close)(struct data_move_endpoint *s); /* accepts an endpoint that was never opened */
+    void (*close)(struct data_move_endpoint *s); /* Closes the endpoint; does nothing if it was
+                                                  * never opened. */
     /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
     enum err (*list)(struct tx *tx, struct data_move_plan *ret);
     /* Returns the first column of the query's first row as text; "" if there is no row. */
@@ -88,8 +92,9 @@ struct data_move_engine {
     /* Runs SQL statements; also used to begin and commit a transaction. */
     enum err (*script)(struct data_move_endpoint *s, const char *sql);
 
-    /* Reads the rows of a table in key order; if `behind` is not empty, only rows after this saved
-     * key. Values are valid until the next row. *ret_more is false after the last row. */
+    /* Reads the rows of a table in key order; if `behind` is not empty, reads only the rows after
+     * this saved key. Values are valid until the next row. *ret_more is false after the last
+     * row. */
     enum err (*read)(struct data_move_endpoint *s, const struct moved_table *t, struct str behind);
     enum err (*next)(struct data_move_endpoint *s, const struct moved_table *t, struct value *row,
                      bool *ret_more);
@@ -100,12 +105,13 @@ struct data_move_engine {
                     const struct value *row);
     enum err (*put_end)(struct data_move_endpoint *s);
 
-    const char *hex_before; /* prefix of a bytes literal in SQL */
+    const char *hex_before; /* prefix of a literal of bytes in this engine's SQL */
     bool truncates;         /* whether one TRUNCATE can empty all tables; otherwise each table needs
                              * a DELETE */
-    /* SQL that disables and enables triggers of the table %s; NULL if the connection has none. */
+    /* SQL that disables and enables triggers of the table %s; NULL if the engine disables them by a
+     * setting of the connection. */
     const char *disable_triggers_sql, *enable_triggers_sql;
-    const char *final_sql; /* SQL that runs after all rows were compared */
+    const char *final_sql; /* SQL that runs in the target after all rows were compared */
 };
 
 extern const struct data_move_engine move_engine_sqlite, move_engine_postgres;
@@ -120,7 +126,8 @@ struct data_move_endpoint {
 /* --- files, files.c ------------------------------------------------------------------- */
 
 /* Copies files that are missing in the target, then compares all files. If `location` is not NULL,
- * `from` and `to` are the same store, blobs are copied to this place, and keys stay. */
+ * `from` and `to` are the same store, the blobs are copied to this location, and the key files stay
+ * where they are. */
 enum err copy_and_compare_moved_files(struct store *from, struct store *to,
                                       struct blob_location *location,
                                       const struct data_move_options *o,
@@ -132,12 +139,13 @@ struct data_move_in_progress {
     const struct data_move_options *o;
     struct data_move_endpoint from, to;
     char key[128];    /* digest of the key that signs this server's tokens */
-    char source[160]; /* identifies the source database in the target database */
+    char source[160]; /* text that identifies the source database; stored in the target database */
     struct data_move_plan plan;
     struct data_move_table_progress *states; /* one per table of the plan */
     struct value *row;
     struct buf scratch, sql;
-    int64_t done, total; /* progress in rows; each row counts twice: written and compared */
+    int64_t done, total; /* progress in rows; each row counts twice: when it is written and when it
+                          * is compared */
     struct data_move_report *report;
 };
 
@@ -148,8 +156,8 @@ enum err data_move_run_sql_on_target(struct data_move_in_progress *m);
 
 enum err data_move_count_rows(struct data_move_endpoint *s, const struct moved_table *t,
                               int64_t *ret);
-/* Copies and compares all tables. Fails if rows that an earlier run copied have changed in the
- * source since then. */
+/* Copies and compares all tables. Fails if the source has changed since an earlier run of the move
+ * copied rows. */
 enum err copy_and_compare_moved_tables(struct data_move_in_progress *m);
 
 #endif

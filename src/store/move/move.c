@@ -27,7 +27,8 @@ static bool is_same_folder(const char *a, const char *b)
     return same;
 }
 
-/* Opens source or target. Migrates only an empty target: other data may be of another server. */
+/* Opens source or target. Applies migrations only to an empty target, because other data may belong
+ * to another server. */
 static enum err open_source_or_target(struct data_move_endpoint *s,
                                       const struct data_move_location *location, bool target)
 {
@@ -112,7 +113,7 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
-            continue; /* the table is no longer part of the plan */
+            continue; /* skip the row: the table is no longer part of the plan */
         st->rows = row_int(&r, 1);
         memcpy(st->sum, sum.p, sum.n);
         buf_reset(&st->last_key);
@@ -143,7 +144,8 @@ static void append_sql_for_tables(struct data_move_in_progress *m, const char *s
     }
 }
 
-/* Tables that are not moved, but emptied: their rows depend on rows of the moved tables. */
+/* Tables that are not moved but emptied in the target, because their rows depend on rows of the
+ * moved tables. */
 static const char *const dependent_tables[] = {
     "message_index", "gif_index", "parked_sessions", "parking", "session_homes", "object_uploads"
 };
@@ -195,7 +197,8 @@ static bool table_is_rebuilt_after_move(const struct moved_table *t)
 }
 
 /* Compares row counts if the target has data of the same server. If they are equal, an earlier run
- * was killed after its last step; otherwise source or target were changed since the move. */
+ * was killed after its last step, and the move is complete. If they differ, source or target were
+ * changed since the move. */
 static enum err compare_row_counts_of_databases(struct data_move_in_progress *m)
 {
     int64_t from = 0, to = 0;
@@ -244,7 +247,8 @@ static enum err start_or_resume_move(struct data_move_in_progress *m)
     return store_run_transaction_and_wait(m->to.store, STORE_READ, NULL, read_saved_progress, m);
 }
 
-/* Each engine has its own full-text index of messages, so the target's server rebuilds it. */
+/* Queues all messages for the full-text index. The index is not moved, because each engine has its
+ * own. */
 static const char QUEUE_MESSAGES_FOR_INDEX[] =
     "insert into message_unindexed (message_id, times) select id, 1 from messages "
     "where ephemeral_for is null on conflict (message_id) do nothing;";
@@ -345,7 +349,7 @@ static enum err copy_blobs_to_location(struct store *s, const struct data_move_o
         log_error("move: the files are already in that place; --to-blobs must differ from --blobs");
     if (!e)
         e = copy_and_compare_moved_files(s, s, to, o, ret);
-    /* A server looks for the blobs in the table as long as it has rows. */
+    /* A server reads blobs from the database as long as the blob table has rows, so delete them. */
     if (!e && from_database)
         e = store_run_transaction_and_wait(s, STORE_WRITE, NULL, delete_database_blobs, NULL);
     blob_location_swap(s, to);

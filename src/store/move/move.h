@@ -15,9 +15,10 @@
 
 struct data_move_location {
     const char *folder;   /* SQLite database, files and keys */
-    const char *postgres; /* PostgreSQL database with the rows; NULL means SQLite */
+    const char *postgres; /* address of the PostgreSQL database with the rows; NULL means SQLite */
     bool blobs_inside;    /* the blobs are in the PostgreSQL database */
-    const struct object_storage_options *objects; /* the blobs are in object storage; or NULL */
+    const struct object_storage_options *objects; /* object storage with the blobs; NULL if the
+                                                   * blobs are elsewhere */
 };
 
 struct data_move_options {
@@ -26,23 +27,26 @@ struct data_move_options {
     /* Reports progress, first in rows (each row is written, then compared), then in files. */
     void (*on_progress)(void *arg, const char *what, int64_t done, int64_t total);
     void *arg;
-    /* Rebuilds tables that depend on the target's engine; called after all rows were copied. */
+    /* Rebuilds those tables whose content depends on the target's engine; called after all rows
+     * were copied. */
     enum err (*rebuild)(struct store *to);
 };
 
 struct data_move_report {
     int64_t tables, rows, files, bytes;
-    bool resumed;    /* whether an earlier run had copied some tables */
-    bool files_stay; /* whether source and target have files and keys in the same place */
-    bool blobs_stay; /* whether source and target use the same bucket; keys are copied */
+    bool resumed;    /* whether an earlier run had already copied some tables */
+    bool files_stay; /* whether source and target have their files and keys in the same folder, so
+                      * that none is copied */
+    bool blobs_stay; /* whether source and target use the same bucket, so that only keys are
+                      * copied */
     bool was_done;   /* whether an earlier run was complete, so that nothing was left to do */
 };
 
-/* Moves all data. Logs an error and fails if a database is in use, contains other data, or has
- * another schema version. */
+/* Moves all data. Logs an error and fails if a database is in use, or has another schema version,
+ * or if the target contains other data. */
 enum err move_all_data(const struct data_move_options *o, struct data_move_report *ret);
-/* Copies only the files to another place and then sets this place; o->from and o->to have the same
- * database. The files of the source stay. */
+/* Copies only the files to another location and then makes it the location of the files; o->from
+ * and o->to have the same database. The files of the source are not deleted. */
 enum err move_stored_files(const struct data_move_options *o, struct data_move_report *ret);
 
 #endif

@@ -25,7 +25,7 @@ static const char *const excluded_tables[] = {
     "log",
     "log_*",
     "nodes", /* state of the cluster */
-    /* Sessions are not moved: clients identify again. */
+    /* Session rows are not moved; clients identify again after the move. */
     "parked_sessions",
     "parking",
     "session_homes",
@@ -106,7 +106,7 @@ static enum err list_tables_of_database_in_transaction(struct tx *tx, void *arg)
     struct data_move_endpoint *s = ((void **)arg)[0];
     struct data_move_plan *p = ((void **)arg)[1];
 
-    /* Clears the plan, because the transaction may be retried. */
+    /* Clear the plan, because an earlier attempt of the transaction may have filled it. */
     data_move_plan_clear(p);
     p->arena = arena_new();
     return s->engine->list(tx, p);
@@ -199,7 +199,8 @@ static void collect_primary_key_columns(struct data_move_plan *p, struct moved_t
     t->key_at = at;
 }
 
-/* Sorts tables: repeatedly moves those to the front whose referenced tables are there already. */
+/* Sorts the tables: repeatedly moves to the front each table whose referenced tables are already
+ * there. */
 static enum err sort_tables_by_references(struct data_move_plan *p)
 {
     size_t done = 0;

@@ -64,7 +64,8 @@ static enum err move_location_has_data(const struct data_move_location *location
 static const char LOCK_TARGET[] = "set lock_timeout = '60s'; "
                                   "select pg_advisory_lock(7166184, hashtext(current_schema()))";
 
-/* A source is read in one transaction, so that all reads use the same snapshot. */
+/* Connects to source or target. A source is read in one transaction, so that all reads use the same
+ * snapshot. */
 static enum err move_endpoint_connect(struct data_move_endpoint *s, bool writes)
 {
     struct postgres_endpoint *side = mem_new(sizeof *side);
@@ -90,7 +91,7 @@ static void move_endpoint_disconnect(struct data_move_endpoint *s)
     s->connection = NULL;
 }
 
-/* The type numbers (OIDs) are those of PostgreSQL's pg_type.dat. */
+/* The type numbers (OIDs) are defined in PostgreSQL's pg_type.dat. */
 static struct moved_column column_from_type_oid(int64_t type)
 {
     switch (type) {
@@ -222,7 +223,7 @@ static uint64_t decode_big_endian(const char *p, int n)
     return number;
 }
 
-/* Decodes a number of up to eight bytes with its sign. A bool is 0 or 1. */
+/* Decodes a signed big-endian number of up to eight bytes. A bool is decoded as 0 or 1. */
 static int64_t decode_signed_big_endian(const char *p, int n)
 {
     int unused = 64 - 8 * n;
@@ -291,7 +292,7 @@ static enum err send_copy_data(struct postgres_endpoint *side)
 static enum err move_endpoint_begin_copy_into_table(struct data_move_endpoint *s,
                                                     const struct moved_table *t)
 {
-    /* the size of the literal includes its NUL byte */
+    /* sizeof head includes the NUL byte of the literal, which is the last byte of the header */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
     struct postgres_endpoint *side = postgres_of_move_endpoint(s);
     struct buf sql;

@@ -172,7 +172,7 @@ static void bind_sql_value(sqlite3_stmt *stmt, int at, const struct value *v)
     }
 }
 
-/* Binds copies of the values, because the key is freed before the last row is read. */
+/* Binds copies of the values, because the caller frees the key before the last row is read. */
 static enum err bind_saved_row_key(struct sqlite_endpoint *side, const struct moved_table *t,
                                    struct str key)
 {

@@ -115,7 +115,8 @@ static enum err copy_table(struct data_move_in_progress *m, const struct moved_t
     return e;
 }
 
-/* Computes row count and digest sum of the first `most` rows in key order; -1 means all rows. */
+/* Computes row count and sum of digests of the first `most` rows in key order; if `most` is -1, of
+ * all rows. */
 static enum err compute_table_digest(struct data_move_in_progress *m, struct data_move_endpoint *s,
                                      const struct moved_table *t, int64_t most,
                                      struct data_move_table_progress *ret)
@@ -137,8 +138,8 @@ static enum err compute_table_digest(struct data_move_in_progress *m, struct dat
     return e;
 }
 
-/* Invalidates the move, so that the next run starts from the beginning: rows that were read at two
- * different times would be inconsistent. */
+/* Marks the move as invalid, so that the next run starts from the beginning: rows that were read at
+ * two different times would be inconsistent. */
 static enum err invalidate_move_of_changed_table(struct data_move_in_progress *m,
                                                  const struct moved_table *t, const char *which)
 {

@@ -98,7 +98,7 @@ bool decode_saved_row_key(const struct moved_table *t, struct str key, struct va
     return key.n == 0;
 }
 
-/* Adds two 128-bit numbers, lowest byte first. */
+/* Adds the 128-bit number `digest` to `sum`; the lowest byte is first. */
 static void add_digest_to_sum(unsigned char *sum, const unsigned char *digest)
 {
     unsigned carry = 0;

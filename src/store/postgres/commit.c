@@ -6,7 +6,8 @@
 
 #include "store/postgres/pipeline.h"
 
-/* Use this array for every COMMIT of a pipeline, because the address identifies the statement. */
+/* Use this array for every COMMIT of a pipeline, because prepared statements are found by the
+ * address of their text. */
 static const char COMMIT_SQL[] = "commit";
 
 void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how)
@@ -26,8 +27,8 @@ void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char
     c->commits_with_first_round_trip = true;
 }
 
-/* Returns whether BEGIN was sent. It is sent with the first statement; before that there is nothing
- * to commit or roll back. */
+/* Returns whether BEGIN was sent. BEGIN is sent with the first statement; before that there is
+ * nothing to commit or roll back. */
 static bool transaction_was_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
@@ -51,7 +52,7 @@ static bool was_terminated_before_commit(const struct pipeline_failure *f)
     return f->sql != COMMIT_SQL && state && strcmp(state, "57P01") == 0;
 }
 
-/* Converts the failure to an error code and frees its result. */
+/* Converts the failure of a pipeline to an error code and frees its result. */
 static enum err error_from_pipeline_failure(struct postgres_conn *c, struct pipeline_failure *f)
 {
     c->culprit = f->work;
@@ -134,7 +135,7 @@ static bool send_log_row_and_commit(struct postgres_conn *c, const struct postgr
     return send_log_row(c, add, body) && postgres_pipeline_send_commit(c);
 }
 
-/* Returns the event log position, or 0 if there is no result. */
+/* Returns the event log position that the result contains, or 0 if there is no result. */
 static int64_t read_log_position(struct postgres_conn *c, struct pipeline_failure *f)
 {
     PGresult *result = pipeline_read_result(c);
@@ -186,8 +187,8 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not undo nextval, so currval is the position of the aborted transaction. A
- * conflict of ids happens before the position is taken. */
+/* A rollback does not undo nextval, so currval returns the position that the aborted transaction
+ * took. After a conflict of ids no position was taken, because ids are checked before that. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];

@@ -35,7 +35,8 @@ void commit_order_add_work_item(struct commit_order *l, struct work_item *w)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Removes the first item if its COMMIT was acknowledged; otherwise returns NULL. */
+/* If the COMMIT of the first item was acknowledged, removes and returns the item; otherwise returns
+ * NULL. */
 static struct work_item *remove_first_committed(struct commit_order *l)
 {
     if (links_are_empty(&l->works))
@@ -49,8 +50,8 @@ static struct work_item *remove_first_committed(struct commit_order *l)
 }
 
 /* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
- * released during each work_item_call_callbacks. Only one thread does this at a time, and it also
- * handles items that are acknowledged meanwhile. */
+ * released during each work_item_call_callbacks. Only one OS thread does this at a time; it also
+ * finishes items whose COMMIT is acknowledged meanwhile. */
 static void finish_committed_items(struct commit_order *l, struct store *s)
 {
     struct work_item *w;

@@ -20,8 +20,8 @@ static bool connection_is_lost(struct postgres_conn *c, const char *state)
 {
     if (c->lost)
         return true;
-    /* 57P means that the database shuts down, or an operator terminated the connection. 25P03 means
-     * that the connection was idle in a transaction for too long. */
+    /* SQL state 57P… means that the database shuts down, or that an operator terminated the
+     * connection. 25P03 means that the connection was idle in a transaction for too long. */
     return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
            sqlstate_is(state, "25P03");
 }
@@ -63,8 +63,9 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
 
-/* OpenSSL decrypts a whole TLS record, but libpq may have room for only 8 KiB. PostgreSQL sends
- * records of at most 8 KiB (except for long rows, since version 17); a proxy may send 16 KiB. */
+/* Returns whether OpenSSL has decrypted bytes that libpq has not read. OpenSSL decrypts a whole TLS
+ * record, but libpq may have room for only 8 KiB. PostgreSQL sends records of at most 8 KiB (except
+ * for long rows, since version 17); a proxy may send 16 KiB. */
 bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
 {
     const void *tls = pq.ssl_pending ? pq.sslStruct(c->pg, "OpenSSL") : NULL;
@@ -72,7 +73,7 @@ bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
     return tls && pq.ssl_pending(tls) > 0;
 }
 
-/* Returns the remaining timeout for poll in ms; -1 means no timeout. */
+/* Returns the time that is left until `until` in ms, as timeout for poll; -1 means no timeout. */
 static int remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
 {
     int64_t left = (until - clock_monotonic_ns()) / 1000000;
@@ -165,8 +166,8 @@ void postgres_conn_read_pending_commit(struct postgres_conn *c)
     c->ending = false;
 }
 
-/* Sends a command and waits for its result. The fastest command so far approximates the network
- * round-trip time. */
+/* Sends a command and waits for its result. Measures the duration: the fastest command so far
+ * approximates the network round-trip time. */
 static PGresult *run_command(struct postgres_conn *c, const char *sql)
 {
     postgres_conn_read_pending_commit(c);
@@ -196,15 +197,15 @@ enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char
 
 static void on_postgres_notice(void *arg, const char *message)
 {
-    (void)arg, (void)message; /* ignore the message, which libpq would print to stderr */
+    (void)arg, (void)message; /* ignore the notice, which libpq would otherwise print to stderr */
     log_debug("store: PostgreSQL sent a notice: %s", message);
 }
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
     /* Keys before dbname are defaults that the operator's connection string may override. They
-     * detect a cut network within 8 s, with unsent data (tcp_user_timeout) or without
-     * (keepalives). */
+     * detect within 8 s that the network was cut: tcp_user_timeout if there is unsent data, the
+     * keepalives if there is none. */
     static const char *const keys[] = {
         "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
         "keepalives_interval", "keepalives_count", "client_encoding",
@@ -233,7 +234,8 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     return false;
 }
 
-/* Advisory lock that every server holds, one per schema. No other lock has the first number. */
+/* Advisory lock that every server holds, one per schema. Other advisory locks have another first
+ * number. */
 #define SERVER_LOCK "(7166182, hashtext(current_schema()))"
 
 /* The timeouts of the database are a little shorter than those of this process, so that the
@@ -245,7 +247,7 @@ static const char REGISTER_SERVER_SQL[] =
     "set lock_timeout = '7s'; set statement_timeout = '7s'; "
     "set idle_in_transaction_session_timeout = '10s'";
 
-/* Returns false if the statement could not be sent. */
+/* Sends the statement that sets the timeout. Returns false if it could not be sent. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];
@@ -264,8 +266,8 @@ bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p)
 {
     char sql[sizeof REGISTER_SERVER_SQL + 16];
 
-    /* Without this timeout, libpq would block if the database does not read; tcp_user_timeout does
-     * not apply to a Unix socket. wait_for_answer sends the remaining bytes. */
+    /* Set a timeout: without it, libpq would block if the database does not read; tcp_user_timeout
+     * does not apply to a Unix socket. wait_for_answer sends the remaining bytes. */
     c->answer_timeout_ms = ANSWER_TIMEOUT_MS;
     if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_check_other_servers(c, p->identity))
         return false;
@@ -306,6 +308,7 @@ bool postgres_conn_is_open(struct postgres_conn *c)
     if (c->lost)
         return false;
 
-    /* If no command is in progress, readable bytes mean that the database closes the connection. */
+    /* If no command is in progress, the socket is readable only if the database closes the
+     * connection. */
     return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
 }

@@ -17,7 +17,7 @@ enum { MAX_GROUP_ATTEMPTS = 4 };
 enum group_item_state {
     ITEM_READY,
     ITEM_RUNS_ALONE, /* the work item runs alone, after the group */
-    ITEM_REFUSED,    /* the work item returned an error, which is its result */
+    ITEM_REFUSED,    /* the work item returned an error, which becomes its result */
     ITEM_WRITES,
 };
 
@@ -26,8 +26,8 @@ struct commit_group {
     struct work_item *works[POSTGRES_GROUP_MAX];
     enum group_item_state states[POSTGRES_GROUP_MAX];
     unsigned count;
-    bool broken; /* the transaction of the group has failed */
-    bool again;  /* the work item that caused the failure was removed: try again */
+    bool broken; /* the transaction of the group has failed and must be rolled back */
+    bool again;  /* the work item that caused the failure was removed: run the group again */
 };
 
 static int compare_work_item_owners(const void *a, const void *b)
@@ -52,9 +52,9 @@ static struct tx transaction_of_group_item(const struct commit_group *g, unsigne
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group commit and removes the work item that failed, or none after a conflict of ids,
- * which are new in the next attempt. If the database is unreachable or full, a retry would fail,
- * too. */
+/* Aborts the group commit and removes the work item that failed. After a conflict of ids no item is
+ * removed, because the next attempt creates new ids. If the database is unreachable or full, the
+ * group is not run again, because it would fail again. */
 static void abort_group_and_remove_item(struct commit_group *g, enum err e,
                                         const struct work_item *culprit)
 {
@@ -76,7 +76,7 @@ static void abort_group_after_item(struct commit_group *g, unsigned i, enum err 
     abort_group_and_remove_item(g, e, culprit ? culprit : g->works[i]);
 }
 
-/* Runs a work item until its first query, which is queued. */
+/* Runs a work item until its first query, which is queued and not yet sent. */
 static void collect_first_query(struct commit_group *g, unsigned i)
 {
     struct postgres_conn *c = &g->worker->conn;
@@ -139,7 +139,8 @@ static void roll_back_writing_items(struct commit_group *g, struct work_item *co
 
     if (!w->conn.lost) {
         postgres_conn_run_command(&w->conn, "rollback");
-        /* At most one position is unreported: statements after a failed one do not run. */
+        /* The transaction has at most one unreported position, because statements after a failed
+         * one do not run. */
         unreported = postgres_conn_unreported_log_position(&w->conn);
     }
     if (!w->conn.lost && unreported)
@@ -152,8 +153,8 @@ static void roll_back_writing_items(struct commit_group *g, struct work_item *co
     }
 }
 
-/* Commits the group. If the connection is lost without a result, it is unknown whether the
- * transaction committed, unless may_be_written is false. */
+/* Commits the group. If the connection is lost before the result of COMMIT arrived, it is unknown
+ * whether the transaction committed, unless may_be_written is false. */
 static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;
@@ -205,8 +206,8 @@ static void run_and_commit_group_once(struct commit_group *g)
     postgres_release_ordered_ids(g->worker->pool, c);
 }
 
-/* Resets the other work items to ready after one has failed. Returns whether more than one is
- * left. */
+/* After one work item has failed, resets the others to ready. Returns whether more than one is
+ * left, so that a group makes sense. */
 static bool reset_group_for_retry(struct commit_group *g)
 {
     unsigned left = 0;
@@ -259,8 +260,8 @@ static bool group_item_runs_alone(const struct commit_group *g, unsigned i)
            (g->states[i] == ITEM_WRITES && g->broken);
 }
 
-/* Puts the work items that run alone back at the head of the queue, for any worker. This thread
- * checks the queue afterwards, so none is left when the store closes. */
+/* Puts the work items that run alone back at the head of the queue, where any worker may take them.
+ * This thread also checks the queue afterwards, so no item is left when the store closes. */
 static void requeue_items_that_run_alone(struct commit_group *g)
 {
     struct work_item *first = NULL, *last = NULL;
@@ -280,7 +281,7 @@ static void requeue_items_that_run_alone(struct commit_group *g)
 static void finish_group_items(struct commit_group *g)
 {
     requeue_items_that_run_alone(
-        g); /* from here on another thread may own the requeued work items */
+        g); /* from here on the requeued items may belong to another thread */
     for (unsigned i = 0; i < g->count; i++)
         if (!group_item_runs_alone(g, i))
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);

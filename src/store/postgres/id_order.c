@@ -1,11 +1,12 @@
 /* id_order.c - makes ids of a stream (the messages of a channel) visible in increasing order.
  *
- * A transaction creates ids before it commits, so one with a smaller id may commit later, and a
- * client that reads the ids after the greatest one that it knows would never see it. So the last
- * statement before the COMMIT, in the same round trip, takes a lock of the stream until the commit
- * and compares the new ids with the last committed one. If that is greater, the transaction fails
- * and runs again with a new id. The snapshot of the transaction cannot show the last committed id,
- * so it is stored in a sequence (migration 0106).
+ * A transaction creates ids before it commits, so a transaction with a smaller id may commit after
+ * one with a greater id, and a client that reads the ids after the greatest one that it knows would
+ * never see the smaller one. So the last statement before the COMMIT, in the same round trip, takes
+ * a lock of the stream until the commit and compares the new ids with the last committed one. If
+ * the committed id is greater, the transaction fails and runs again with a new id. The snapshot of
+ * the transaction cannot show the last committed id, so it is stored in a sequence (migration
+ * 0106).
  *
  * The lock is taken last and in the order of parts, so a transaction that holds it waits for no
  * other lock, and there are no deadlocks. Readers wait for nothing. Streams with the same hash
@@ -13,14 +14,14 @@
  *
  * If no other node shares the database, retries are avoided: a transaction waits before its commit
  * until those that created an id of the same part earlier have ended, at most EARLIER_ID_WAIT_MS,
- * because an earlier one may wait for a row lock of the later one. Transactions are ordered by
- * their first id, so they cannot wait for each other in a circle. With several nodes the wait would
- * cause more conflicts than it avoids: with a database 5 ms away and 16 writers, 160 instead of 100
- * retries of 1,100 messages.
+ * because an earlier transaction may wait for a row lock of the later one. Transactions are ordered
+ * by their first id, so they cannot wait for each other in a circle. With several nodes the wait
+ * would cause more conflicts than it avoids: with a database 5 ms away and 16 writers, 160 instead
+ * of 100 retries of 1,100 messages.
  *
  * Other nodes create ids with their own clocks. After a conflict this process continues after the
- * committed id, unless that is more than CLOCK_DIFFERENCE_MAX_MS ahead: then the clock of its node
- * is wrong, and its ids have no order. */
+ * committed id, unless that is more than CLOCK_DIFFERENCE_MAX_MS ahead: then the clock of the node
+ * that created the committed id is wrong, and its ids have no order. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,10 @@
 #include "store/postgres/pipeline.h"
 
 enum {
-    ID_ORDER_PARTS = 64,            /* equal to the number of sequences in migration 0106 */
-    CLOCK_DIFFERENCE_MAX_MS = 1000, /* four times the difference at which a node is not ready */
+    ID_ORDER_PARTS = 64, /* number of parts; equal to the number of sequences that migration 0106
+                          * creates */
+    CLOCK_DIFFERENCE_MAX_MS = 1000, /* in ms; four times the clock difference above which a node
+                                     * reports that it is not ready */
     EARLIER_ID_WAIT_MS = 100,
     ID_TEXT_MAX = 3 * 21, /* characters of three numbers with separators */
 };
@@ -83,7 +86,7 @@ void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
 
 void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
 {
-    if (!c->ids.parts) /* only the thread of the connection changes it */
+    if (!c->ids.parts) /* read without the lock, because only this thread changes .parts */
         return;
     pthread_mutex_lock(&p->id_order.lock);
     link_remove(&c->ids.link);
@@ -119,7 +122,8 @@ static void wait_for_earlier_ids(struct id_order *order, const struct postgres_c
 /* --- order among all processes -------------------------------------------------------------- */
 
 struct id_range {
-    uint64_t least, greatest; /* greatest is 0 if there is none */
+    uint64_t least, greatest; /* smallest and greatest id of one part; greatest is 0 if there are no
+                               * ids */
 };
 
 static void id_ranges_add_work_item(struct id_range *ranges, const struct work_item *work)
@@ -134,7 +138,7 @@ static void id_ranges_add_work_item(struct id_range *ranges, const struct work_i
     }
 }
 
-/* Returns the array of SQL, or an empty text if there are no ids. */
+/* Returns the ranges as the text of an SQL array, or an empty text if there are no ids. */
 static struct str encode_id_ranges(struct arena *arena, const struct id_range *ranges)
 {
     struct buf text;
@@ -173,7 +177,8 @@ enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *w
     enum err e = postgres_queue_last_write(tx, COMMIT_IN_ID_ORDER,
                                            BIND(v_text(text), v_int((int64_t)far_future)));
     if (!e)
-        c->queued[c->queued_count - 1].work = NULL; /* no work item alone caused a conflict */
+        c->queued[c->queued_count - 1].work = NULL; /* a conflict is not the fault of a single work
+                                                     * item */
     return e;
 }
 

@@ -49,8 +49,8 @@ struct libpq {
 #define X(name) __typeof__(PQ##name) *name;
     LIBPQ_FUNCTIONS(X)
 #undef X
-    /* SSL_pending of OpenSSL, for the pointer that sslStruct returns. NULL if libpq does not use
-     * OpenSSL. */
+    /* Function SSL_pending of OpenSSL, for the pointer that pq.sslStruct returns. NULL if libpq
+     * does not use OpenSSL. */
     int (*ssl_pending)(const void *tls);
 };
 

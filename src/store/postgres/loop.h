@@ -6,11 +6,13 @@
 
 #include "store/postgres/pipeline.h"
 
-enum { READS_PER_ROUND_TRIP = 16 }; /* reads whose queries are sent in one round trip */
+/* Maximum number of reads whose queries are sent in one round trip. */
+enum { READS_PER_ROUND_TRIP = 16 };
 
 enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
-/* Result of a queued statement that is expected next, in this order. */
+/* The result that is expected next from PostgreSQL for a queued statement. Results arrive in this
+ * order. */
 enum expected_result_kind { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */
@@ -21,14 +23,15 @@ struct unsent_reads {
 
 struct loop_reader {
     struct postgres *pool;
-    /* Readable by all threads; the other members belong to the loop. NULL before the first read,
-     * and after all handles are closed. */
+    /* Readable by all threads; only the loop uses the other members. NULL before the first read,
+     * and after all libuv handles of the connection are closed. */
     _Atomic(struct loop *) loop;
     struct loop_end_callback end;
-    unsigned references; /* number of open libuv handles, plus a pending connect */
+    unsigned references; /* number of open libuv handles, plus one while a connect is pending */
     enum reader_state state;
     struct postgres_conn conn;
-    unsigned silences; /* number of timed-out connections when this one was opened */
+    unsigned silences; /* value of the counter of timed-out connections when this connection was
+                        * opened */
     int64_t again_at, wait_ms;
     uv_work_t opening;
     bool opened;
@@ -42,27 +45,30 @@ struct loop_reader {
     unsigned count;
     unsigned rounds;
     bool running;
-    bool synced;  /* a pipeline sync was sent, which ends the transaction */
-    unsigned due; /* number of pipeline syncs without an answer */
-    unsigned syncs_before_deallocate, deallocates_due; /* number of syncs before the DEALLOCATE, and
-                                                        * of its results, that have not arrived */
+    bool synced;  /* a pipeline sync was sent, which will end the transaction */
+    unsigned due; /* number of pipeline syncs that were sent and not answered yet */
+    /* Numbers of results that have not arrived yet: of syncs sent before the DEALLOCATE, and of the
+     * DEALLOCATE itself. */
+    unsigned syncs_before_deallocate, deallocates_due;
     unsigned next; /* index of the queued statement whose result is expected next */
     enum expected_result_kind step;
-    int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
-    int64_t spent_at;              /* CPU time of the thread when the reads began to run */
+    int64_t asked_at, received_at; /* times when queries were last sent, and when data was last
+                                    * received (monotonic ns) */
+    int64_t spent_at; /* CPU time of the thread, in ns, when the current reads began to run */
 };
 
 /* --- the connection, loop_conn.c ------------------------------------------------------- */
 
 /* Initializes the reader; call it at the first read of the loop. */
 void loop_reader_start(struct loop_reader *r, struct loop *loop);
-/* Returns whether the connection is open. If not, starts to open it after the reconnect delay. */
+/* Returns whether the connection is open. If it is not, starts to open it, unless the reconnect
+ * delay has not ended. */
 bool loop_reader_ensure_connected(struct loop_reader *r);
-/* Sends buffered bytes. Returns false if the connection failed. */
+/* Sends the bytes that libpq has buffered. Returns false if the connection failed. */
 bool loop_reader_flush(struct loop_reader *r);
 /* Reads from the socket and processes the results. */
 void loop_reader_on_socket(struct loop_reader *r, int status, int events);
-/* Closes the connection, delays the next connect, and moves waiting reads to the workers. */
+/* Closes the connection, delays the next connect, and moves waiting reads to the worker threads. */
 void loop_reader_disconnect(struct loop_reader *r);
 
 /* --- reads, loop_reads.c --------------------------------------------------------------- */

@@ -9,7 +9,8 @@
 #include "store/postgres/loop.h"
 
 enum {
-    MIN_RECONNECT_WAIT_MS = 50,   /* first wait between connection attempts; doubled each time */
+    MIN_RECONNECT_WAIT_MS = 50, /* first wait between two connection attempts, in ms; doubled after
+                                 * each failure */
     MAX_RECONNECT_WAIT_MS = 5000, /* longest wait between connection attempts */
 };
 
@@ -107,7 +108,8 @@ static void on_connection_opened(uv_work_t *w, int status)
     release_loop_reference(r);
 }
 
-/* Starts to connect. If no worker is connected, the database is unreachable, so does nothing. */
+/* Starts to connect. Does nothing if no worker thread is connected, because then the database is
+ * unreachable. */
 static void start_opening_connection(struct loop_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)

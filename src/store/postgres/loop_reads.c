@@ -14,17 +14,21 @@
 #include "store/postgres/loop.h"
 
 enum {
-    FIRST_ROUND_QUERIES = 128, /* approximate maximum number of queries in the first round trip */
+    FIRST_ROUND_QUERIES = 128, /* approximate maximum number of queries that reads send in the first
+                                * round trip */
     MAX_WAITING_READS = 32,    /* maximum number of reads that wait for the next transaction */
     MAX_ROUND_TRIPS = 6,       /* maximum number of round trips of one read */
-    SLOW_MS = 100,             /* ms without an answer after which new reads go to the workers */
-    CHECK_INTERVAL_MS = 200,   /* ms between two checks for a missing answer */
-    STUCK_MS = 1000,           /* ms without data after which the connection is closed */
-    KEEP_OFF_LOOPS_MS = 400, /* answer time in ms after which reads of that name move to workers */
-    HEAVY_NS = 5000000,      /* CPU time limit for all reads of one run, in ns */
-    ROWS_NS = 4000000, /* CPU time limit in ns of one run, checked between rows of measured reads */
-    LONG_NS = 1000000, /* shortest run that counts as slow, in ns */
-    DEALLOCATE_RESULTS = 2, /* DEALLOCATE has two results: its own and the end marker */
+    SLOW_MS = 100,           /* if an answer is missing for this many ms, new reads go to the worker
+                              * threads */
+    CHECK_INTERVAL_MS = 200, /* ms between two checks for a missing answer */
+    STUCK_MS = 1000,         /* if no data arrives for this many ms, the connection is closed */
+    KEEP_OFF_LOOPS_MS = 400, /* in ms: if an answer takes longer, reads of that name
+                              * (work_item.name) move to the worker threads */
+    HEAVY_NS = 5000000,      /* limit of the CPU time, in ns, that all reads of one round trip use
+                              * together */
+    ROWS_NS = 4000000, /* CPU time in ns after which a measured read is stopped at its next row */
+    LONG_NS = 1000000, /* in ns: a read that runs longer without waiting counts as slow */
+    DEALLOCATE_RESULTS = 2, /* number of results of a DEALLOCATE: its own and the end marker */
 };
 
 /* --- handing over to the workers ------------------------------------------------------ */
@@ -99,8 +103,8 @@ static bool round_trip_is_last_for_all_reads(const struct loop_reader *r)
 
 static void on_stuck_read_check_timer(uv_timer_t *read_step);
 
-/* Sets which result is expected next: that of the first statement from index i on that has none
- * yet. */
+/* Makes the first statement from index i on that has no result yet the one whose result is expected
+ * next. */
 static void record_expected_statement_result(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -154,7 +158,7 @@ static enum read_result continue_read_or_move_it_to_workers(struct loop_reader *
     }
     if (!r->synced)
         return READ_NEEDS_ROWS;
-    /* The transaction has ended, so the read restarts in a new transaction. */
+    /* The transaction of the read has ended, so the read restarts in a new transaction. */
     record_round_trips_of_read_name(r->pool, w, r->rounds + 1);
     postgres_discard_queued_of_work_item(c, w);
     w->by_itself = true;
@@ -166,15 +170,16 @@ static enum read_result continue_read_or_move_it_to_workers(struct loop_reader *
     return READ_LEFT_LOOP;
 }
 
-/* If the reads of this run exceed HEAVY_NS and this read took longer than LONG_NS, moves reads of
- * its name to the workers. */
+/* If the reads of this round trip together used more CPU time than HEAVY_NS and this read ran
+ * longer than LONG_NS, later reads of the same name run on the worker threads. */
 static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *w, int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
         disallow_read_on_loop(r->pool, w);
 }
 
-/* A read must exceed both limits, because a preempted loop takes long without using CPU time. */
+/* A read is stopped only if it exceeds both limits, because a loop that was preempted takes long
+ * without using CPU time. */
 static void set_read_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
 {
     r->conn.row_time_limit.until = w->measured ? now + LONG_NS : 0;
@@ -200,7 +205,7 @@ static enum read_result run_read_or_move_it_to_workers(struct loop_reader *r, st
     w->result = tx_run_work_item(&tx);
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
-        w->arena = arena; /* the run may have changed the arena */
+        w->arena = arena; /* running the read may have changed its arena */
         return continue_read_or_move_it_to_workers(r, w);
     }
     finish_read_of_loop(r, w);
@@ -224,7 +229,8 @@ static void rerun_reads_with_results(struct loop_reader *r)
     r->running = true;
     r->spent_at = clock_thread_cpu_ns();
     for (unsigned i = 0; i < count; i++) {
-        struct work_item *w = r->reads[i]; /* the next line may overwrite this array element */
+        struct work_item *w = r->reads[i]; /* copy the pointer: the statement below may overwrite
+                                            * this array element */
 
         if (run_read_or_move_it_to_workers(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
@@ -267,8 +273,8 @@ static void on_before_poll(uv_idle_t *soon)
     uv_idle_stop(soon);
 }
 
-/* Returns whether the query failed, not the connection (57P: the database closes the
- * connection). */
+/* Returns whether the query itself failed. SQL state 57P… is not such a failure: it means that the
+ * database closes the connection. */
 static bool is_query_error(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -284,8 +290,8 @@ static bool handle_result_of_statement(struct loop_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
-            /* An error closes the connection. On a loop, the same query would close the next
-             * connection, too. */
+            /* Close the connection after an error. Do not run this read on a loop again, because
+             * its query would fail on the next connection, too. */
             disallow_read_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;
@@ -353,7 +359,7 @@ bool loop_reader_process_results(struct loop_reader *r)
     return true;
 }
 
-/* Makes reads whose answer was slow run on the workers. */
+/* If an answer was slow, later reads of the same names run on the worker threads. */
 static void record_slow_answer_of_postgres(struct loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
@@ -400,14 +406,14 @@ static void on_stuck_read_check_timer(uv_timer_t *read_step)
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
         move_waiting_reads_to_workers(r);
-    /* If the loop was blocked, the answer may already be in the socket. */
+    /* Process the socket first: if the loop was blocked, the answer may already have arrived. */
     loop_reader_on_socket(r, 0, UV_READABLE);
     if (r->count && now - r->received_at > (int64_t)STUCK_MS * 1000000 &&
         !socket_has_unread_bytes(r))
         abandon_stuck_connection(r);
 }
 
-/* Returns whether another read would have to wait too long. */
+/* Returns whether the connection has so much to do that another read would wait too long. */
 static bool loop_reader_is_busy(const struct loop_reader *r)
 {
     return r->queue.waiting_count >= MAX_WAITING_READS ||

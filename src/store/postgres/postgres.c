@@ -33,7 +33,7 @@ static void postgres_submit(struct store *s, struct work_item *w)
 
 static void postgres_iteration_end(struct store *s, struct loop *loop)
 {
-    (void)s, (void)loop; /* nothing to do: a snapshot ends with its work item */
+    (void)s, (void)loop; /* nothing to do: on PostgreSQL a snapshot ends with its work item */
 }
 
 static unsigned postgres_tx_counter_shard(const struct tx *tx)
@@ -43,7 +43,8 @@ static unsigned postgres_tx_counter_shard(const struct tx *tx)
     return c->counter_shard;
 }
 
-/* Makes a read leave its loop, because a loop's connection is for short reads only. */
+/* Makes the running read leave its loop and restart on a worker thread, because a loop's connection
+ * is for short reads only. */
 static bool postgres_move_to_background(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -155,7 +156,7 @@ static struct postgres *postgres_new(const struct store_options *o)
 
     p->store.engine = &postgres_engine;
     p->store.folder = mem_dup_cstring(o->folder);
-    p->store.lock = -1; /* not locked: nodes may share the folder */
+    p->store.lock = -1; /* the folder is not locked, because several nodes may share it */
     p->where = mem_dup_cstring(o->postgres);
     p->store.blob_connections = o->blobs_inside || o->objects ? blob_connections_new() : NULL;
     p->identity = postgres_identity_new(!o->shared);
@@ -315,7 +316,7 @@ static enum err read_migration_count(struct tx *tx, void *arg)
     return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
 }
 
-/* Checks only that a query works; pg_amcheck can check the data. */
+/* Only checks that a query works. To check the data, operators can use pg_amcheck. */
 static enum err postgres_check_integrity(struct store *s)
 {
     return store_run_transaction_and_wait(s, STORE_READ, NULL, read_migration_count, NULL);

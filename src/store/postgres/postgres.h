@@ -32,11 +32,13 @@ struct postgres;
 struct id_order;
 struct learned_query;
 
-/* Time limit of a running read; a longer read is aborted and queued again (fair_queue.c). */
+/* Time limit of a running read. A read that exceeds it is aborted and queued again
+ * (fair_queue.c). */
 struct read_time_limit {
-    int64_t until;             /* end of the time limit; 0 means no limit */
-    unsigned free_round_trips; /* number of round trips that still extend the limit */
-    int64_t round_trip_ns;     /* shortest round trip so far; 0 if none was measured */
+    int64_t until;             /* time at which the limit ends (monotonic ns); 0 means no limit */
+    unsigned free_round_trips; /* number of coming round trips whose time is added to the limit */
+    int64_t round_trip_ns;     /* duration of the shortest round trip so far in ns; 0 if none was
+                                * measured */
     bool is_exceeded;          /* the running read exceeded the limit */
     bool has_short_timeout;    /* statement_timeout is set to SHORT_READ_LIMIT_MS */
 };
@@ -44,42 +46,48 @@ struct read_time_limit {
 struct postgres_conn {
     PGconn *pg;             /* NULL if not connected */
     unsigned counter_shard; /* see tx_get_counter_shard */
-    struct map statements;  /* struct postgres_statement by the address of the SQL text */
-    unsigned named;         /* number of statements prepared so far, for unique names */
-    bool lost;              /* the connection failed */
-    bool timed_out;         /* the connection timed out, so other connections may be dead, too */
-    int answer_timeout_ms;  /* timeout for a result; 0 means none */
+    struct map statements;  /* finds a struct postgres_statement by the address of the SQL text */
+    unsigned named; /* number of statements prepared so far; makes the names of statements unique */
+    bool lost;      /* the connection failed */
+    bool timed_out; /* the connection timed out, so other connections to the database may be dead,
+                     * too */
+    int answer_timeout_ms; /* timeout for a result in ms; 0 means no timeout */
     struct read_time_limit time_limit;
     _Atomic uint64_t *round_trips; /* counter for metrics, or NULL */
-    const char *begin;             /* BEGIN statement that was not sent yet, or NULL */
-    int64_t position;              /* last event log position of this connection, or 0 */
-    bool ending;                   /* COMMIT of a read was sent, but its result was not read yet */
-    bool commits_with_first_round_trip; /* the read sends COMMIT with its first round trip */
-    bool is_over;                       /* the COMMIT of the first round trip has succeeded */
-    bool wants_more;                    /* the read needs another query after its COMMIT, so it
-                                         * restarts */
-    unsigned began;                     /* number of round trips of this transaction so far */
-    const struct work_item *culprit;    /* work item whose queued statement failed, or NULL */
-    struct ordered_ids {                /* ids of the transaction (id_order.c) */
-        uint64_t parts;                 /* bit set of the parts of the ids */
-        uint64_t first;                 /* the least of these ids */
-        struct link link;               /* link in id_order.open while parts is not 0 */
-        bool conflict; /* the commit failed because of tx_make_ids_visible_in_order */
+    const char *begin; /* BEGIN statement of the transaction if it was not sent yet, otherwise
+                        * NULL */
+    int64_t position;  /* last event log position that this connection got, or 0 */
+    bool ending; /* COMMIT of a read was sent, but the result of the COMMIT was not read yet */
+    bool commits_with_first_round_trip; /* the running read sends COMMIT together with its first
+                                         * round trip */
+    bool is_over;    /* the COMMIT that was sent with the first round trip has succeeded */
+    bool wants_more; /* the read needs another query after its COMMIT, so it
+                      * restarts */
+    unsigned began;  /* number of round trips of this transaction so far */
+    const struct work_item *culprit; /* if a queued statement failed: the work item to which it
+                                      * belongs; otherwise NULL */
+    struct ordered_ids {             /* ids of the transaction (id_order.c) */
+        uint64_t parts;   /* bit set of the parts (id_order.c) of the ids that this transaction
+                           * created */
+        uint64_t first;   /* the least of these ids */
+        struct link link; /* link in id_order.open; linked while parts is not 0 */
+        bool conflict;    /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;
-    bool may_be_written;           /* COMMIT was sent and may have succeeded */
-    bool runs_group;               /* a group runs: writes are sent with its commit */
-    bool must_leave;               /* the running work item must leave the group (or the loop) */
-    bool on_loop;                  /* the connection belongs to a loop and never blocks: queries are
-                                    * queued */
-    bool is_full;                  /* the queue of statements is full */
-    bool has_too_many_statements;  /* too many prepared statements: deallocate them */
-    bool collects;                 /* a group collects the first queries of its work items: queries
-                                    * are queued */
+    bool may_be_written; /* COMMIT was sent, so the transaction may be committed */
+    bool runs_group;     /* a group commit is running: writes are sent together with its COMMIT */
+    bool must_leave;     /* the running work item must leave the group commit, or the loop, and run
+                          * elsewhere */
+    bool on_loop; /* the connection belongs to a loop and never blocks: queries are only queued */
+    bool is_full; /* the queue of statements is full */
+    bool has_too_many_statements; /* too many prepared statements: deallocate them */
+    bool collects; /* a group commit collects the first queries of its work items: they are only
+                    * queued */
     struct prefetcher *prefetcher; /* NULL if queries are not prefetched */
     struct arena *arena;           /* memory for queued statements */
     struct row_time_limit {        /* on a loop: limit of a measured read, checked between rows */
-        int64_t until;             /* end of the time limit; 0 means none */
-        int64_t cpu_ns;            /* thread CPU time after which the limit applies */
+        int64_t until;  /* time at which the limit ends (monotonic ns); 0 means no limit */
+        int64_t cpu_ns; /* CPU time of the thread, in ns, that must be reached, too, before the
+                         * limit applies */
     } row_time_limit;
     unsigned queued_count;
     struct queued_statement {
@@ -87,25 +95,26 @@ struct postgres_conn {
         struct postgres_statement *statement;
         const struct postgres_parameters *values;
         size_t count;
-        const struct work_item *work;  /* work item that needs the statement */
-        bool writes;                   /* a deferred write, not a prefetched query */
-        bool prepares;                 /* the statement is prepared together with this use */
-        bool used;                     /* the work item used the rows */
+        const struct work_item *work; /* work item that needs the statement */
+        bool writes;   /* the statement is a deferred write and not a prefetched query */
+        bool prepares; /* PREPARE is sent together with this statement */
+        bool used;     /* the work item used the rows */
         struct learned_query *learned; /* NULL if not learned (prefetch.c) */
-        PGresult *result;              /* rows of a prefetched query, once they have arrived */
-    } queued[POSTGRES_QUEUE_MAX + 1];  /* the last one is for postgres_queue_last_write */
+        PGresult *result; /* the rows of a prefetched query; NULL until they have arrived */
+    } queued[POSTGRES_QUEUE_MAX + 1]; /* the last one is for postgres_queue_last_write */
 };
 
 /* Opens the connection. Returns false if that fails; logs the reason if `log` is set. */
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 /* For servers: sets timeouts, locks out tools that need the database exclusively, and takes the
  * lock that shows this server's identity to other servers (server_identity.c). Returns false and
- * logs an error if such a tool runs. */
+ * logs an error if a tool has locked the database. */
 bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p);
-/* For a tool that needs the database exclusively: locks out servers until its connection ends. */
+/* For a tool that needs the database exclusively: prevents servers from using the database until
+ * the tool's connection ends. */
 enum err postgres_lock_out_servers(struct tx *tx);
-/* Sets the statement timeout to SHORT_READ_LIMIT_MS if `hurry` is set, otherwise to the default of
- * servers or tools. */
+/* Sets the statement timeout of the database: to SHORT_READ_LIMIT_MS if `hurry` is set, otherwise
+ * to the default timeout of servers (if `serves` is set) or tools. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves);
 void postgres_conn_close(struct postgres_conn *c);
 /* Returns whether an idle connection is still open. */
@@ -113,12 +122,13 @@ bool postgres_conn_is_open(struct postgres_conn *c);
 
 /* Runs a command without parameters or rows. */
 enum err postgres_conn_run_command(struct postgres_conn *c, const char *sql);
-/* Returns the first column of the first row as text, for a query without parameters, or "". */
+/* Runs a query without parameters. Returns the first column of the first row as text, or "" if
+ * there is no row. */
 enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
-/* Counts a round trip that a caller waits for, and extends the time limit of the running read. */
+/* Counts a round trip for which a caller waits, and extends the time limit of the running read. */
 void postgres_conn_count_round_trip(struct postgres_conn *c);
-/* Reads the result of a COMMIT that was sent without waiting. */
+/* Reads the result of a COMMIT that was sent earlier without waiting for the result. */
 void postgres_conn_read_pending_commit(struct postgres_conn *c);
 
 /* Reads all results of the command that was just sent. Returns the last result, or the first failed
@@ -128,7 +138,7 @@ PGresult *postgres_read_next_result(struct postgres_conn *c);
 /* Returns whether OpenSSL has decrypted bytes that libpq has not read; poll does not see them. */
 bool postgres_conn_has_tls_bytes(const struct postgres_conn *c);
 bool postgres_result_is_ok(const PGresult *result);
-/* Converts a failed result to an error code. Logs errors that callers do not handle. */
+/* Converts a failed result to an error code. Logs errors that no caller handles. */
 enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *result,
                                     const char *sql);
 /* Converts any result to OK or an error code, and frees the result. */
@@ -142,16 +152,17 @@ void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how);
  * needs another round trip, it fails and c->wants_more is set. */
 void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
-/* Commits with an event log row. Sets *ret to its position, even after a failure; 0 if unknown. */
+/* Commits with an event log row. Sets *ret to the position of the row, even after a failure; 0 if
+ * the position is unknown. */
 enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret);
-/* After a failed commit and its rollback: returns an event log position that the transaction got
- * but did not report. Returns 0 if there is none, or if the connection never had a position. */
+/* After a failed commit and its rollback: returns the event log position that the transaction took
+ * but did not report. Returns 0 if it took none, or if the connection never had a position. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c);
-/* Commits a group of work items together with their rows of the event log. */
+/* Commits a group of work items, together with the event log rows of these work items. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count);
 void postgres_conn_roll_back(struct postgres_conn *c);
-/* Sends the COMMIT of a read without waiting for the result. */
+/* Sends the COMMIT of a read, but does not wait for the result. */
 void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
 /* --- queries, query.c ------------------------------------------------------------------ */
@@ -159,7 +170,7 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
-/* Queues a statement that is sent right before the rows of the event log and COMMIT. */
+/* Queues a statement that is sent as the last one before the event log rows and COMMIT. */
 enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct value *values,
                                    size_t count);
 /* Queues the check of tx_make_ids_visible_in_order for all ids of the work items, if there are any
@@ -167,7 +178,8 @@ enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct 
 enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *works,
                                        unsigned count);
 void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id);
-/* Ends the wait of other transactions for the ids of this connection's transaction. */
+/* Wakes transactions that wait until this connection's transaction, which has created smaller ids,
+ * has ended. */
 void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c);
 void id_order_init(struct id_order *order);
 void id_order_clear(struct id_order *order);
@@ -188,7 +200,7 @@ struct postgres_parameters {
     int binary[POSTGRES_MAX_VALUES];
 };
 
-/* Converts query parameters for libpq; text is copied to the arena. */
+/* Converts query parameters for libpq. Copies text to the arena. */
 void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
                                 const struct value *values, size_t count);
 const char *postgres_format_int(struct arena *a, int64_t i);
@@ -196,12 +208,14 @@ struct value postgres_decode_column(struct arena *a, const PGresult *result, int
 
 /* --- connected servers, peers.c ------------------------------------------------------- */
 
-/* First number of the advisory lock of a server's connection; the second is its identity. */
+/* First number of the advisory lock that each connection of a server holds; the second number is
+ * the server's identity. */
 #define SERVER_LOCK_CLASS "(7166183 # hashtext(current_schema()))"
 
-/* Creates a random identity for this server process. */
+/* Creates a random identity for this server process. If `alone` is set, the identity says that no
+ * other server may use the database. */
 uint32_t postgres_identity_new(bool alone);
-/* Returns whether all connected servers can share the database with this one; logs a server that
+/* Returns whether all connected servers can share the database with this server. Logs a server that
  * cannot. Waits up to 3 s for a server that is stopping. */
 bool postgres_check_other_servers(struct postgres_conn *c, uint32_t identity);
 
@@ -236,11 +250,13 @@ struct commit_order {
 
 void commit_order_init(struct commit_order *l);
 void commit_order_clear(struct commit_order *l);
-/* Call it before the COMMIT of the work item is sent. */
+/* Appends a work item to the list. Call it before COMMIT is sent. */
 void commit_order_add_work_item(struct commit_order *l, struct work_item *w);
-/* Removes a work item whose commit failed or is uncertain; the caller finishes it. */
+/* Removes a work item whose commit failed or whose result is unknown; the caller finishes the work
+ * item. */
 void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w);
-/* Marks the work item as committed; this thread or another one finishes it in commit order. */
+/* Marks the work item as committed. In commit order, this thread or another one then finishes
+ * it. */
 void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w);
 
 /* --- workers, worker.c ---------------------------------------------------------------- */
@@ -249,7 +265,7 @@ struct postgres_worker {
     struct postgres *pool;
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
-    bool is_separate;        /* the worker of a store_connection; ignores write_locks */
+    bool is_separate;        /* the worker belongs to a store_connection and ignores write_locks */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
@@ -262,8 +278,9 @@ struct postgres_worker {
 struct postgres {
     struct store store;
     char *where; /* connection string; never logged, because it may contain a password */
-    bool serves; /* the process is a server, see postgres_conn_register_server */
-    bool shared; /* other nodes share the database; this node has a mark file in the blob folder */
+    bool serves; /* the process is a server (see postgres_conn_register_server), not a tool */
+    bool shared; /* other nodes share the database; this node then has a mark file in the blob
+                  * folder */
     uint32_t identity;
     struct work_queue queue;
     struct fair_queue long_reads; /* reads that may take long */
@@ -271,50 +288,54 @@ struct postgres {
     struct id_order {
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        struct link open; /* connections whose transactions have created ids (id_order_link) */
+        struct link open; /* list of connections whose running transactions have created ids
+                           * (ordered_ids.link) */
     } id_order;
     struct read_statistics {
         _Atomic uint16_t both;
-    } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name */
+    } statistics[POSTGRES_STATISTICS_SLOTS]; /* statistics per name of a work item; the index is the
+                                              * hash of the name */
     struct prefetcher {
         pthread_mutex_t lock;
         struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
         struct related_id *related; /* without the lock */
     } prefetcher;
-    /* Indexed by postgres_write_lock_index; locked exclusively by a work item that conflicted too
-     * often. */
+    /* Locks for writes, indexed by postgres_write_lock_index. A work item that conflicted too often
+     * locks its lock exclusively. */
     pthread_rwlock_t write_locks[POSTGRES_WRITE_LOCKS];
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */
     atomic_bool unreachable_logged;    /* whether it was logged that all workers are disconnected */
     struct postgres_worker *finishing; /* see store_connection_finish_migrations */
-    unsigned count;                    /* number of workers; the last ones are for long reads */
-    unsigned reader_count;             /* number of loops with a connection of their own */
+    unsigned count;        /* number of workers; the last ones of the array run long reads */
+    unsigned reader_count; /* number of loops that have a connection of their own */
     struct loop_reader *readers;
     struct postgres_worker *workers;
 };
 
 /* Queues the work item for the workers, or for the workers that run long reads. */
 void postgres_queue_for_workers(struct postgres *p, struct work_item *w);
-/* Returns the counter shard of a worker: above 0, unique among all nodes. See tx_get_counter_shard.
- */
+/* Returns the counter shard of a worker: a number above 0 that no other worker on any node has. See
+ * tx_get_counter_shard. */
 unsigned postgres_counter_shard(unsigned worker);
-/* Connects if needed. Returns false on failure; then the caller retries after wait_ms. */
+/* Connects if the worker has no connection. Returns false on failure; then the caller retries after
+ * wait_ms. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
-/* Runs a work item with all retries. On success, a work item with a committed function stays in the
- * commit order; call postgres_worker_finish_work_item. */
+/* Runs a work item with all retries. If the work item succeeds and has a committed function, it
+ * stays in the commit order until the caller calls postgres_worker_finish_work_item. */
 enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_item *work);
 /* Returns the index of the write lock of a work item. Work items share a lock if they probably
  * change the same rows: appends of one account, or writes with the same first id of the request. */
 unsigned postgres_write_lock_index(const struct work_item *work);
 /* BEGIN statements, indexed by enum store_mode. */
 extern const char *const postgres_begin_sql[];
-/* Tries to connect until the work item has waited for 5 s. */
+/* Tries to connect repeatedly, until the work item has waited for 5 s. */
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work);
 void postgres_worker_disconnect(struct postgres_worker *w);
 /* Marks an event log position as aborted, so that other nodes do not wait for it. */
 void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
-/* Finishes a work item; if it is in the commit order, after all work items before it. */
+/* Finishes a work item. If it is in the commit order, it is finished after all work items before
+ * it. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
 void postgres_worker_close_connection(struct postgres_worker *w);
@@ -322,25 +343,27 @@ void *postgres_worker_thread(void *arg);
 
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
-/* Returns whether recent reads of this work item's name needed at most that many round trips. */
+/* Returns whether recent reads with the name of this work item needed at most that many round
+ * trips. */
 bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
                                     unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
-/* Records that a read needed at least this many round trips. */
+/* Records that a read with this name needed at least this many round trips. */
 void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
                                      unsigned round_trips);
-/* Makes reads of this work item's name run on the workers for a while. */
+/* Makes reads with the name of this work item run on the worker threads for a while. */
 void disallow_read_on_loop(struct postgres *p, const struct work_item *work);
 
 /* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
 void prefetcher_init(struct prefetcher *h);
 void prefetcher_clear(struct prefetcher *h);
-/* Call it for a query that is not queued. The first query of an attempt queues the learned queries
- * that usually follow it; a later query is learned. */
+/* Call it for each query that is not only queued. The first query of an attempt to run the work
+ * item also queues the queries that usually follow it; a later query is learned for the next
+ * time. */
 enum err prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w, const char *sql,
                                  const struct postgres_parameters *p, size_t count);
-/* Records whether prefetched rows were used; call it when they are discarded. */
+/* Records whether the rows of a prefetched query were used; call it when the rows are discarded. */
 void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */
 enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
@@ -350,7 +373,8 @@ enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work
 /* --- reads on loops, loop_reads.c ------------------------------------------------------- */
 
 struct loop_reader;
-/* Runs a read on its loop's connection; call it on that loop. Returns false to use a worker. */
+/* Runs a read on its loop's connection; call it on that loop. If it returns false, run the read on
+ * a worker thread. */
 bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w);
 
 void loop_readers_init(struct postgres *p, unsigned count);
@@ -359,7 +383,7 @@ void loop_readers_close(struct postgres *p);
 
 /* --- group commit, group.c ------------------------------------------------------------- */
 
-/* Runs the work items of the linked list in one transaction, and finishes them. */
+/* Runs the work items of the linked list as a group commit, and finishes them. */
 void postgres_run_items_in_group_commit(struct postgres_worker *w, struct work_item *first);
 
 #endif

@@ -21,7 +21,8 @@ enum {
     MAX_LEARNED_QUERIES = 16, /* per key */
     MAX_PARAMETERS = 6,       /* per query */
     MAX_TEXT = 8,             /* characters of a constant */
-    MAX_NUMBER = 19,          /* characters of INT64_MAX, a constant that means no limit */
+    MAX_NUMBER = 19, /* length of INT64_MAX as text; queries use that number as a constant for "no
+                      * limit" */
     BEST_SCORE = 8,
     FIRST_SCORE = -2,
     WORST_SCORE = -4,
@@ -49,8 +50,8 @@ struct learned_queries {
     struct learned_query queries[MAX_LEARNED_QUERIES];
 };
 
-/* Key and id are written without a lock. If they come from two different writes, the only harm is a
- * needless query. */
+/* An id and the related id that was last seen with it. Both are written without a lock; if they
+ * come from two different writes, the only harm is a needless query. */
 struct related_id {
     _Atomic uint64_t key, id;
 };
@@ -74,7 +75,8 @@ void prefetcher_clear(struct prefetcher *h)
     pthread_mutex_destroy(&h->lock);
 }
 
-/* Parses an id. Returns 0 for other text and for small numbers, which are constants. */
+/* Parses an id. Returns 0 for text that is not a number, and for small numbers, which are constants
+ * and not ids. */
 static uint64_t id_from_text(const char *text)
 {
     enum { SHORTEST = 10 };
@@ -173,7 +175,8 @@ static bool learned_query_needs_id(const struct learned_query *q, uint64_t posit
     return false;
 }
 
-/* Queues the learned queries; if `positions` is not 0, only those that use ids of this bit set. */
+/* Queues the learned queries; if `positions` is not 0, only queries that use an id whose bit is
+ * set. */
 static enum err queue_learned_queries(struct postgres_conn *c, struct work_item *w,
                                       uint64_t positions)
 {
@@ -223,7 +226,7 @@ static bool find_id_of_work_item(const struct work_item *w, unsigned count, uint
     return false;
 }
 
-/* Returns the index in work_item.ids of the related id that is parameter i of this query. */
+/* Returns the index in work_item.ids of the related id that parameter i of this query uses. */
 static unsigned related_id_position(struct learned_queries *learned, const struct learned_query *q,
                                     size_t i)
 {
@@ -244,7 +247,8 @@ static bool learn_constant_parameter(const char *text, struct parameter_source *
 
 struct lesson {
     struct learned_query query;
-    uint64_t new_ids; /* ids that were not predicted, as a bit set of indexes in work_item.ids */
+    uint64_t new_ids; /* bit set of the ids that were not predicted; bit n stands for
+                       * work_item.ids[n] */
 };
 
 static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
@@ -269,8 +273,8 @@ static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
     return true;
 }
 
-/* Adds a learned query, or replaces one whose rows were often unused. If the query is known but not
- * sent, and its parameters could have been predicted, improves its score. */
+/* Adds a learned query, or replaces one whose rows were often unused. If the query is known but is
+ * not prefetched at present, and its parameters could have been predicted, improves its score. */
 static void add_learned_query(struct learned_queries *learned, const struct lesson *l)
 {
     const struct learned_query *q = &l->query;
@@ -305,7 +309,8 @@ static struct learned_queries *get_or_create_learned_queries(struct prefetcher *
     return learned;
 }
 
-/* Learns a query. Returns the bit set of its ids (indexes in work_item.ids) that are new. */
+/* Learns a query. Returns the bit set of those of its ids that are new; bit n stands for
+ * work_item.ids[n]. */
 static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const char *sql,
                             const struct postgres_parameters *p, size_t count)
 {

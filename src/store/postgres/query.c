@@ -17,7 +17,8 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* the queued statement owns the result, in case the read restarts */
+    bool lent; /* the queued statement still owns the result, because the read may restart and need
+                * it again */
     int at, count;
 };
 
@@ -39,7 +40,7 @@ void postgres_free_prepared_statements(struct postgres_conn *c)
     map_clear(&c->statements);
 }
 
-/* Deallocates all statements if there are too many, unless some are queued. */
+/* If there are too many prepared statements, deallocates all of them, unless some are queued. */
 static enum err deallocate_statements_if_too_many(struct postgres_conn *c)
 {
     if (c->statements.count < MAX_STATEMENTS || c->queued_count)
@@ -59,7 +60,8 @@ static struct postgres_statement *prepared_statement_new(struct postgres_conn *c
     return st;
 }
 
-/* Returns the statement of the SQL text. It is prepared together with its first use. */
+/* Returns the prepared statement of the SQL text. A new statement is prepared in the same round
+ * trip as its first use. */
 static enum err find_postgres_statement(struct postgres_conn *c, const char *sql,
                                         struct postgres_statement **ret)
 {
@@ -132,8 +134,8 @@ void postgres_discard_queued_statements(struct postgres_conn *c)
         remove_queued_statement(c, c->queued_count - 1);
 }
 
-/* Discards the prefetched queries of a work item, because a write may change their rows. Other work
- * items of a group do not see its writes. */
+/* Discards the prefetched queries of a work item, because a write may change their rows. Prefetched
+ * queries of the other work items of a group stay, because these do not see its writes. */
 static void discard_prefetched_of_work_item(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -204,7 +206,8 @@ static bool statement_queue_has_space(const struct postgres_conn *c)
     return c->queued_count < POSTGRES_QUEUE_MAX;
 }
 
-/* Returns whether queries are only queued; the work item runs again when the rows have arrived. */
+/* Returns whether queries are only queued: then the work item runs again when the rows have
+ * arrived. */
 static bool work_item_only_queues_queries(const struct postgres_conn *c)
 {
     return c->on_loop || c->collects;
@@ -219,8 +222,8 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 
     if (e)
         return tx_mark_transaction_failed(tx, e);
-    /* A statement that is only queued is sent after the run has ended, so copy its parameters to
-     * the work item's arena. */
+    /* Copy the parameters of a statement that is only queued to the work item's arena, because it
+     * is sent after the work item's function has returned. */
     bool copies = work_item_only_queues_queries(c);
     struct arena *a = copies ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
@@ -327,7 +330,7 @@ bool postgres_pipeline_check_result(struct pipeline_failure *f, PGresult *result
     return false;
 }
 
-/* Returns whether the next pipeline includes the statement. */
+/* Returns whether the next pipeline includes the queued statement. */
 static bool query_is_sent_with_next_pipeline(const struct postgres_conn *c,
                                              const struct queued_statement *e)
 {
@@ -345,7 +348,8 @@ static bool send_queued_statements(struct postgres_conn *c)
     return true;
 }
 
-/* Reads the result of PREPARE, if it was sent, and returns the result of the statement. */
+/* Reads the result of PREPARE, if PREPARE was sent, and then returns the result of the
+ * statement. */
 static PGresult *read_statement_result(struct postgres_conn *c, const struct queued_statement *e,
                                        struct pipeline_failure *f)
 {
@@ -420,7 +424,7 @@ bool postgres_pipeline_send_commit(struct postgres_conn *c)
            pq.pipelineSync(c->pg);
 }
 
-/* Reads the result of the COMMIT that was sent with a one-round-trip read. */
+/* Reads the result of the COMMIT that was sent together with the query of a one-round-trip read. */
 static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeline_failure *f)
 {
     PGresult *result = pipeline_read_result(c);
@@ -430,8 +434,8 @@ static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeli
         pq.clear(result);
 }
 
-/* Sends the queued statements and this one in one pipeline and waits for the results. Sets *sql to
- * the statement that failed, if any. */
+/* Sends the queued statements and the statement st in one pipeline and waits for the results. Sets
+ * *sql to the statement that failed, if any. */
 static PGresult *exec_in_pipeline(struct postgres_conn *c, struct postgres_statement *st,
                                   size_t count, const struct postgres_parameters *p,
                                   const char **sql)
@@ -501,7 +505,8 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* Returns the rows if they have arrived; otherwise queues the query, and the read runs again. */
+/* Returns the rows if they have arrived. If not, queues the query; the read runs again when the
+ * rows have arrived. */
 static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struct value *values,
                                      const struct postgres_parameters *p, size_t count)
 {
@@ -553,7 +558,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (sql_text_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
         e = prefetch_or_learn_query(c, tx->work, sql, &p, count);
-    if (!e) /* after the prefetch, which may free all statements of the connection */
+    if (!e) /* count after the prefetch, because that may free all statements of the connection */
         e = find_postgres_statement(c, sql, &st);
     if (e)
         return tx_mark_transaction_failed(tx, e);
@@ -574,7 +579,8 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     return open_result_cursor(tx, result, ret);
 }
 
-/* Checks the time limit between rows, because processing a row may take longer than fetching it. */
+/* Checks the time limit of the read at each row, because processing the rows may take longer than
+ * fetching them. */
 static bool read_time_limit_is_exceeded(const struct postgres_conn *c)
 {
     return c->row_time_limit.until && clock_monotonic_ns() > c->row_time_limit.until &&

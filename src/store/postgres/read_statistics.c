@@ -1,12 +1,12 @@
-/* read_statistics.c - statistics per name of a read (struct work_item.name): its round trips.
- * Reads of one name usually need the same number of round trips. If the number is known, the last
- * one also ends the transaction, which saves a round trip. If the prediction is wrong, the read
- * restarts, and the name is not trusted again before the number repeats three times. Reads that use
- * too much time of a loop, or too many round trips, run on the workers for a while. */
+/* read_statistics.c - statistics per name of a read (struct work_item.name): its round trips. Reads
+ * of one name usually need the same number of round trips. If the number is known, COMMIT is sent
+ * with the last query, which saves a round trip. If the prediction is wrong, the read restarts, and
+ * the statistics of the name are used again only after the number was the same three times. Reads
+ * that use too much time of a loop, or too many round trips, run on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* Trust in the statistics of a name. Above 0, they predict round trips; below TRUST_LOST, reads run
- * on the workers. */
+/* Values of the trust in the statistics of a name. Above 0, the statistics predict the number of
+ * round trips; below TRUST_LOST, reads of the name run on the worker threads. */
 enum { TRUST_DISALLOWED_ON_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct round_trip_statistics {

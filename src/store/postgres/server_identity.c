@@ -12,11 +12,12 @@
 #include "store/postgres/postgres.h"
 
 enum {
-    NODE_SHIFT = 21, /* bits of the process number; the node number is above them */
+    NODE_SHIFT = 21, /* number of bits of the process number; the node number is in the bits
+                      * above */
     NODE_COUNT = 1 << 10,
     SQL_SIZE = 256,
-    STOPPING_SERVER_WAIT_MS =
-        3000, /* ms to wait for a stopped server that is still listed as connected */
+    STOPPING_SERVER_WAIT_MS = 3000, /* in ms: how long to wait for a stopped server that PostgreSQL
+                                     * still lists as connected */
 };
 #define EXCLUSIVE_FLAG UINT32_C(0x80000000)
 
@@ -31,8 +32,8 @@ unsigned process_identity_node_number(uint32_t identity)
     return identity >> NODE_SHIFT & (NODE_COUNT - 1);
 }
 
-/* Finds a connected server that cannot share the database with this one: one of the two is
- * exclusive, or both have the same node number. The result is "" if there is none. */
+/* Finds a connected server that cannot share the database with this server, because one of the two
+ * is exclusive or both have the same node number. The result is "" if there is none. */
 static enum err find_incompatible_server(struct postgres_conn *c, uint32_t me, char *out,
                                          size_t size)
 {

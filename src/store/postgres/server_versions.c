@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-/* A server holds this lock while it starts (postgres.c), so no server can start during the
- * check. */
+/* A server holds this lock while it starts (postgres.c). So while a check holds the lock, no server
+ * can start. */
 static const char TRY_START_LOCK[] = "select pg_try_advisory_xact_lock(7166182019423)";
 static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
                                   "to_regclass('expanded_steps') is not null";
@@ -18,8 +18,8 @@ static const char FIND_ANY_SERVER[] = "select 1 from server_connections limit 1"
 static const char FIND_OLDER_SERVER[] =
     "select 1 from server_connections s where not exists (select 1 from nodes n "
     "where n.identity = s.identity and n.schema >= $1) limit 1";
-/* A server that lost its connections for a moment, or was just killed, may reconnect at once, so it
- * counts as running for a minute. */
+/* Finds older servers that were connected in the last minute. A server that lost its connections
+ * for a moment, or was just killed, may reconnect at once, so it counts as running for a minute. */
 static const char FIND_RECENT_OLDER_SERVER[] =
     "select 1 from nodes where schema < $1 and seen_at > "
     "clock_timestamp() - interval '1 minute' limit 1";
@@ -27,7 +27,8 @@ static const char TERMINATE_OLDER_SERVERS[] =
     "select count(pg_terminate_backend(pid)) from server_connections s where not exists "
     "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
 
-/* Used if the schema has no table expanded_steps yet: any connected server counts as older. */
+/* Used if the schema has no table expanded_steps yet: then every connected server counts as
+ * older. */
 static enum err read_any_server_is_connected(struct tx *tx, bool *ret)
 {
     struct rows r;

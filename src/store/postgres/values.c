@@ -7,7 +7,7 @@
 
 #include "store/postgres/postgres.h"
 
-/* Type numbers from PostgreSQL's pg_type.dat, which never change. */
+/* Numbers of types, from PostgreSQL's pg_type.dat; they never change. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTES = 17,
@@ -75,7 +75,7 @@ static struct value decode_bytea(struct arena *a, const char *text)
     return v;
 }
 
-/* Decodes a numeric, such as sum(bigint), as an integer if it fits. */
+/* Decodes a value of type numeric, such as sum(bigint), as an integer if it fits into 64 bits. */
 static struct value decode_numeric(struct str text)
 {
     int64_t i;

@@ -17,10 +17,11 @@ enum {
     MAX_TRIES = 16,
     CONCURRENT_TRIES = 4,
     EXCLUSIVE_TRIES = 10,
-    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item if the database is unreachable */
-    MIN_RECONNECT_WAIT_MS = 100,   /* first wait between connection attempts; doubled each time */
-    MAX_RECONNECT_WAIT_MS = 5000,  /* longest wait between connection attempts */
-    IDLE_CHECK_MS = 1000,          /* ms between two checks of an idle connection */
+    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item in ms if the database is unreachable */
+    MIN_RECONNECT_WAIT_MS = 100, /* first wait between two connection attempts, in ms; doubled after
+                                  * each failure */
+    MAX_RECONNECT_WAIT_MS = 5000, /* longest wait between connection attempts */
+    IDLE_CHECK_MS = 1000,         /* ms between two checks of an idle connection */
 };
 
 static void sleep_for_ms(int64_t ms)
@@ -40,7 +41,8 @@ static bool connect_worker_to_postgres(struct postgres_worker *w, bool log)
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
     w->conn.prefetcher = &w->pool->prefetcher;
-    w->conn.round_trips = NULL; /* registration is not counted: it is not part of a work item */
+    w->conn.round_trips = NULL; /* do not count the round trips of the registration, which is not
+                                 * part of a work item */
     if (w->pool->serves && !postgres_conn_register_server(&w->conn, w->pool)) {
         postgres_conn_close(&w->conn);
         return false;
@@ -89,7 +91,8 @@ void postgres_worker_close_connection(struct postgres_worker *w)
     atomic_fetch_sub(&w->pool->connected, 1);
 }
 
-/* If one connection timed out, older ones are probably dead, too, and each would delay a caller. */
+/* If another connection timed out, this older connection is probably dead, too, and the next caller
+ * would have to wait for its timeout. */
 static void disconnect_if_others_timed_out(struct postgres_worker *w)
 {
     if (w->conn.pg && w->silences != atomic_load(&w->pool->silences))
@@ -163,7 +166,7 @@ static enum err commit_in_commit_order(struct postgres_worker *w, struct work_it
 static enum attempt_result commit_transaction_attempt(struct postgres_worker *w,
                                                       struct work_item *work)
 {
-    /* A read is complete even if its COMMIT failed. */
+    /* The result of a read is valid even if its COMMIT fails, so do not wait for the COMMIT. */
     if (!work_item_is_write(work)) {
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;
@@ -237,7 +240,7 @@ static enum attempt_result run_transaction_attempt(struct postgres_worker *w,
     return o;
 }
 
-/* Waits a random time after a conflict, longer at each attempt. */
+/* Waits a random time after a conflict. The wait becomes longer with each attempt. */
 static void sleep_random_backoff(struct postgres_worker *w, unsigned tries)
 {
     unsigned most_us = 1000u << (tries < 6 ? tries : 6);
@@ -255,7 +258,8 @@ unsigned postgres_write_lock_index(const struct work_item *work)
     return (unsigned)(hash_u64(key) % POSTGRES_WRITE_LOCKS);
 }
 
-/* Locks an interval of the write locks exclusively, in the order of their indexes, as groups do. */
+/* Locks a range of the write locks exclusively, in the order of their indexes. Group commits use
+ * the same order, so there are no deadlocks. */
 static void acquire_write_locks(struct postgres *p, unsigned first, unsigned end)
 {
     for (unsigned i = first; i < end; i++)
@@ -307,7 +311,7 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
             postgres_worker_disconnect(w);
         if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
-        /* After a conflict of ids the next id is greater, however soon it is created. */
+        /* After a conflict of ids there is no wait, because the next id is always greater. */
         if (o == ATTEMPT_CONFLICT && !w->conn.ids.conflict)
             sleep_random_backoff(w, tries);
     }
@@ -329,14 +333,15 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
         !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
         postgres_worker_disconnect(w);
     if (w->conn.pg)
-        postgres_conn_read_pending_commit(&w->conn); /* the COMMIT of the previous read does not
-                                                      * count towards the time limit of this one */
+        postgres_conn_read_pending_commit(&w->conn); /* read it now, so that the COMMIT of the
+                                                      * previous read does not count towards the
+                                                      * time limit of this read */
     w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
     w->conn.time_limit.until =
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;
     *ret = postgres_worker_run_work_item(w, work);
     w->conn.time_limit.until = 0;
-    work->arena = arena; /* the run may have changed the arena */
+    work->arena = arena; /* running the read may have changed its arena */
     return w->conn.time_limit.is_exceeded;
 }
 
@@ -354,7 +359,7 @@ static void run_long_read(struct postgres_worker *w, struct work_item *work)
     work_item_call_callbacks(&w->pool->store, work, e);
 }
 
-/* While idle: detects a lost connection and reconnects. */
+/* Called while the worker is idle: detects that the connection was lost, and reconnects. */
 static void check_idle_connection(struct postgres_worker *w)
 {
     disconnect_if_others_timed_out(w);

@@ -18,7 +18,8 @@ static enum err open_reader_connection(struct background_reader *a)
     return e;
 }
 
-/* Runs a read with a time limit. Returns true if it exceeded the limit and must restart. */
+/* Runs a read with a time limit. If the read has exceeded the limit and must restart, returns
+ * true. */
 static bool run_read_with_limit(struct background_reader *a, struct work_item *w, enum err *ret)
 {
     struct arena *arena = w->arena;
@@ -31,7 +32,7 @@ static bool run_read_with_limit(struct background_reader *a, struct work_item *w
     *ret = sqlite_read_in_own_snapshot(&a->engine->store, w, &a->conn);
     if (!sqlite_read_limit_end(a->conn))
         return false;
-    w->arena = arena; /* the aborted run may have switched arenas */
+    w->arena = arena; /* the aborted read may have switched arenas */
     return true;
 }
 

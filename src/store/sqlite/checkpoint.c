@@ -2,9 +2,9 @@
  * thread.
  *
  * A checkpoint of thousands of pages takes about 100 ms, during which the writer could not commit.
- * So the copier thread copies while the writer continues to append. Pages that were appended
- * meanwhile prevent SQLite from restarting the WAL at its beginning: the copier repeats until few
- * pages are left, and the writer copies those between two batches.
+ * So the copier thread copies while the writer continues to append. SQLite can write to the
+ * beginning of the WAL again only when all pages are copied. So the copier repeats until few pages
+ * are left, and the writer copies these pages between two batches.
  *
  * A backup holds one snapshot for as long as it runs, and newer pages cannot be copied meanwhile.
  * The writer does not wait for such a reader; the copier copies the long WAL afterwards. */
@@ -14,16 +14,21 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-    CHECKPOINT_PAGES = 4000,     /* WAL pages at which the copier starts */
-    IDLE_CHECKPOINT_PAGES = 300, /* WAL pages at which the copier starts while the writer is idle */
-    WRITER_COPIES_PAGES = 100,   /* number of remaining pages that the writer copies itself */
-    MIN_GROWTH_PAGES = 50,       /* WAL growth in pages between two attempts */
-    MAX_THREAD_PASSES = 6, /* passes of the copier over one WAL before the writer copies the rest */
-    TRUNCATE_PAGES = 40000, /* WAL pages (160 MB) at which the writer waits for readers */
-    TRUNCATE_WAIT_MS = 20,  /* ms to wait for readers (a snapshot lasts one loop iteration) */
+    CHECKPOINT_PAGES = 4000,     /* number of pages in the WAL at which the copier thread starts */
+    IDLE_CHECKPOINT_PAGES = 300, /* number of pages in the WAL at which the copier thread starts
+                                  * while the writer is idle */
+    WRITER_COPIES_PAGES = 100, /* maximum number of remaining pages that the writer copies itself */
+    MIN_GROWTH_PAGES = 50,     /* number of pages by which the WAL must grow between two attempts */
+    MAX_THREAD_PASSES = 6,  /* number of passes of the copier thread over one WAL, after which the
+                             * writer copies the rest */
+    TRUNCATE_PAGES = 40000, /* number of pages in the WAL (160 MB) at which the writer waits for
+                             * readers, to truncate the WAL */
+    TRUNCATE_WAIT_MS = 20,  /* how long the writer waits for readers, in ms; a snapshot of a reader
+                             * lasts one loop iteration */
 };
 
-/* Copies as many pages as readers allow. Returns how many pages of the WAL are copied so far. */
+/* Copies as many pages as readers allow. Returns how many pages of the WAL are copied so far, over
+ * all passes. */
 static int run_checkpoint(struct sqlite_conn *c, int mode)
 {
     int pages = 0, copied = 0;
@@ -116,15 +121,15 @@ static int on_wal_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Reads the result of the copier thread. Returns whether the copier still runs. */
+/* Takes over the result of the copier thread, if it has ended. Returns whether it still runs. */
 static bool collect_checkpoint_result(struct sqlite *q)
 {
     struct checkpoint_thread *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* Ignore a result for an earlier WAL. Do not count a pass that copied nothing because of a
-     * reader. */
+    /* Ignore a result for an earlier WAL. Do not count a pass that copied no pages because a reader
+     * needed the old ones. */
     if (c->has_result && c->number == q->log.number) {
         q->log.passes += c->copied > q->log.copied;
         q->log.copied = c->copied;
@@ -139,7 +144,7 @@ static void request_checkpoint(struct sqlite *q)
     struct checkpoint_thread *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
-    /* If the copier falls behind the writer, it runs without pauses. */
+    /* If the copier thread is slower than the writer, let it run without pauses. */
     checkpoint_set_pacing_disabled(q->log.passes >= MAX_THREAD_PASSES);
     c->is_asked = true;
     c->number = q->log.number;
@@ -157,8 +162,8 @@ static void run_checkpoint_on_writer(struct sqlite *q)
     q->log.passes = 0;
 }
 
-/* Truncates the WAL; waits for readers up to TRUNCATE_WAIT_MS. After a failure the next attempt
- * waits for more pages. */
+/* Truncates the WAL; waits for readers up to TRUNCATE_WAIT_MS. After a failure, the next attempt is
+ * made when the WAL has more pages. */
 static void truncate_wal(struct sqlite *q)
 {
     sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
@@ -169,12 +174,12 @@ static void truncate_wal(struct sqlite *q)
 
 void checkpoint_thread_start(struct sqlite *q)
 {
-    /* Replaces SQLite's automatic checkpoints, which delay a commit. */
+    /* Disable SQLite's automatic checkpoints, which would delay a commit. */
     sqlite3_wal_hook(q->writer->db, on_wal_commit, q);
     start_checkpoint_thread(q);
 }
 
-/* After an attempt that readers stopped early, waits until the WAL has grown. */
+/* If readers stopped the last attempt early, this returns false until the WAL has grown. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q)
 {
     return q->log.pages - q->log.copied > IDLE_CHECKPOINT_PAGES && q->log.pages > q->log.tried;
@@ -192,7 +197,7 @@ void checkpoint_free_wal_space(struct sqlite *q)
         run_checkpoint_on_writer(q);
 }
 
-/* Returns whether few pages are left, which limits the time that the writer spends on them. */
+/* Returns whether so few pages are left that the writer can copy them in a short time. */
 static bool few_wal_pages_remain(const struct wal_state *log)
 {
     return log->pages - log->copied <= CHECKPOINT_PAGES;

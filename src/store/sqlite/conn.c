@@ -67,7 +67,8 @@ static void prepared_statement_free(struct sqlite_prepared_statement *st)
     mem_free(st);
 }
 
-/* Maps $1, $2 … to SQLite's numbers, which follow the order of appearance. */
+/* Finds for each parameter $1, $2 … the number that SQLite uses for it: SQLite numbers parameters
+ * in the order in which they appear. */
 static bool map_parameter_numbers(struct sqlite_prepared_statement *st, int count)
 {
     st->parameters = sqlite3_bind_parameter_count(st->stmt);
@@ -175,9 +176,9 @@ static bool file_system_is_read_only(const char *path)
     return access(path, W_OK) != 0 && errno == EROFS;
 }
 
-/* Opens the database on a disk that is read-only, or a snapshot of one. Without a WAL file no
- * process has the database open, so SQLite can read it without locks; otherwise it needs the
- * WAL. */
+/* Opens the database on a disk that is read-only, or a snapshot of one. If there is no WAL file, no
+ * process has the database open, so SQLite can read it without locks. If there is a WAL file,
+ * SQLite must read it, too. */
 static int open_database_read_only(const char *path, sqlite3 **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
@@ -245,14 +246,15 @@ int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql)
     return code;
 }
 
-/* Passes NULL instead of a database name, which saves a lookup: readers have only one database, and
- * the writer's transactions begin with the main one. */
+/* Passes NULL instead of a database name to sqlite3_txn_state, which saves a lookup. Readers have
+ * only one database, and a transaction of the writer always uses the main database first. */
 static bool connection_is_in_transaction(struct sqlite_conn *c)
 {
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* Makes sure that there is a snapshot: SQLite takes it at the first statement, not at BEGIN. */
+/* Makes sure that there is a snapshot. BEGIN alone does not suffice: SQLite takes the snapshot at
+ * the first statement. */
 static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
 {
     return connection_is_in_transaction(c) ||
@@ -260,8 +262,8 @@ static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
             connection_is_in_transaction(c));
 }
 
-/* Returns whether cached rows may be combined with rows that are read later. They may if the
- * snapshot has begun; otherwise check_snapshot_is_current makes sure later that no commit came
+/* Returns whether cached rows may be combined with rows that this read gets later. True if the
+ * snapshot has begun. Before that, also true: check_snapshot_is_current later detects a commit
  * between the cached rows and the snapshot. */
 bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c)
 {

@@ -7,7 +7,7 @@
 enum { SQLITE_MAX_PARAMETERS = 64 };
 
 /* The cached statement of an SQL text serves one cursor at a time; a second cursor gets a temporary
- * statement, which is freed with that cursor. */
+ * statement, which is freed together with the second cursor. */
 struct sqlite_prepared_statement {
     sqlite3_stmt *stmt;
     struct query_dependencies *dependencies; /* owned by the connection */
@@ -18,10 +18,13 @@ struct sqlite_prepared_statement {
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_prepared_statement *statement; /* NULL if the rows come from the query cache */
-    const struct cached_rows *cached;            /* cache entry that the rows come from, or NULL */
+    struct sqlite_prepared_statement *statement; /* statement that is being run; NULL if the rows
+                                                  * come from the query cache */
+    const struct cached_rows *cached; /* cache entry from which the rows come; NULL if they come
+                                       * from the database */
     unsigned next_row;
-    struct query_cache_request *cache_request; /* collects rows for the query cache, or NULL */
+    struct query_cache_request *cache_request; /* collects the rows of the cursor for the query
+                                                * cache; NULL if they are not cached */
     const char *sql;
     bool at_end;
 };
@@ -31,7 +34,8 @@ struct sqlite_cursor {
 enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int count,
                                   struct sqlite_prepared_statement **ret);
 void sqlite_statement_release(struct sqlite_prepared_statement *st);
-/* Frees all prepared statements; the statements of open cursors stay valid. */
+/* Frees all prepared statements. Statements that open cursors use stay valid until the cursors
+ * end. */
 void sqlite_free_prepared_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */
@@ -43,7 +47,8 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 struct cached_rows;
 
-/* Key of a query, and the rows collected for the query cache. If hash is 0, they are not cached. */
+/* Key of a query, and the rows that are collected for the query cache. If hash is 0, the rows are
+ * not cached. */
 struct query_cache_request {
     uint64_t hash;
     unsigned min_repeats;
@@ -57,13 +62,13 @@ struct query_cache_request {
     struct value *cells;
 };
 
-/* Finds the rows of a query in the cache. Returns true if ret iterates over cached rows. Otherwise
- * sets question->hash if the rows should be cached. */
+/* Finds the rows of a query in the cache. If it returns true, ret iterates over cached rows. If it
+ * returns false, question->hash is set if the rows should be cached. */
 bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
                            struct query_cache_request *question, struct rows *ret);
 bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);
 enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor);
-/* Starts to collect the rows of the cursor, if they may be cached. */
+/* Starts to collect the rows of the cursor for the query cache, if they may be cached. */
 void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
                                   const struct query_cache_request *request,
                                   const struct value *values, size_t count, const struct rows *ret);

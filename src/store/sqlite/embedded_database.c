@@ -14,14 +14,14 @@
 #include "store/sqlite/sqlite.h"
 
 struct embedded_database {
-    sqlite3_vfs vfs; /* a VFS that opens one file only */
+    sqlite3_vfs vfs; /* the VFS, which opens one file only */
     char name[32];   /* unique name of the VFS */
     int fd;
     int64_t base, size;
 };
 
 struct embedded_file {
-    sqlite3_file file; /* base struct of SQLite; must be the first member */
+    sqlite3_file file; /* SQLite's base struct for files; must be the first member */
     struct embedded_database *into;
 };
 
@@ -45,7 +45,8 @@ static int embedded_file_read(sqlite3_file *file, void *bytes, int count, sqlite
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
         return SQLITE_IOERR_READ;
-    /* Bytes 18 and 19 of the database header say WAL mode; report rollback-journal mode. */
+    /* Bytes 18 and 19 of the database header say that the database uses a WAL; replace them,
+     * because the VFS has none. */
     if (at == 0 && there >= 20)
         memset((char *)bytes + 18, 1, 2);
     if (there == count)
@@ -82,7 +83,8 @@ static int embedded_file_truncate(sqlite3_file *file, sqlite3_int64 size)
 
 static int embedded_file_sync(sqlite3_file *file, int flags)
 {
-    (void)file, (void)flags; /* nothing to do: the backup file is synced when it is complete */
+    (void)file, (void)flags; /* nothing to do, because the backup file is synced when it is
+                              * complete */
     return SQLITE_OK;
 }
 
@@ -114,7 +116,7 @@ static int embedded_file_control(sqlite3_file *file, int operation, void *arg)
 static int embedded_file_no_properties(sqlite3_file *file)
 {
     (void)file;
-    return 0; /* 0 means default sector size and no special properties */
+    return 0; /* no properties: default sector size and nothing special */
 }
 
 static const sqlite3_io_methods embedded_file_methods = {
@@ -155,7 +157,7 @@ static int embedded_vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* Reports that no journal or WAL file exists. */
+/* Tells SQLite that neither a journal nor a WAL file exists. */
 static int embedded_vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs, (void)name, (void)flags;

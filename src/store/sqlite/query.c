@@ -79,7 +79,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
     return query_database(tx, sql, values, count, &request, ret);
 }
 
-/* Returns the bytes of a column, copied to the arena `a`; not copied if `a` is NULL. */
+/* Returns the bytes of a column. If `a` is not NULL, they are copied to this arena. */
 static struct value copy_or_reference_column_bytes(struct arena *a, enum value_kind kind,
                                                    const void *p, size_t n)
 {
@@ -90,8 +90,8 @@ static struct value copy_or_reference_column_bytes(struct arena *a, enum value_k
 
 static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* Gets type, value and length with one lookup instead of three; safe because no other thread
-     * uses the statement. */
+    /* This single lookup replaces separate lookups of type, value and length. It is safe because no
+     * other OS thread uses the statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
     switch (sqlite3_value_type(v)) {
@@ -114,7 +114,8 @@ static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
     }
 }
 
-/* Steps to the next row. sqlite_rows_end reports errors, with sqlite3_reset. */
+/* Steps to the next row. Errors are not reported here but by sqlite_rows_end, from
+ * sqlite3_reset. */
 static bool read_next_row_of_statement(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
@@ -146,8 +147,8 @@ bool sqlite_rows_next(struct rows *r)
     return true;
 }
 
-/* After a statement wrote unknown columns: frees all statements and invalidates the query
- * caches. */
+/* Called after a write whose changed columns are unknown: frees all statements and invalidates the
+ * query caches. */
 static void invalidate_caches_after_write(struct tx *tx)
 {
     struct sqlite_conn *c = tx->connection;
@@ -168,7 +169,7 @@ enum err sqlite_rows_end(struct rows *r)
     if (cursor->cached)
         return query_cache_close_cursor(r, cursor);
     sqlite3_stmt *stmt = cursor->statement->stmt;
-    /* SQLite checks the foreign keys of a write after its last row, so read all rows. */
+    /* Read all rows of a write, because SQLite checks foreign keys after the last row. */
     if (!cursor->statement->reads_only)
         while (read_next_row_of_statement(r, cursor))
             ;
@@ -177,7 +178,7 @@ enum err sqlite_rows_end(struct rows *r)
     if (code != SQLITE_OK)
         e = tx_mark_transaction_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
     else if (c->read_limit.is_exceeded)
-        /* The limit was exceeded between two rows, which SQLite does not report. */
+        /* the time limit was exceeded between two rows, which SQLite does not report as an error */
         e = tx_mark_transaction_failed(r->tx, ERR_STORE_RETRY);
     else
         query_cache_store_rows(c, cursor);

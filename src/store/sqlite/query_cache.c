@@ -25,19 +25,21 @@ enum {
 struct cached_rows {
     struct cache_entry entry;
     const char *sql;
-    const struct row_version_slots
-        *reads;          /* owned by the connection, which outlives the cache entry */
-    uint64_t seen;       /* number of commits that the snapshot had seen */
+    const struct row_version_slots *reads; /* columns that the query reads; owned by the connection,
+                                            * which outlives the cache entry */
+    uint64_t seen; /* number of commits that were visible to the snapshot from which the rows were
+                    * read */
     unsigned references; /* references: the cache, and open cursors */
-    bool used;           /* the rows were used since they were stored */
-    bool waits;          /* the rows became stale before they were used, so caching is
-                          * postponed */
+    bool used;           /* the cached rows were used at least once since they were stored */
+    bool waits; /* the rows became stale before they were used, so the query is not cached again at
+                 * once */
     unsigned wait, backoff;
     bool single;
     unsigned rows;
     int columns;
     size_t count;
-    struct value *values, *cells; /* arrays in the allocation of this struct, before their bytes */
+    struct value *values, *cells; /* parameters and rows; allocated together with this struct, and
+                                   * followed by their bytes */
 };
 
 struct query_cache {
@@ -131,7 +133,7 @@ uint64_t query_cache_count_hits(const struct query_cache *cache)
     return cache->hits;
 }
 
-/* Returns whether the query ran before; if so, its rows are cached this time. */
+/* Returns whether the query was run before. Rows are cached only from the second time on. */
 static bool record_query_and_get_whether_it_was_seen(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->seen_hashes[hash >> 1 & (SEEN_HASHES - 1)],
@@ -142,7 +144,8 @@ static bool record_query_and_get_whether_it_was_seen(struct query_cache *cache, 
     return before;
 }
 
-/* Exponential backoff: rows that became stale unused are cached again after 2, 4, 8, … queries. */
+/* Exponential backoff: if cached rows became stale before they were used, the query's rows are
+ * cached again only after it ran 2, 4, 8, … times. */
 static bool query_must_be_seen_again_before_caching(struct cached_rows *r)
 {
     if (r->used) {
@@ -256,7 +259,7 @@ enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor)
     return c->read_limit.is_exceeded ? tx_mark_transaction_failed(r->tx, ERR_STORE_RETRY) : OK;
 }
 
-/* Copies the parameters, because the caller may free them before all rows are read. */
+/* Copies the parameters, because the caller may free them before it has read all rows. */
 static const struct value *copy_parameters(struct arena *a, const struct value *values,
                                            size_t count)
 {
@@ -317,7 +320,8 @@ void query_cache_collect_row_of_cursor(struct rows *r, const struct sqlite_curso
     struct query_cache_request *q = cursor->cache_request;
 
     if (q && r->lent)
-        q->hash = 0; /* do not cache: the text of this row is valid only until the next row */
+        q->hash = 0; /* Do not cache these rows: the text of a row is valid only until the next
+                      * row. */
     if (q && q->hash)
         cache_request_add_row(tx_arena(r->tx), q, r->row);
 }
@@ -332,7 +336,8 @@ static size_t size_of_sql_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies values, and their text and bytes to `bytes`. Returns the end of the copied bytes. */
+/* Copies an array of values; copies their text and bytes to `bytes`. Returns the end of the copied
+ * bytes. */
 static char *copy_sql_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {
@@ -374,7 +379,8 @@ static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_r
     cache_insert(&c->cache->rows, q->hash, size, &r->entry);
 }
 
-/* Stores the rows only if all were read: a cursor that was closed early has not read all rows. */
+/* Stores the rows only if all rows of the result were read: a cursor that was closed early has not
+ * read all rows. */
 void query_cache_store_rows(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
 {
     const struct query_cache_request *q = cursor->cache_request;

@@ -24,7 +24,8 @@ static bool is_volatile_function(const char *function)
     return false;
 }
 
-/* Returns the version slot of a column; column "" means inserted or deleted rows of the table. */
+/* Returns the version slot of a column; the empty column name means inserted or deleted rows of the
+ * table. */
 static uint16_t column_version_slot(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -37,9 +38,10 @@ static uint16_t column_version_slot(const char *table, const char *column)
     return (uint16_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Version slots of columns, collected while a statement is prepared. */
+/* A list of version slots of columns, which is filled while a statement is prepared. */
 enum {
-    ANY_COLUMN = 0, /* version slot that is marked when a statement writes unknown columns */
+    ANY_COLUMN = 0, /* version slot that is marked as changed when a statement writes unknown
+                     * columns */
     MAX_DEPENDENCY_SLOTS = 256,
 };
 struct dependency_collector {
@@ -78,7 +80,8 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
         break;
     case SQLITE_UPDATE:
         add_row_version_slot(&r->writes, column_version_slot(table, column));
-        /* In a full-text index, the column with the name of the table depends on all columns. */
+        /* In a full-text index, the column with the same name as the table depends on all other
+         * columns. */
         add_row_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:

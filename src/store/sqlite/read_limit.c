@@ -3,10 +3,13 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-    LOOP_LIMIT_NS = 4 * 1000 * 1000, /* limit for all long reads of one loop iteration */
+    LOOP_LIMIT_NS = 4 * 1000 * 1000, /* in ns: limit for all long reads of one loop iteration
+                                      * together */
     BACKGROUND_LIMIT_NS = SHORT_READ_LIMIT_MS * 1000 * 1000,
-    MIN_READ_NS = 1000 * 1000, /* minimum time per read, for any number of reads */
-    CLOCK_CHECK_STEPS = 1000,  /* SQLite VM steps between two clock checks */
+    MIN_READ_NS = 1000 * 1000, /* in ns: minimum time that each read gets, however many reads the
+                                * loop iteration has */
+    CLOCK_CHECK_STEPS = 1000,  /* number of SQLite VM steps between two calls of the progress
+                                * handler, which checks the clock */
 };
 
 static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)
@@ -16,8 +19,8 @@ static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)
     return left > MIN_READ_NS ? left : MIN_READ_NS;
 }
 
-/* Progress handler of SQLite; a result other than 0 aborts the statement. Time is measured from the
- * first call, because most reads end before it. */
+/* Progress handler of SQLite; a result other than 0 aborts the statement. Time is measured only
+ * from the first call on, because most reads end before that. */
 static int abort_if_read_limit_exceeded(void *arg)
 {
     struct sqlite_read_limit *limit = arg;
@@ -56,7 +59,7 @@ void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row)
     c->read_limit.by_row = by_row && c->read_limit.is_of_loop;
     c->read_limit.is_exceeded = false;
     c->read_limit.began_ns = 0;
-    /* On a background thread each read has its own limit. */
+    /* On a background thread each read has a limit of its own, so reset the used time. */
     if (!c->read_limit.is_of_loop)
         c->read_limit.used_ns = 0;
 }
@@ -82,7 +85,7 @@ bool sqlite_move_read_to_background(struct tx *tx)
 }
 
 /* Checks the limit between rows: processing a row may take longer than finding it, and the progress
- * handler does not run then. */
+ * handler does not run between rows. */
 bool sqlite_read_limit_is_exceeded(struct sqlite_conn *c)
 {
     return c->read_limit.by_row && abort_if_read_limit_exceeded(&c->read_limit);

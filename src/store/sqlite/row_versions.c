@@ -3,12 +3,13 @@
  * A cache entry may depend on a row, on the rows of an owner (such as the members of a guild), or
  * on a column (query_dependencies.c). Each of these has a version slot. Before the writer changes
  * something, it stores the number of the coming commit in the slot. A cache entry lists its slots
- * and the number of commits that its snapshot had seen, and is valid while no slot has a greater
- * number. Objects that share a slot only cause needless reads.
+ * and the number of commits that its snapshot had seen, and is valid while none of these slots has
+ * a greater number. If two objects share a slot, a change of one only causes needless reads of the
+ * other.
  *
  * SQLite's update hook reports each changed row to the writer's connection, including triggers and
- * cascades, but not for tables without a rowid. Those have temporary triggers that report the
- * owner. */
+ * cascades, but not for tables without a rowid. Tables without a rowid have temporary triggers that
+ * report the owner. */
 #include <string.h>
 
 #include "base/log.h"
@@ -29,8 +30,8 @@ uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
     return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Marks a row as changed. After a rollback the version slot of the row still has the number of the
- * next commit, so some cache entries become stale too early. */
+/* Marks a row as changed by the next commit. If the transaction is rolled back, the mark remains,
+ * so some cache entries become stale too early. */
 static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
 {
     row_version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
@@ -71,7 +72,8 @@ void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t i
         mark_row_changed((struct sqlite *)tx->store, rows, id);
 }
 
-/* SQL function noted(kind, id), which marks the rows of an owner as changed. */
+/* Implements the SQL function noted(kind, id), which triggers call to mark the rows of an owner as
+ * changed. */
 static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -79,7 +81,8 @@ static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_
                      (uint64_t)sqlite3_value_int64(values[1]));
 }
 
-/* Tables without a rowid, each with the column of the owner's id. */
+/* List of the tables without a rowid, each with the name of the column that contains the owner's
+ * id. */
 static const struct {
     enum versioned_rows rows;
     const char *table, *owner;
@@ -133,7 +136,8 @@ bool sqlite_get_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Begin the snapshot, so that later rows of this read come from the same snapshot. */
+    /* Begin the snapshot now, so that all later rows of this read come from the same snapshot as
+     * the cached result. */
     if (!may_validate_cached_result(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
         !sqlite_cached_rows_are_consistent(c))
         return false;
@@ -146,7 +150,8 @@ bool sqlite_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* A reopened store has other connections and counts its commits from 0 again. */
+    /* If the store was reopened, connections have other numbers, and commits are counted from 0
+     * again. */
     return may_validate_cached_result(tx) && since->connection == c->number &&
            sqlite_cached_rows_are_consistent(c) &&
            row_version_slots_are_unchanged((struct sqlite *)tx->store, slots, count,

@@ -16,9 +16,9 @@ static struct sqlite *sqlite_of_store(struct store *s)
     return (struct sqlite *)s;
 }
 
-/* Releases the snapshot, which the reads of one loop iteration share, because taking one costs more
- * than most queries. The first read after a commit takes a new one, so that a caller who got the
- * reply to a write sees the written rows. */
+/* Releases the snapshot, which the reads of one loop iteration share, because taking a snapshot
+ * costs more than most queries. The first read after a commit takes a new snapshot, so that a
+ * caller who got the reply to a write sees the written rows. */
 static void release_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_run(c, "commit") != SQLITE_OK)
@@ -48,13 +48,13 @@ static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struc
     if (!c->is_outdated)
         return e;
     c->is_outdated = false;
-    w->arena = arena; /* the first run may have switched arenas */
+    w->arena = arena; /* the first attempt to run the read may have switched arenas */
     return tx_run_work_item(&again);
 }
 
 /* Opens a read connection with a page cache of 16 MiB: with the default of 2 MiB large searches
- * would reread pages. The writer's cache stays at the default, so that it writes pages early, and a
- * work item that fills the disk fails before others run. */
+ * would reread pages. The writer's cache has the default size, so that the writer writes pages
+ * early: then a work item that fills the disk fails before other work items run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
@@ -102,7 +102,7 @@ static void read_on_loop(struct store *s, struct work_item *w)
         sqlite_read_limit_begin(c, w->measured);
         e = run_read_in_snapshot(s, w, c);
         if (sqlite_read_limit_end(c)) {
-            w->arena = arena; /* the aborted run may have switched arenas */
+            w->arena = arena; /* the aborted read may have switched arenas */
             queue_background_read(s, w);
             return;
         }
@@ -165,7 +165,8 @@ static void sqlite_close(struct store *s)
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
     sqlite_conn_close(q->tool);
-    /* Close the writer last: the last connection to close checkpoints the WAL. */
+    /* Close the writer's connection last, because the last connection that is closed checkpoints
+     * the WAL. */
     sqlite_conn_close(q->writer);
     work_queue_clear(&q->queue);
     fair_queue_clear(&q->long_reads);
@@ -179,7 +180,7 @@ static void sqlite_close(struct store *s)
     mem_free(q);
 }
 
-/* Creates the database file with mode 0600, which SQLite also uses for the WAL. */
+/* Creates the database file with mode 0600. SQLite gives the WAL file the same mode. */
 static enum err create_private_file(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -192,7 +193,7 @@ static enum err create_private_file(const char *path)
     return OK;
 }
 
-/* Disables syncs: commits return before the data is on the disk. */
+/* Disables syncs, so that commits return before the data is on the disk. */
 static enum err disable_syncs(struct sqlite_conn *writer)
 {
     log_warn("store: syncs are disabled: a power cut loses the last commits");
@@ -207,7 +208,8 @@ static enum err require_database_file(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Returns the pages to the system that migrations of a new database leave in the cache, 2 MB. */
+/* Migrations of a new database leave about 2 MB of pages in the cache; returns them to the
+ * system. */
 static void release_pages_of_migrations(struct sqlite_conn *writer)
 {
     sqlite3_db_release_memory(writer->db);

@@ -29,38 +29,45 @@ enum { SQLITE_BUSY_TIMEOUT_MS = 5000 };
 enum { SQLITE_BACKGROUND_READERS = 2 };
 
 /* Time limit of reads, per loop iteration or per read on a background thread. The number of rows is
- * not known in advance, so the time is measured: a read that exceeds the limit is aborted and
- * restarts on a background thread, or with READ_PRIORITY_LONG. */
+ * not known in advance, so the time is measured. If a read on a loop exceeds the limit, it is
+ * aborted and restarts on a background thread; there, it restarts with READ_PRIORITY_LONG. */
 struct sqlite_read_limit {
-    int64_t max_ns;   /* the limit in ns; 0 means no limit */
-    bool is_of_loop;  /* the connection belongs to a loop, and background threads exist */
-    bool counts;      /* a read is running that can be restarted */
-    bool by_row;      /* the clock is checked at each row */
-    bool is_exceeded; /* the limit is exceeded, and the read is aborted */
-    int64_t began_ns; /* time of the first clock check; 0 if there was none */
-    int64_t used_ns;  /* time used by all measured reads of this loop iteration */
+    int64_t max_ns;  /* the time limit in ns; 0 means no limit */
+    bool is_of_loop; /* whether the connection belongs to a loop and there are background threads to
+                      * which a read can move */
+    bool counts;     /* a read that can be restarted is running, so its time counts */
+    bool by_row;     /* the clock is also checked at each row */
+    bool is_exceeded; /* whether the limit was exceeded, so that the read is aborted */
+    int64_t began_ns; /* time at which the clock was first checked for this read, in ns; 0 if it was
+                       * not checked yet */
+    int64_t used_ns;  /* time in ns that all measured reads of this loop iteration have used */
 };
 
 struct sqlite_conn {
     sqlite3 *db;
-    struct map statements;   /* struct sqlite_prepared_statement by the address of the SQL text */
-    struct map dependencies; /* struct query_dependencies by the address of the SQL text; freed with
-                              * the connection */
-    struct dependency_collector *collector; /* collects columns while a statement is prepared */
-    bool has_lost_track;       /* SQLite itself prepared a writing statement, whose columns are
-                                * unknown */
-    unsigned dependencies_age; /* number of times that has_lost_track was set */
-    struct query_cache *cache; /* only for connections of loops and of the writer; otherwise NULL */
-    uint64_t number;           /* number of the connection, unique in the process */
-    /* For readers: if in_view is set, rows show at least the first `seen` commits; in_snapshot
-     * means that BEGIN ran. SQLite's snapshot begins with the first statement, so a read that finds
-     * all its rows in caches does not call SQLite. */
+    struct map statements;   /* finds a struct sqlite_prepared_statement by the address of the SQL
+                              * text */
+    struct map dependencies; /* finds a struct query_dependencies by the address of the SQL text;
+                              * freed with the connection */
+    struct dependency_collector *collector; /* collects the columns that a statement uses while the
+                                             * statement is prepared */
+    bool has_lost_track; /* set when SQLite itself has prepared a writing statement, so that the
+                          * written columns are unknown */
+    unsigned dependencies_age; /* number of times that has_lost_track was set; see
+                                * query_dependencies.age */
+    struct query_cache *cache; /* query cache of the connection of a loop or of the writer; NULL for
+                                * other connections */
+    uint64_t number; /* number of the connection; no other connection of the process has the same */
+    /* For readers: if in_view is set, the rows of a read include at least the first `seen` commits;
+     * in_snapshot means that BEGIN ran. SQLite's snapshot begins with the first statement, so a
+     * read that finds all its rows in caches does not call SQLite. */
     bool in_view, in_snapshot;
     uint64_t seen;
-    bool gave_cached_rows; /* cached rows were returned before the snapshot began */
-    bool is_outdated;      /* a commit came between the cached rows and the snapshot, so the read
-                            * must run again */
-    bool has_written;      /* a writing statement ran; the caller resets this flag */
+    bool gave_cached_rows; /* rows from a cache were returned to the read before its snapshot
+                            * began */
+    bool is_outdated; /* a commit happened between the cached rows and the snapshot, so the read
+                       * must run again */
+    bool has_written; /* set when a writing statement runs; the user of the flag resets it */
     struct sqlite_read_limit read_limit; /* time limit of reads */
 };
 
@@ -69,26 +76,28 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
 /* Makes the connection pause between disk writes (checkpoint_pacing.c). */
 void sqlite_conn_enable_write_pacing(struct sqlite_conn *c);
-/* With `hurry`, checkpoints write without pauses, because the writer waits for their end. */
+/* With `hurry`, checkpoints write without pauses; used while the writer waits for the end of a
+ * checkpoint. */
 void checkpoint_set_pacing_disabled(bool hurry);
 
 /* Runs a statement without parameters, such as begin or commit. Returns an SQLite result code. */
 #define sqlite_conn_run(c, sql) sqlite_conn_run_sql(c, SQL(sql))
 int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql);
 
-/* Converts an SQLite result code to an error. Logs codes that matter to operator or developer. */
+/* Converts an SQLite result code to an error. Logs codes that an operator or developer should know
+ * about. */
 enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql);
 
-/* Begins SQLite's snapshot for a read, unless it has begun. Returns ERR_STORE_RETRY and sets
- * is_outdated if cached rows that were returned before may be older than the snapshot. */
+/* For a read: begins SQLite's snapshot, unless it has begun. If rows from a cache, which the read
+ * already got, may be older than the snapshot, sets is_outdated and returns ERR_STORE_RETRY. */
 enum err sqlite_snapshot_begin(struct tx *tx);
-/* Returns whether cached rows are consistent with the rows of the snapshot. */
+/* Returns whether cached rows may be combined with rows that this read gets later. */
 bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c);
 
 /* --- time limit of a read, read_limit.c ------------------------------------------------- */
 
-/* read_limit_set_for_… set the limit of a connection. Between sqlite_read_limit_begin and
- * sqlite_read_limit_end the time of a read is measured; with by_row also at each row.
+/* read_limit_set_for_… set the limit of a connection. The time of a read is measured between
+ * sqlite_read_limit_begin and sqlite_read_limit_end; with by_row, it is also checked at each row.
  * sqlite_read_limit_end returns true if the limit was exceeded and the result must be discarded. */
 void sqlite_set_read_limit_of_loop(struct sqlite_conn *c);
 void sqlite_set_read_limit_of_background(struct sqlite_conn *c);
@@ -122,9 +131,10 @@ struct sqlite;
 
 /* Installs the update hook and the triggers that report changed rows on the writer's connection. */
 enum err sqlite_install_version_hooks(struct sqlite *q);
-/* Marks version slots as changed; call it before the writer changes their rows or columns. */
+/* Marks version slots as changed; call it before the writer changes the rows or columns to which
+ * they belong. */
 void row_version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
-/* Returns whether no version slot has changed since a snapshot that had seen this many commits. */
+/* Returns whether no version slot has changed since a snapshot that included this many commits. */
 bool row_version_slots_are_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
                                      uint64_t commits);
 /* Implementations of tx_mark_row_changed, tx_get_snapshot_version and
@@ -144,9 +154,10 @@ struct row_version_slots {
 
 struct query_dependencies {
     struct row_version_slots reads, writes;
-    bool is_volatile; /* the result depends on more than rows and parameters */
-    uint64_t marked;  /* number of the last commit for which the written columns were marked */
-    unsigned age;     /* dependencies_age of the connection when the statement was prepared */
+    bool is_volatile; /* the result depends on more than rows and parameters, so it is not cached */
+    uint64_t marked;  /* the written columns were last marked as changed for the commit with this
+                       * number */
+    unsigned age; /* value of the connection's dependencies_age when the statement was prepared */
     struct query_dependencies *older;
 };
 
@@ -169,8 +180,10 @@ uint64_t query_cache_count_hits(const struct query_cache *cache);
 /* --- replaced file functions, file_methods.c --------------------------------------------- */
 
 struct replaced_file_methods {
-    const sqlite3_io_methods *original; /* original function table; NULL if no file was changed */
-    sqlite3_io_methods replaced; /* copy of the function table with some functions replaced */
+    const sqlite3_io_methods *original; /* function table of SQLite; NULL if no file was changed
+                                         * yet */
+    sqlite3_io_methods replaced; /* copy of SQLite's function table in which some functions are
+                                  * replaced */
 };
 
 /* Replaces functions in the file's function table; returns false if the file has another table than
@@ -180,7 +193,7 @@ bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,
 
 /* --- combined WAL writes, wal_write_buffer.c: called on the writer's thread ------------- */
 
-/* Buffers the WAL writes of the writer, if a commit ends with a sync; otherwise does nothing. */
+/* If each commit ends with a sync, buffers the WAL writes of the writer; otherwise does nothing. */
 void wal_write_buffer_begin(struct sqlite_conn *c);
 void wal_write_buffer_end(void);
 
@@ -190,9 +203,11 @@ struct sqlite {
     struct store store;
     char *path;
 
-    struct sqlite_conn **readers; /* indexed by loop_index; opened by that loop */
+    struct sqlite_conn **readers; /* read connections, indexed by loop_index; each loop opens its
+                                   * own */
     unsigned reader_count;
-    pthread_mutex_t tool_lock; /* serializes reads of tools, which have no loop */
+    pthread_mutex_t tool_lock; /* serializes reads of tools, which call
+                                  store_run_transaction_and_wait without a loop */
     struct sqlite_conn *tool;
     struct fair_queue long_reads; /* reads that may take long */
     struct background_reader {
@@ -209,32 +224,32 @@ struct sqlite {
     struct work_queue queue;
     struct stall_meter meter;
     bool has_no_syncs;
-    unsigned savepoint_batches; /* number of coming batches that run with savepoints */
+    unsigned savepoint_batches; /* number of coming batches of writes that run with savepoints */
     struct row_version_table versions;
     struct wal_state {
         uint64_t number; /* number of WAL restarts so far */
-        int pages;       /* pages in the WAL after the last commit */
-        int copied;      /* pages of the WAL that are known to be copied into the database */
-        int tried;       /* pages in the WAL at the last checkpoint attempt */
-        int waited;      /* pages in the WAL at the last truncate attempt */
-        int passes;      /* passes of the copier thread that copied pages, since the writer last
-                          * copied pages itself */
+        int pages;       /* number of pages in the WAL after the last commit */
+        int copied; /* number of pages of the WAL that are known to be copied into the database */
+        int tried;  /* pages in the WAL when a checkpoint was last attempted */
+        int waited; /* pages in the WAL when a truncation was last attempted */
+        int passes; /* number of passes in which the copier thread copied pages since the writer
+                     * last copied pages itself */
     } log;
 
-    /* Shared by the writer and the copier thread. */
+    /* State that the writer and the copier thread share. */
     struct checkpoint_thread {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         bool is_asked, must_stop, has_result;
-        uint64_t number;          /* wal_state.number of the WAL to copy */
-        int copied;               /* pages of that WAL that are copied into the database */
+        uint64_t number; /* wal_state.number of the WAL to copy */
+        int copied;      /* number of pages of the WAL `number` that are copied into the database */
         struct sqlite_conn *conn; /* opened at the first checkpoint */
         pthread_t thread;
         bool has_thread;
     } copier;
 };
 
-/* Opens a connection for reads, with a larger page cache. */
+/* Opens a connection for reads. Its page cache is larger than SQLite's default. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
 /* Runs a read in a snapshot of its own, and releases the snapshot afterwards. */
 enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
@@ -243,13 +258,13 @@ enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
 /* --- long reads, background_readers.c ------------------------------------------------- */
 
 void background_readers_start(struct sqlite *q);
-/* Finishes all waiting reads, then stops the threads. */
+/* Waits until all queued reads are finished, then stops the background threads. */
 void background_readers_stop(struct sqlite *q);
 
 /* --- the writer, writer.c ------------------------------------------------------------- */
 
 void sqlite_writer_start(struct sqlite *q);
-/* Finishes all waiting writes, then stops the writer thread. */
+/* Waits until all queued writes are finished, then stops the writer thread. */
 void sqlite_writer_stop(struct sqlite *q);
 /* Runs one work item in its own transaction, on the writer's connection. */
 enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w);
@@ -258,11 +273,12 @@ enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w);
 
 void checkpoint_thread_start(struct sqlite *q);
 void checkpoint_thread_stop(struct sqlite *q);
-/* Call it after each batch of writes. */
+/* Called by the writer after each batch of writes; runs or starts a checkpoint if one is due. */
 void checkpoint_run_after_batch(struct sqlite *q);
-/* After a full disk: runs a checkpoint, after which SQLite can reuse the space of the WAL. */
+/* Called after the disk was full: runs a checkpoint, so that SQLite can reuse the space of the
+ * WAL. */
 void checkpoint_free_wal_space(struct sqlite *q);
-/* Returns whether a checkpoint should run when the writer is idle. */
+/* Returns whether a checkpoint should run now, if the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);
 void checkpoint_run_when_idle(struct sqlite *q);
 
@@ -283,7 +299,7 @@ struct embedded_database;
  * failures. */
 enum err embedded_database_open(int fd, int64_t base, int64_t size, struct embedded_database **ret,
                                 sqlite3 **ret_db);
-/* Returns the number of bytes written to the database. */
+/* Returns the number of bytes that were written to the database. */
 int64_t embedded_database_size(const struct embedded_database *i);
 /* Accepts NULL. */
 void embedded_database_close(struct embedded_database *i);

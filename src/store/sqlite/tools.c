@@ -6,7 +6,8 @@
 #include "store/backup/write_pacing.h"
 #include "store/sqlite/sqlite.h"
 
-enum { PAGES_PER_STEP = PACING_FLUSH_BYTES / 4096 }; /* pages between two syncs of a copy */
+/* Number of pages that a copy writes between two syncs. */
+enum { PAGES_PER_STEP = PACING_FLUSH_BYTES / 4096 };
 
 static enum err log_copy_error(int code)
 {
@@ -31,7 +32,7 @@ static enum err copy_database_pages(sqlite3 *from, sqlite3 *to, int fd)
     return code == SQLITE_DONE ? OK : log_copy_error(code);
 }
 
-/* Begins a snapshot, so that this connection does not see later commits. */
+/* Begins a snapshot, so that later commits are not part of the copy. */
 static enum err begin_snapshot(sqlite3 *from)
 {
     int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
@@ -74,9 +75,9 @@ static enum err copy_to_destination(sqlite3 *from, const struct copy_destination
     return e;
 }
 
-/* Runs quick_check on the copy. It reads every page and row at half the cost of integrity_check,
- * which also checks the indexes. A check of the original database would hold the snapshot
- * longer. */
+/* Runs quick_check on the copy. quick_check reads every page and row at half the cost of
+ * integrity_check, which also checks the indexes. The copy is checked and not the original, because
+ * that would hold the snapshot longer. */
 static bool copy_is_undamaged(const struct copy_destination *location, int64_t size)
 {
     struct embedded_database *into = NULL;

@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-enum { WAL_BUFFER_SIZE = 127 * 1024 }; /* the VFS of SQLite writes less than 128 KiB per call */
+/* Size of the buffer in bytes. SQLite's VFS writes less than 128 KiB per call. */
+enum { WAL_BUFFER_SIZE = 127 * 1024 };
 
 struct wal_write_buffer {
     sqlite3_file *file;
@@ -90,7 +91,8 @@ static int read_pragma_number(void *arg, int count, char **texts, char **names)
     return 0;
 }
 
-/* Returns whether commits end with a sync. If not, readers could miss pages in the buffer. */
+/* Returns whether each commit ends with a sync. If not, nothing may be buffered, because readers
+ * could miss pages that are still in the buffer. */
 static bool commits_are_synced(struct sqlite_conn *c)
 {
     enum { FULL = 2 };
@@ -101,7 +103,7 @@ static bool commits_are_synced(struct sqlite_conn *c)
            level >= FULL;
 }
 
-/* Returns whether nothing is written after the sync of a commit. Without this property of the file,
+/* Returns whether the sync is the last write of a commit. If the file does not have this property,
  * SQLite pads the WAL to the end of a sector after the sync. SQLite reads the property from the
  * database file, not from the WAL. */
 static bool sync_is_last_write_of_commit(struct sqlite_conn *c)
@@ -135,7 +137,7 @@ void wal_write_buffer_begin(struct sqlite_conn *c)
     thread_buffer->file = file;
 }
 
-/* Removes the buffer. Bytes that are still in it belong to no commit. */
+/* Removes the buffer. If it still contains bytes, they belong to no commit. */
 void wal_write_buffer_end(void)
 {
     if (!thread_buffer)

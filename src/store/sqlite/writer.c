@@ -5,18 +5,20 @@
  * batch.
  *
  * Savepoints are expensive: SQLite copies every page that changes after a savepoint. So a batch
- * runs without savepoints. Most work items that fail have not written yet. If one has, the
- * transaction is rolled back and the batch runs again with a savepoint for each work item. */
+ * runs without savepoints. Most work items that fail have not written yet. If a work item fails
+ * after it has written, the transaction is rolled back and the batch runs again with a savepoint
+ * for each work item. */
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
-    MAX_BATCH = 512,        /* work items per batch; limits the delay of the first one */
-    IDLE_MS = 50,           /* ms without work after which the writer counts as idle */
-    LOG_DELETE_ROWS = 128,  /* number of event log rows that are deleted at once */
-    SAVEPOINT_BATCHES = 64, /* number of batches with savepoints after one that needed them */
+    MAX_BATCH = 512, /* maximum number of work items per batch; limits how long the first one waits
+                      * for the commit */
+    IDLE_MS = 50,    /* if no work arrives for this many ms, the writer counts as idle */
+    LOG_DELETE_ROWS = 128,  /* number of old event log rows that are deleted at once */
+    SAVEPOINT_BATCHES = 64, /* after a batch needed savepoints, this many batches run with them */
 };
 
 static enum err writer_begin(struct sqlite_conn *c)
@@ -34,8 +36,9 @@ static void writer_rollback(struct sqlite_conn *c)
 
 static enum err writer_commit(struct sqlite *q)
 {
-    /* Set the number before readers can see the rows: a reader that has returned cached rows must
-     * not combine them with rows of this commit. After a failed commit the number is reused. */
+    /* Set the number of the commit before readers can see its rows: a reader that has returned
+     * cached rows must not combine them with rows of this commit. After a failed commit the number
+     * is reused. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_run(q->writer, "commit");
 
@@ -45,12 +48,13 @@ static enum err writer_commit(struct sqlite *q)
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Count the commit before callers get replies, because their next read must see it. */
+    /* Count the commit before callers get replies, because the next read of a caller must see this
+     * commit. */
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }
 
-/* Inserts the transaction's event into the event log, and deletes old log rows in steps. */
+/* Inserts the transaction's event into the event log. Also deletes some old rows of the log. */
 static enum err insert_event_log_row(struct sqlite *q, struct tx *tx)
 {
     struct work_item *w = tx->work;
@@ -119,8 +123,8 @@ static bool run_work_item_in_savepoint(struct sqlite *q, struct work_item *w)
     return sqlite_conn_run(c, "release work") == SQLITE_OK;
 }
 
-/* Runs a batch with savepoints. Returns the work item whose failure ended the transaction, or
- * NULL. */
+/* Runs a batch with savepoints. If a failure ended the whole transaction, returns the work item
+ * that failed, otherwise NULL. */
 static struct work_item *run_batch_with_savepoints(struct sqlite *q, struct work_item *batch)
 {
     for (struct work_item *w = batch; w; w = w->next)
@@ -161,7 +165,8 @@ static void commit_batch_of_work_items(struct sqlite *q, struct work_item *batch
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails the whole batch: even refused items may have read its rows. */
+    /* A failed commit fails the whole batch, including refused work items: they may have read rows
+     * that the batch wrote. */
     if (e)
         set_result_of_work_items_in_batch(batch, e);
 }
@@ -193,7 +198,8 @@ static void run_and_commit_batch_of_work_items(struct sqlite *q, struct work_ite
     run_each_item_in_own_transaction(q, batch, culprit);
 }
 
-/* Runs a batch and finishes its work items. Returns whether the disk was full for one of them. */
+/* Runs a batch and finishes its work items. Returns whether any of them failed because the disk was
+ * full. */
 static bool run_and_finish_batch_of_work_items(struct sqlite *q, struct work_item *batch)
 {
     bool was_full = false;
