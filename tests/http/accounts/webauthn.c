@@ -13,6 +13,7 @@
 #include "platform/accounts/mfa/totp.h"
 
 #define KEYS   "/users/@me/mfa/webauthn/credentials"
+#define ENABLE "/users/@me/mfa/totp/enable"
 #define SECRET "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 
 enum { USER_PRESENT = 1, CREDENTIAL = 64 };
@@ -431,10 +432,14 @@ static void totp_and_security_keys_are_independent(struct world *w)
                                   code_of_step(w, 0)),
                              "/auth/mfa/totp"),
                  400, 60008);
-    a = client_post(ada,
-                    TEXT(w, "{'password': 'correct horse', 'secret': '" SECRET "', 'code': '%s'}",
-                         code_of_step(w, 0)),
-                    "/users/@me/mfa/totp/enable");
+    /* The password does not suffice to add TOTP, because it would replace the key. */
+    const char *enable =
+        TEXT(w, "{'password': 'correct horse', 'secret': '" SECRET "', 'code': '%s'}",
+             code_of_step(w, 0));
+    a = post(ada, ENABLE, enable);
+    expect_error(a, 401, 60003);
+    expect_error(request_from(ada, "chat.example", "POST", ENABLE, "1.2.3.4", enable), 401, 60003);
+    a = request_from(ada, "chat.example", "POST", ENABLE, prove(ada, key, a), enable);
     expect_status(a, 200);
     ada = world_client_with(w, answer_text(a, "token"));
     world_wait(w, TOTP_STEP_S);
