@@ -1,5 +1,8 @@
 /* remote_auth.c - log-in by a QR code that a device shows and a logged-in device scans. */
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <sodium.h>
@@ -47,6 +50,33 @@ static const char *spki_of(struct desktop *d, const char **ret_fingerprint)
         base64_of(d->world, digest, sizeof digest, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     const char *text = base64_of(d->world, der, (size_t)n, sodium_base64_VARIANT_ORIGINAL);
     OPENSSL_free(der);
+    return text;
+}
+
+/* Returns a public key whose exponent is as long as its modulus, which makes encryption slow. */
+static const char *spki_with_a_long_exponent(struct desktop *d)
+{
+    OSSL_PARAM_BLD *parts = OSSL_PARAM_BLD_new();
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    EVP_PKEY *key = NULL;
+    BIGNUM *n = NULL, *e = BN_new();
+    const char *ignored;
+
+    expect(EVP_PKEY_get_bn_param(d->key, OSSL_PKEY_PARAM_RSA_N, &n) == 1);
+    expect(BN_copy(e, n) && BN_sub_word(e, 2) == 1);
+    expect(OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
+           OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_E, e) == 1);
+    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(parts);
+    expect(EVP_PKEY_fromdata_init(ctx) == 1 &&
+           EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) == 1);
+    struct desktop other = { .world = d->world, .key = key };
+    const char *text = spki_of(&other, &ignored);
+    EVP_PKEY_free(key);
+    OSSL_PARAM_free(params);
+    OSSL_PARAM_BLD_free(parts);
+    EVP_PKEY_CTX_free(ctx);
+    BN_free(n);
+    BN_free(e);
     return text;
 }
 
@@ -310,6 +340,10 @@ static void qr_codes_and_tickets_are_rate_limited_by_address(struct world *w)
 {
     for (int i = 0; i < 10; i++) {
         expect_invalid(exchange(w, "nonsense"), "ticket", "TICKET_INVALID");
+    struct desktop *slow = desktop_connect(w);
+    conn_send(slow->conn, "{'op': 'init', 'encoded_public_key': '%s'}",
+              spki_with_a_long_exponent(slow));
+    expect_close(slow->conn, 4002);
         desktop_open(w);
     }
     expect_status(exchange(w, "nonsense"), 429);
