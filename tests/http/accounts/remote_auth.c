@@ -292,6 +292,19 @@ static void ending_the_scanning_session_cancels_the_qr_code_log_in(struct world 
     }
 }
 
+static void qr_code_log_in_ends_when_the_scanning_session_expires(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct client *phone = world_token(w, ada, CALLER_USER, "", 60);
+    struct desktop *d = desktop_open(w);
+
+    snprintf(phone->name, sizeof phone->name, "%s", ada->name);
+    snprintf(phone->id, sizeof phone->id, "%s", ada->id);
+    const char *ticket = confirmed_ticket(phone, d);
+    world_wait(w, 61);
+    expect_invalid(exchange(w, ticket), "ticket", "TICKET_INVALID");
+}
+
 static void qr_codes_and_login_tickets_expire(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -362,3 +375,4 @@ const struct test remote_auth_tests[] = {
     TEST_WITH(qr_codes_and_tickets_are_rate_limited_by_address, buckets_only),
     { 0 },
 };
+    TEST(qr_code_log_in_ends_when_the_scanning_session_expires),
