@@ -340,6 +340,10 @@ static void invalid_remote_auth_handshakes_are_closed(struct world *w)
         conn_send(d->conn, "%s", wrong[i].message);
         expect_close(d->conn, wrong[i].code);
     }
+    struct desktop *slow = desktop_connect(w);
+    conn_send(slow->conn, "{'op': 'init', 'encoded_public_key': '%s'}",
+              spki_with_a_long_exponent(slow));
+    expect_close(slow->conn, 4002);
     struct gateway_conn *old = conn_open_at(world_anonymous(w), "/remote-auth?v=1");
     expect_close(old, 4000);
     struct desktop *d = desktop_connect(w);
@@ -349,14 +353,29 @@ static void invalid_remote_auth_handshakes_are_closed(struct world *w)
     expect(store_count(w, "select count(*) from remote_logins") == 0);
 }
 
+static bool device_is_accepted(struct world *w)
+{
+    const struct dom *m =
+        conn_read(conn_open_at(world_anonymous(w), "/remote-auth?v=2"), LONGEST_MS);
+
+    return m && str_is(dom_at(m, "op")->text, "hello");
+}
+
+static void sockets_without_a_qr_code_are_limited_by_address(struct world *w)
+{
+    struct gateway_conn *open[30];
+
+    for (size_t i = 0; i < COUNT_OF(open); i++)
+        open[i] = desktop_connect(w)->conn;
+    expect_close(conn_open_at(world_anonymous(w), "/remote-auth?v=2"), 1013);
+    conn_close(open[0], 1000);
+    expect_soon(device_is_accepted(w));
+}
+
 static void qr_codes_and_tickets_are_rate_limited_by_address(struct world *w)
 {
     for (int i = 0; i < 10; i++) {
         expect_invalid(exchange(w, "nonsense"), "ticket", "TICKET_INVALID");
-    struct desktop *slow = desktop_connect(w);
-    conn_send(slow->conn, "{'op': 'init', 'encoded_public_key': '%s'}",
-              spki_with_a_long_exponent(slow));
-    expect_close(slow->conn, 4002);
         desktop_open(w);
     }
     expect_status(exchange(w, "nonsense"), 429);
@@ -370,9 +389,10 @@ const struct test remote_auth_tests[] = {
     TEST(scanned_log_in_can_be_cancelled),
     TEST(confirming_a_qr_code_log_in_requires_the_password),
     TEST(ending_the_scanning_session_cancels_the_qr_code_log_in),
+    TEST(qr_code_log_in_ends_when_the_scanning_session_expires),
     TEST(qr_codes_and_login_tickets_expire),
     TEST(invalid_remote_auth_handshakes_are_closed),
+    TEST(sockets_without_a_qr_code_are_limited_by_address),
     TEST_WITH(qr_codes_and_tickets_are_rate_limited_by_address, buckets_only),
     { 0 },
 };
-    TEST(qr_code_log_in_ends_when_the_scanning_session_expires),
