@@ -441,6 +441,42 @@ def operator_can_transfer_and_delete_guilds(executable):
         expect("no guild" in s.refusal("guild", "show", "x"), "no id")
 
 
+def mirror_commands_change_only_the_guild_that_they_name(executable):
+    """copy-guild --follow takes the ids from the other server, which may be hostile."""
+    with Server(executable) as s:
+        register(s.port, "ada")
+        client = Client(s.port, log_in(s.port, "ada")[1]["token"])
+        guilds = [client.call("POST", "/guilds", {"name": name})[1]["id"] for name in ("One", "Two")]
+        ada = client.call("GET", "/users/@me")[1]["id"]
+        own, channel = [next(c["id"] for c in client.call("GET", f"/guilds/{guild}/channels")[1]
+                             if c["type"] == 0) for guild in guilds]
+        post = f"/channels/{channel}/messages"
+        first, second, third = [client.call("POST", post, {"content": "here"})[1]["id"]
+                                for _ in range(3)]
+        changes = [("mirror-message", channel, first, "edited"),
+                   ("mirror-reaction", channel, first, ada, "👍", "added"),
+                   ("mirror-deletion", channel, first),
+                   ("mirror-deletion", channel, f"{second},{third}"),
+                   ("mirror-role", guilds[1], "deleted"),
+                   ("mirror-channel", channel, "deleted")]
+
+        def apply(guild, verb, *words):
+            return s.order("guild", verb, guild, *words)[0]["state"]
+
+        for change in changes:
+            expect(apply(guilds[0], *change) == "absent", str(change))
+        # A message is not sent to the members of another channel either.
+        for change in (("mirror-message", own, first, "created"), ("mirror-deletion", own, first)):
+            expect(apply(guilds[0], *change) == "absent", str(change))
+        expect(len(client.call("GET", post)[1]) == 3, "messages of another guild were deleted")
+        for change in changes:
+            # The role @everyone is never deleted.
+            wanted = "absent" if change[0] == "mirror-role" else "done"
+            expect(apply(guilds[1], *change) == wanted, str(change))
+        expect(client.call("GET", post)[0] == 404, "the channel was not deleted")
+        client.close()
+
+
 def operator_can_reset_an_application_token(executable):
     with Server(executable) as s:
         ada = Client(s.port, register(s.port, "ada"))
@@ -603,6 +639,7 @@ if __name__ == "__main__":
         paused_node_is_reported,
         deleted_account_keeps_the_data_of_others,
         operator_can_transfer_and_delete_guilds,
+        mirror_commands_change_only_the_guild_that_they_name,
         operator_can_reset_an_application_token,
         registration_requires_an_invitation,
         public_server_has_no_open_registration,

@@ -2,7 +2,10 @@
  *
  * copy-guild imports new and changed objects as world files, which send no events; these commands
  * send the events then. They also delete what was deleted on the other server, and change
- * reactions. Each command may be repeated: what is already gone or already there is no error. */
+ * reactions. Each command may be repeated: what is already gone or already there is no error.
+ *
+ * The ids come from the other server, which may be hostile. So each command names the guild that is
+ * copied, and an object of another guild counts as absent. */
 #include "admin/operator_commands/internal.h"
 
 #include "model/fields/ids.h"
@@ -40,45 +43,48 @@ static enum err refuse_words(struct running_operator_command *o)
     return operator_command_refuse(o, ERR_BAD_REQUEST, "an argument is no id");
 }
 
-static enum err find_guild_channel(struct call *call, snowflake id, struct channel *ret)
+/* Finds the channel with the id ids[1] in the guild ids[0]. */
+static enum err find_guild_channel(struct call *call, const snowflake *ids, struct channel *ret)
 {
-    enum err e = channel_find(call->tx, id, ret);
+    enum err e = channel_find(call->tx, ids[1], ret);
 
-    return e || !channel_is_private(ret->type) ? e : ERR_UNKNOWN_CHANNEL;
+    if (e)
+        return e;
+    return !channel_is_private(ret->type) && ret->guild_id.value == ids[0] ? OK
+                                                                           : ERR_UNKNOWN_CHANNEL;
 }
 
 enum err operator_mirror_message(struct call *call, struct running_operator_command *o)
 {
-    bool created = str_is(o->words[2], "created");
+    bool created = str_is(o->words[3], "created");
     struct channel c;
     struct message m;
-    snowflake ids[2];
+    snowflake ids[3];
 
-    if (!parse_ids(o, 2, ids))
+    if (!parse_ids(o, 3, ids))
         return refuse_words(o);
-    enum err e = find_guild_channel(call, ids[0], &c);
-    if (!e && str_is(o->words[2], "unpinned")) {
-        e = message_find(call, c.id, ids[1], &m);
-        if (!e && m.pinned)
-            e = message_unpin(call, &c, &m);
-    } else if (!e) {
-        e = message_emit_imported(call, &c, ids[1], created);
-    }
+    enum err e = find_guild_channel(call, ids, &c);
+    if (!e)
+        e = message_find(call, c.id, ids[2], &m);
+    if (!e && str_is(o->words[3], "unpinned"))
+        e = m.pinned ? message_unpin(call, &c, &m) : OK;
+    else if (!e)
+        e = message_emit_imported(call, &c, m.id, created);
     return end_mirror_command(o, e);
 }
 
 /* The ids are separated by commas. */
 enum err operator_mirror_deletion(struct call *call, struct running_operator_command *o)
 {
-    struct str rest = o->words[1];
+    struct str rest = o->words[2];
     struct list ids = { 0 };
     struct channel c;
     struct message m;
-    snowflake id;
+    snowflake parents[2], id = 0; /* guild and channel */
 
-    if (!parse_ids(o, 1, &id))
+    if (!parse_ids(o, 2, parents))
         return refuse_words(o);
-    enum err e = find_guild_channel(call, id, &c);
+    enum err e = find_guild_channel(call, parents, &c);
     while (rest.n) {
         if (!snowflake_parse(str_cut(&rest, ','), &id))
             return refuse_words(o);
@@ -97,19 +103,19 @@ enum err operator_mirror_deletion(struct call *call, struct running_operator_com
 /* USER 0 stands for all users, EMOJI "-" for all emoji; both only if the change is "removed". */
 enum err operator_mirror_reaction(struct call *call, struct running_operator_command *o)
 {
-    struct str emoji = str_is(o->words[3], "-") ? STR("") : o->words[3];
+    struct str emoji = str_is(o->words[4], "-") ? STR("") : o->words[4];
     uint64_t user;
     struct channel c;
     struct message m;
-    snowflake ids[2];
+    snowflake ids[3];
 
-    if (!parse_ids(o, 2, ids) || !str_to_u64(o->words[2], &user))
+    if (!parse_ids(o, 3, ids) || !str_to_u64(o->words[3], &user))
         return refuse_words(o);
-    enum err e = find_guild_channel(call, ids[0], &c);
+    enum err e = find_guild_channel(call, ids, &c);
     if (!e)
-        e = message_find(call, c.id, ids[1], &m);
+        e = message_find(call, c.id, ids[2], &m);
     if (!e)
-        e = str_is(o->words[4], "added") ? reaction_mirror(call, &c, &m, user, emoji)
+        e = str_is(o->words[5], "added") ? reaction_mirror(call, &c, &m, user, emoji)
                                          : reaction_unmirror(call, &c, &m, user, emoji);
     return end_mirror_command(o, e);
 }
@@ -117,15 +123,15 @@ enum err operator_mirror_reaction(struct call *call, struct running_operator_com
 enum err operator_mirror_channel(struct call *call, struct running_operator_command *o)
 {
     struct channel c;
-    snowflake id;
+    snowflake ids[2];
 
-    if (!parse_ids(o, 1, &id))
+    if (!parse_ids(o, 2, ids))
         return refuse_words(o);
-    enum err e = find_guild_channel(call, id, &c);
+    enum err e = find_guild_channel(call, ids, &c);
     if (e)
         return end_mirror_command(o, e);
-    if (!str_is(o->words[1], "deleted"))
-        e = channel_emit_imported(call, id, str_is(o->words[1], "created"));
+    if (!str_is(o->words[2], "deleted"))
+        e = channel_emit_imported(call, c.id, str_is(o->words[2], "created"));
     else
         e = channel_is_thread(c.type) ? thread_delete(call, &c) : guild_channel_delete(call, &c);
     return end_mirror_command(o, e);
@@ -141,7 +147,7 @@ enum err operator_mirror_role(struct call *call, struct running_operator_command
     if (!str_is(o->words[2], "deleted"))
         return end_mirror_command(
             o, role_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created")));
-    enum err e = role_find(call->tx, ids[0], ids[1], role);
+    enum err e = ids[0] == ids[1] ? ERR_UNKNOWN_ROLE : role_find(call->tx, ids[0], ids[1], role);
     return end_mirror_command(o, e ? e : role_delete_and_emit(call, role));
 }
 

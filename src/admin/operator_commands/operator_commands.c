@@ -78,10 +78,11 @@ const struct operator_command_row operator_command_rows[] = {
       .unknown = TEXT_UNKNOWN_GUILD },
     { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_resend,
       .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
-    MIRROR_ROW("mirror-message", "CHANNEL ID CHANGE", 3, operator_mirror_message)
-    MIRROR_ROW("mirror-deletion", "CHANNEL IDS", 2, operator_mirror_deletion)
-    MIRROR_ROW("mirror-reaction", "CHANNEL MESSAGE USER EMOJI CHANGE", 5, operator_mirror_reaction)
-    MIRROR_ROW("mirror-channel", "ID CHANGE", 2, operator_mirror_channel)
+    MIRROR_ROW("mirror-message", "GUILD CHANNEL ID CHANGE", 4, operator_mirror_message)
+    MIRROR_ROW("mirror-deletion", "GUILD CHANNEL IDS", 3, operator_mirror_deletion)
+    MIRROR_ROW("mirror-reaction", "GUILD CHANNEL MESSAGE USER EMOJI CHANGE", 6,
+               operator_mirror_reaction)
+    MIRROR_ROW("mirror-channel", "GUILD ID CHANGE", 3, operator_mirror_channel)
     MIRROR_ROW("mirror-role", "GUILD ID CHANGE", 3, operator_mirror_role)
     MIRROR_ROW("mirror-member", "GUILD USER CHANGE", 3, operator_mirror_member)
     MIRROR_ROW("mirror-guild", "ID", 1, operator_mirror_guild)

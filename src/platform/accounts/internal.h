@@ -96,6 +96,8 @@ enum err reply_with_login_token(struct call *call, const struct user *user);
 enum err issue_login_token(struct call *call, snowflake id, struct str *ret);
 /* Ends all sessions of the caller and starts a new one; *ret is the new token. */
 enum err replace_all_caller_tokens(struct call *call, struct str *ret);
+/* Ends all log-in sessions of the caller except the one that sends the call. */
+enum err end_other_login_sessions(struct call *call);
 
 /* --- caller_password.c ---------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "model/login_ids.h"
 #include "model/fields/rows.h"
+#include "platform/accounts/mail/mailed_links.h"
 #include "platform/accounts/mfa/mfa.h"
 
 struct client_info {
@@ -132,6 +133,26 @@ enum err prepare_log_out_login_sessions(struct call *call)
     const struct session_logout *in = call->body;
 
     return prepare_identity_check(call, &in->password, &in->code);
+}
+
+enum err end_other_login_sessions(struct call *call)
+{
+    const struct caller *c = call->caller;
+    struct list all;
+    enum err e = list_login_sessions(call->tx, c->id, &all);
+    const struct login_session *s = all.items;
+
+    for (size_t i = 0; !e && i < all.count; i++) {
+        if (memcmp(s[i].token, c->session, sizeof c->session) == 0)
+            continue;
+        call_revoke_session_token(call, c->id, s[i].token);
+        e = auth_delete_token(call->tx, s[i].token);
+    }
+    if (!e)
+        e = mailed_links_invalidate(call, c->id, LINK_RESET);
+    if (!e)
+        e = known_login_addresses_delete(call, c->id);
+    return e ? e : known_login_address_save(call, c->id);
 }
 
 /* Needs a proof of identity, because the thief of a token must not be able to log the owner out. */

@@ -8,7 +8,13 @@
 #include "model/text/search_words.h"
 #include "platform/discovery/internal.h"
 
-enum { LISTED_GUILDS_MAX = 5000, PAGE_MAX = 48, GUILD_IDS_MAX = 48, OFFSET_MAX = 2999 };
+enum {
+    LISTED_GUILDS_MAX = 5000,
+    PAGE_MAX = 48,
+    GUILD_IDS_MAX = 48,
+    CATEGORIES_MAX = 50, /* each is compared with each guild */
+    OFFSET_MAX = 2999,
+};
 
 struct discoverable_guild {
     snowflake id;
@@ -81,6 +87,9 @@ static const struct type type_offset = { .kind = KIND_INT, .min = 0, .max = OFFS
 static const struct type type_guild_ids = { .kind = KIND_ARRAY,
                                             .max = GUILD_IDS_MAX,
                                             .of = &type_id };
+static const struct type type_categories = { .kind = KIND_ARRAY,
+                                             .max = CATEGORIES_MAX,
+                                             .of = &type_int };
 static const struct type type_search_text = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
 };
@@ -88,8 +97,8 @@ static const struct type type_search_text = {
 static const struct field list_query_fields[] = {
     { FIELD(struct discovery_query, guild_ids), .type = &type_guild_ids, .flags = OPTIONAL,
       .doc = "These guilds, without pages" },
-    { FIELD(struct discovery_query, categories), .type = &discovery_category_ids_type,
-      .flags = OPTIONAL, .doc = "Guilds of one of these categories" },
+    { FIELD(struct discovery_query, categories), .type = &type_categories, .flags = OPTIONAL,
+      .doc = "Guilds of one of these categories" },
     { FIELD(struct discovery_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 30 },
     { FIELD(struct discovery_query, offset), .type = &type_offset, .flags = OPTIONAL },
     { 0 },

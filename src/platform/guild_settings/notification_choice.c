@@ -73,6 +73,10 @@ enum err notification_choice_find(struct tx *tx, snowflake user_id, const struct
         if (!guild_id || parent.parent_id.given != GIVEN)
             break;
         e = channel_find(tx, parent.parent_id.value, &parent);
+        if (e == ERR_UNKNOWN_CHANNEL) { /* the category is being deleted */
+            e = OK;
+            break;
+        }
     }
     if (level == NOTIFY_INHERITED && guild_id)
         level = s.message_notifications;

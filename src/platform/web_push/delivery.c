@@ -1,8 +1,8 @@
 /* delivery.c - the job that sends a message to the push services of its recipients.
  *
- * A step reads the subscriptions of at most eight accounts, encrypts and signs one request for each
- * (about 0.1 ms on the loop) and waits for the replies. A message is sent once: the push service
- * stores it for the browser. */
+ * A step reads the subscriptions of at most eight accounts, at most 16 in all, encrypts and signs
+ * one request for each on the loop and waits for the replies. A message is sent once: the push
+ * service stores it for the browser. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>

@@ -35,8 +35,9 @@ struct push_step {
     snowflake after; /* accounts up to this id are handled */
 };
 enum {
-    PUSH_STEP_ACCOUNTS = 8,  /* accounts whose settings and permissions one step reads */
-    PUSH_STEP_SCANNED = 200, /* subscribed accounts of which one step checks the membership */
+    PUSH_STEP_ACCOUNTS = 8,       /* accounts whose settings and permissions one step reads */
+    PUSH_STEP_SUBSCRIPTIONS = 12, /* after these, a step begins no further account */
+    PUSH_STEP_SCANNED = 200,      /* subscribed accounts of which one step checks the membership */
     PUSH_ACCOUNT_SUBSCRIPTIONS = 5, /* maximum number of subscriptions per account */
 };
 

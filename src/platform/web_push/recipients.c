@@ -314,7 +314,9 @@ static enum err read_batch_subscriptions(struct call *call, const struct push_st
     const struct push_candidate *all = candidates.items;
     size_t checked = 0, i;
 
-    for (i = 0; !e && i < candidates.count && checked < PUSH_STEP_ACCOUNTS; i++) {
+    for (i = 0; !e && i < candidates.count && checked < PUSH_STEP_ACCOUNTS &&
+                ret->subscriptions.count < PUSH_STEP_SUBSCRIPTIONS;
+         i++) {
         bool notified = false;
 
         ret->next.after = all[i].user_id;

@@ -10,7 +10,7 @@
 #include "net/websocket/websocket.h"
 #include "tools/wire/internal.h"
 
-enum { CONNECT_TIMEOUT_S = 30 };
+enum { CONNECT_TIMEOUT_S = 30, LONGEST_BEAT_MS = 60 * 60 * 1000 };
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
 struct bot_session {
@@ -139,7 +139,7 @@ static bool receive_hello(struct bot_session *s)
     const struct hello_data *hello = e && e->op == GATEWAY_HELLO
                                          ? schema_decode_or_null(&type_hello, e->d.value, s->arena)
                                          : NULL;
-    if (!hello || hello->heartbeat_interval <= 0)
+    if (!hello || hello->heartbeat_interval <= 0 || hello->heartbeat_interval > LONGEST_BEAT_MS)
         return false;
     s->client->beat_ns = hello->heartbeat_interval * 1000000;
     /* Early, so that many clients that reconnect together spread their heartbeats. */

@@ -1,5 +1,8 @@
 /* remote_auth.c - log-in by a QR code that a device shows and a logged-in device scans. */
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <sodium.h>
@@ -47,6 +50,33 @@ static const char *spki_of(struct desktop *d, const char **ret_fingerprint)
         base64_of(d->world, digest, sizeof digest, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     const char *text = base64_of(d->world, der, (size_t)n, sodium_base64_VARIANT_ORIGINAL);
     OPENSSL_free(der);
+    return text;
+}
+
+/* Returns a public key whose exponent is as long as its modulus, which makes encryption slow. */
+static const char *spki_with_a_long_exponent(struct desktop *d)
+{
+    OSSL_PARAM_BLD *parts = OSSL_PARAM_BLD_new();
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    EVP_PKEY *key = NULL;
+    BIGNUM *n = NULL, *e = BN_new();
+    const char *ignored;
+
+    expect(EVP_PKEY_get_bn_param(d->key, OSSL_PKEY_PARAM_RSA_N, &n) == 1);
+    expect(BN_copy(e, n) && BN_sub_word(e, 2) == 1);
+    expect(OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
+           OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_E, e) == 1);
+    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(parts);
+    expect(EVP_PKEY_fromdata_init(ctx) == 1 &&
+           EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) == 1);
+    struct desktop other = { .world = d->world, .key = key };
+    const char *text = spki_of(&other, &ignored);
+    EVP_PKEY_free(key);
+    OSSL_PARAM_free(params);
+    OSSL_PARAM_BLD_free(parts);
+    EVP_PKEY_CTX_free(ctx);
+    BN_free(n);
+    BN_free(e);
     return text;
 }
 
@@ -262,6 +292,19 @@ static void ending_the_scanning_session_cancels_the_qr_code_log_in(struct world 
     }
 }
 
+static void qr_code_log_in_ends_when_the_scanning_session_expires(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct client *phone = world_token(w, ada, CALLER_USER, "", 60);
+    struct desktop *d = desktop_open(w);
+
+    snprintf(phone->name, sizeof phone->name, "%s", ada->name);
+    snprintf(phone->id, sizeof phone->id, "%s", ada->id);
+    const char *ticket = confirmed_ticket(phone, d);
+    world_wait(w, 61);
+    expect_invalid(exchange(w, ticket), "ticket", "TICKET_INVALID");
+}
+
 static void qr_codes_and_login_tickets_expire(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -297,6 +340,10 @@ static void invalid_remote_auth_handshakes_are_closed(struct world *w)
         conn_send(d->conn, "%s", wrong[i].message);
         expect_close(d->conn, wrong[i].code);
     }
+    struct desktop *slow = desktop_connect(w);
+    conn_send(slow->conn, "{'op': 'init', 'encoded_public_key': '%s'}",
+              spki_with_a_long_exponent(slow));
+    expect_close(slow->conn, 4002);
     struct gateway_conn *old = conn_open_at(world_anonymous(w), "/remote-auth?v=1");
     expect_close(old, 4000);
     struct desktop *d = desktop_connect(w);
@@ -304,6 +351,25 @@ static void invalid_remote_auth_handshakes_are_closed(struct world *w)
     desktop_client_prove_key(d, STR("01234567890123456789012345678901"));
     expect_close(d->conn, 4002);
     expect(store_count(w, "select count(*) from remote_logins") == 0);
+}
+
+static bool device_is_accepted(struct world *w)
+{
+    const struct dom *m =
+        conn_read(conn_open_at(world_anonymous(w), "/remote-auth?v=2"), LONGEST_MS);
+
+    return m && str_is(dom_at(m, "op")->text, "hello");
+}
+
+static void sockets_without_a_qr_code_are_limited_by_address(struct world *w)
+{
+    struct gateway_conn *open[30];
+
+    for (size_t i = 0; i < COUNT_OF(open); i++)
+        open[i] = desktop_connect(w)->conn;
+    expect_close(conn_open_at(world_anonymous(w), "/remote-auth?v=2"), 1013);
+    conn_close(open[0], 1000);
+    expect_soon(device_is_accepted(w));
 }
 
 static void qr_codes_and_tickets_are_rate_limited_by_address(struct world *w)
@@ -323,8 +389,10 @@ const struct test remote_auth_tests[] = {
     TEST(scanned_log_in_can_be_cancelled),
     TEST(confirming_a_qr_code_log_in_requires_the_password),
     TEST(ending_the_scanning_session_cancels_the_qr_code_log_in),
+    TEST(qr_code_log_in_ends_when_the_scanning_session_expires),
     TEST(qr_codes_and_login_tickets_expire),
     TEST(invalid_remote_auth_handshakes_are_closed),
+    TEST(sockets_without_a_qr_code_are_limited_by_address),
     TEST_WITH(qr_codes_and_tickets_are_rate_limited_by_address, buckets_only),
     { 0 },
 };

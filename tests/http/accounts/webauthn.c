@@ -13,6 +13,7 @@
 #include "platform/accounts/mfa/totp.h"
 
 #define KEYS   "/users/@me/mfa/webauthn/credentials"
+#define ENABLE "/users/@me/mfa/totp/enable"
 #define SECRET "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 
 enum { USER_PRESENT = 1, CREDENTIAL = 64 };
@@ -342,15 +343,20 @@ static void registering_a_security_key_requires_a_proof_and_the_challenge(struct
     expect_json(client_get(ada, KEYS), "[]");
     a = post(ada, KEYS, TEXT(w, "{'name':'k','ticket':'%s','credential':'%s'}", ticket, good));
     expect_status(a, 200);
-    expect_invalid(
-        post(ada, KEYS, TEXT(w, "{'name':'k','ticket':'%s','credential':'%s'}", ticket, good)),
-        "credential", "WEBAUTHN_KNOWN");
+    /* The ticket was a proof by the password, before the account had a second factor. */
+    expect_error(
+        post(ada, KEYS, TEXT(w, "{'name':'k','ticket':'%s','credential':'%s'}", ticket, good)), 400,
+        60006);
 
     /* With a second factor, the password is no proof, but a backup code is. */
     expect_error(post(ada, KEYS, "{'password': 'correct horse'}"), 401, 60003);
+    const char *backup = answer_text(a, "backup_codes.4.code");
     a = register_key(ada, second, TEXT(w, "{'code': '%s'}", answer_text(a, "backup_codes.3.code")),
                      "Second");
     expect_status(a, 200);
+    world_wait(w, 60);
+    expect_invalid(register_key(ada, second, TEXT(w, "{'code': '%s'}", backup), "Again"),
+                   "credential", "WEBAUTHN_KNOWN");
     expect(dom_at(a.json, "backup_codes.3.consumed")->truth);
     expect_error(post(world_bot(w, "robot"), KEYS, "{}"), 403, 20001);
     world_wait(w, 301);
@@ -364,11 +370,15 @@ static void registering_a_security_key_requires_a_proof_and_the_challenge(struct
 static void account_has_at_most_ten_security_keys(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct answer begun = post(ada, KEYS, "{}");
+    struct authenticator *first = authenticator_new(w);
+    struct answer made = register_key(ada, first, "{}", "Security key");
+    struct answer begun =
+        post(ada, KEYS, TEXT(w, "{'code': '%s'}", answer_text(made, "backup_codes.0.code")));
     const char *ticket = answer_text(begun, "ticket");
     const char *challenge = challenge_of(w, answer_text(begun, "challenge"));
 
-    for (int i = 0; i <= 10; i++) {
+    authenticator_free(first);
+    for (int i = 1; i <= 10; i++) {
         struct authenticator *key = authenticator_new(w);
         struct answer a = post(
             ada, KEYS,
@@ -416,6 +426,36 @@ static void keys_are_renamed_and_deleted_with_a_proof_and_events(struct world *w
     authenticator_free(key);
 }
 
+static void turning_the_second_factor_on_or_off_ends_sessions_and_proofs(struct world *w)
+{
+    struct client *ada = register_ada(w);
+    struct authenticator *key = authenticator_new(w);
+    snprintf(ada->id, sizeof ada->id, "%s", answer_text(client_get(ada, "/users/@me"), "id"));
+    struct client *phone = world_token(w, ada, CALLER_USER, "", 0);
+    struct answer refused = post(ada, "/auth/sessions/logout", "{'session_id_hashes': ['x']}");
+    struct answer proof =
+        post(ada, "/mfa/finish",
+             TEXT(w, "{'ticket':'%s','mfa_type':'password','data':'correct horse'}",
+                  answer_text(refused, "mfa.ticket")));
+
+    expect_status(proof, 200);
+    struct answer a = register_key(ada, key, "{'password': 'correct horse'}", "Alien");
+    expect_status(a, 200);
+    const char *path = TEXT(w, KEYS "/%s", answer_text(a, "id"));
+    expect_status(client_get(phone, "/users/@me"), 401);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    /* The proof by the password is from before the account had a second factor. */
+    a = request_from(ada, "chat.example", "DELETE", path, answer_text(proof, "token"), "");
+    const char *with_key = prove(ada, key, a);
+
+    phone = world_token(w, ada, CALLER_USER, "", 0);
+    expect_status(client_get(phone, "/users/@me"), 200);
+    expect_status(request_from(ada, "chat.example", "DELETE", path, with_key, ""), 204);
+    expect_status(client_get(phone, "/users/@me"), 401);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    authenticator_free(key);
+}
+
 static void totp_and_security_keys_are_independent(struct world *w)
 {
     struct client *ada = register_ada(w);
@@ -431,10 +471,14 @@ static void totp_and_security_keys_are_independent(struct world *w)
                                   code_of_step(w, 0)),
                              "/auth/mfa/totp"),
                  400, 60008);
-    a = client_post(ada,
-                    TEXT(w, "{'password': 'correct horse', 'secret': '" SECRET "', 'code': '%s'}",
-                         code_of_step(w, 0)),
-                    "/users/@me/mfa/totp/enable");
+    /* The password does not suffice to add TOTP, because it would replace the key. */
+    const char *enable =
+        TEXT(w, "{'password': 'correct horse', 'secret': '" SECRET "', 'code': '%s'}",
+             code_of_step(w, 0));
+    a = post(ada, ENABLE, enable);
+    expect_error(a, 401, 60003);
+    expect_error(request_from(ada, "chat.example", "POST", ENABLE, "1.2.3.4", enable), 401, 60003);
+    a = request_from(ada, "chat.example", "POST", ENABLE, prove(ada, key, a), enable);
     expect_status(a, 200);
     ada = world_client_with(w, answer_text(a, "token"));
     world_wait(w, TOTP_STEP_S);
@@ -462,6 +506,7 @@ const struct test webauthn_tests[] = {
     TEST(registering_a_security_key_requires_a_proof_and_the_challenge),
     TEST(account_has_at_most_ten_security_keys),
     TEST(keys_are_renamed_and_deleted_with_a_proof_and_events),
+    TEST(turning_the_second_factor_on_or_off_ends_sessions_and_proofs),
     TEST(totp_and_security_keys_are_independent),
     { 0 },
 };

@@ -83,6 +83,12 @@ static void discovery_list_has_pages_categories_and_search(struct world *w)
     expect_json(client_get(eve, "/discoverable-guilds?categories=2&categories=19"),
                 "{'guilds': [{'id': '%s'}, {'id': '%s'}], 'total': 2}", two, three);
     expect(count_listed(eve, "?categories=7") == 0);
+    char many[8 * 51] = "?categories=7"; /* 50 categories */
+    for (int i = 1; i < 50; i++)
+        strcat(many, ",7");
+    expect(count_listed(eve, many) == 0);
+    strcat(many, ",7");
+    expect_status(client_get(eve, "/discoverable-guilds%s", many), 400);
     static const struct {
         const char *query;
         int guild;

@@ -196,14 +196,17 @@ static const char *const ticket_labels[] = {
     [TICKET_NEW_KEY] = "mfa-new-key",
 };
 
-/* Returns a fingerprint of the password hash. Each ticket contains the fingerprint, so that a
- * change of the password invalidates all tickets of the account. */
+/* Returns a fingerprint of the password hash and of whether the account has a second factor. Each
+ * ticket contains the fingerprint, so that a change of either invalidates all tickets of the
+ * account: a proof by the password is not valid after a second factor was turned on. */
 static struct str derive_password_fingerprint(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
+    struct str hash = u->password_hash.p ? u->password_hash : STR("");
 
     auth_derive_key(get_auth_of_call(call), "mfa-password", u->id,
-                    u->password_hash.p ? u->password_hash : STR(""), mark, sizeof mark);
+                    STR_CONCAT(call->arena, hash, u->mfa_enabled ? STR("+") : STR("")), mark,
+                    sizeof mark);
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 

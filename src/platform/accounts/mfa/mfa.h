@@ -80,7 +80,8 @@ enum mfa_ticket_purpose {
     TICKET_NEW_KEY,
 };
 
-/* Creates a ticket, which becomes invalid when the account's password changes. */
+/* Creates a ticket, which becomes invalid when the account's password changes, and when its second
+ * factor is turned on or off. */
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
                              enum mfa_ticket_purpose purpose);
 /* Verifies a ticket's signature, purpose and expiry without the database. *ret is the ticket's

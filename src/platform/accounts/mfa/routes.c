@@ -143,10 +143,14 @@ static enum err log_in_with_security_key(struct call *call)
 
 /* --- enabling and disabling the second factor ---------------------------------------- */
 
+/* The proof of an account with a security key is the header X-Discord-MFA-Authorization: the code
+ * in the body is of the new secret, which the caller has chosen. */
 static enum err prepare_enable_totp(struct call *call)
 {
+    static const struct opt_str no_field = { .given = ABSENT };
+
     require_caller_password(call, ((const struct mfa_enable_request *)call->body)->password);
-    return OK;
+    return prepare_identity_check(call, &no_field, &no_field);
 }
 
 /* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
@@ -166,14 +170,18 @@ static enum err enable_totp(struct call *call)
     struct mfa_enabled_reply out;
     struct mfa_settings m = { .user_id = call->caller->id };
     struct user user;
+    bool verified = true;
     enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && user.mfa_enabled)
         e = mfa_settings_find(call, user.id, &m);
     if (!e && m.has_totp)
         e = ERR_MFA_ON;
-    if (!e)
-        e = parse_new_totp_factor(in, &m);
+    if (!e && user.mfa_enabled)
+        e = check_caller_identity(call, &user, &verified);
+    if (e || !verified)
+        return e;
+    e = parse_new_totp_factor(in, &m);
     m.has_totp = true;
     if (!e)
         e = user.mfa_enabled ? mfa_add_totp(call, &m) : mfa_settings_insert(call, &m);
@@ -316,7 +324,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/totp/enable",
         .name = "enable_totp",
-        .doc = "Enable TOTP codes as a second factor. All other tokens of the account are revoked.",
+        .doc = "Enable TOTP codes as a second factor. All other tokens of the account are revoked. "
+               "An account with a security key needs a proof of identity in the header "
+               "X-Discord-MFA-Authorization, too.",
         .auth = AUTH_USER,
         .body = &mfa_enable_body,
         .reply = &mfa_enabled_reply,

@@ -187,6 +187,8 @@ static enum err create_authenticator(struct call *call)
                                          &key);
     if (!e)
         e = user.mfa_enabled ? mfa_settings_find(call, user.id, &m) : mfa_settings_insert(call, &m);
+    if (!e && !user.mfa_enabled)
+        e = end_other_login_sessions(call);
     if (e)
         return e;
     if (!user.mfa_enabled)
@@ -254,6 +256,8 @@ static enum err delete_authenticator(struct call *call)
         e = mfa_settings_find(call, user.id, &m);
     if (!e && !left.count && !m.has_totp) {
         e = mfa_settings_remove(call, user.id);
+        if (!e)
+            e = end_other_login_sessions(call);
         emit_mfa_change(call, &user, false);
     }
     if (e)
@@ -289,8 +293,8 @@ static const struct route routes[] = {
         .doc = "Register a security key or passkey. A first call without `credential` replies with "
                "`ticket` and `challenge`; it needs a proof of identity, as POST "
                "/auth/sessions/logout does. The second call has the ticket, the credential and a "
-               "name. The first key turns the second factor on. A key works on pages of the host "
-               "where it was registered.",
+               "name. The first key turns the second factor on and ends all other sessions. A key "
+               "works on pages of the host where it was registered.",
         .auth = AUTH_USER,
         .body = &draft_body,
         .reply = &created_reply,
@@ -317,8 +321,9 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/mfa/webauthn/credentials/{authenticator.id}",
         .name = "delete_authenticator",
-        .doc = "Delete a security key; if it is the last second factor, the second factor is off. "
-               "Needs a proof of identity in the header X-Discord-MFA-Authorization.",
+        .doc = "Delete a security key; if it is the last second factor, the second factor is off "
+               "and all other sessions end. Needs a proof of identity in the header "
+               "X-Discord-MFA-Authorization.",
         .auth = AUTH_USER,
         .status = 204,
         .limit = &limit_mfa,

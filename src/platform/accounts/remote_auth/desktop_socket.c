@@ -2,8 +2,8 @@
  *
  * Worst case: DESKTOPS_MAX sockets read their rows twice a second by the primary key; an address
  * may start ten log-ins per minute. An RSA encryption takes about 0.1 ms on the loop. */
+#include <pthread.h>
 #include <sodium.h>
-#include <stdatomic.h>
 
 #include "api/jobs/internal_call.h"
 #include "base/mem.h"
@@ -16,7 +16,8 @@ enum {
     POLL_INTERVAL_MS = 500,
     TICKS_MAX = REMOTE_LOGIN_SECONDS * 1000 / POLL_INTERVAL_MS,
     HEARTBEAT_MS = 41250,
-    DESKTOPS_MAX = 500, /* sockets of this process */
+    DESKTOPS_MAX = 500,            /* sockets of this process */
+    DESKTOPS_PER_ADDRESS_MAX = 30, /* more than limit_desktop allows in the life of a code */
     MESSAGE_MAX = 4096,
     UNSENT_MAX = 64 * 1024,
     CLOSE_NORMAL = 1000,
@@ -38,7 +39,8 @@ struct desktop {
     struct str public_key, fingerprint;
     unsigned char nonce[32];
     uint64_t address_key;
-    snowflake id; /* of the row */
+    struct desktop_slot *slot; /* NULL: refused */
+    snowflake id;              /* of the row */
     enum desktop_state state;
     bool calling; /* whether an internal call runs */
     unsigned ticks;
@@ -49,17 +51,51 @@ struct desktop {
     bool found;
 };
 
-static atomic_uint desktops;
+/* The sockets that are open, so that one address cannot use all of them without showing a code. */
+static struct desktop_slot {
+    bool taken;
+    uint64_t address_key;
+} slots[DESKTOPS_MAX];
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct rate_limit limit_desktop = {
     .name = "remote-auth-code", .count = 10, .window_s = 60, .by_address = true
 };
 
+/* Returns NULL if the process or the address has too many sockets. */
+static struct desktop_slot *take_desktop_slot(uint64_t address_key)
+{
+    struct desktop_slot *ret = NULL;
+    int of_address = 0;
+
+    pthread_mutex_lock(&slots_lock);
+    for (size_t i = 0; i < DESKTOPS_MAX; i++) {
+        if (slots[i].taken)
+            of_address += slots[i].address_key == address_key;
+        else
+            ret = &slots[i];
+    }
+    if (of_address >= DESKTOPS_PER_ADDRESS_MAX)
+        ret = NULL;
+    if (ret)
+        *ret = (struct desktop_slot){ true, address_key };
+    pthread_mutex_unlock(&slots_lock);
+    return ret;
+}
+
+static void release_desktop_slot(struct desktop_slot *slot)
+{
+    pthread_mutex_lock(&slots_lock);
+    if (slot)
+        slot->taken = false;
+    pthread_mutex_unlock(&slots_lock);
+}
+
 static void desktop_socket_free(uv_handle_t *handle)
 {
     struct desktop *d = handle->data;
 
-    atomic_fetch_sub(&desktops, 1);
+    release_desktop_slot(d->slot);
     arena_free(d->arena);
     mem_free(d);
 }
@@ -331,7 +367,8 @@ static void on_desktop_open(struct websocket *ws, void *arg)
     uv_timer_init(loop_get_uv_loop(d->loop), &d->timer);
     uv_timer_start(&d->timer, on_desktop_timer, POLL_INTERVAL_MS, POLL_INTERVAL_MS);
     websocket_set_data(ws, d);
-    if (atomic_fetch_add(&desktops, 1) >= DESKTOPS_MAX) {
+    d->slot = take_desktop_slot(d->address_key);
+    if (!d->slot) {
         websocket_close(ws, CLOSE_TRY_AGAIN_LATER, STR("too many devices log in"));
         return;
     }

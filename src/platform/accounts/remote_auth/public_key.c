@@ -1,12 +1,31 @@
 /* public_key.c - the RSA key of a device that logs in by a QR code. */
 #include "platform/accounts/remote_auth/remote_auth.h"
 
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <sodium.h>
 
-enum { KEY_BITS_MIN = 2048, KEY_BITS_MAX = 4096, ENCRYPTED_MAX = KEY_BITS_MAX / 8 };
+enum {
+    KEY_BITS_MIN = 2048,
+    KEY_BITS_MAX = 4096,
+    EXPONENT_BITS_MAX = 32,
+    ENCRYPTED_MAX = KEY_BITS_MAX / 8,
+};
+
+/* The time of an encryption grows with the bits of the exponent: up to 10 ms for one as long as the
+ * modulus. Clients use 65537. */
+static bool rsa_exponent_is_short(const EVP_PKEY *key)
+{
+    BIGNUM *exponent = NULL;
+    bool is_short = EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1 &&
+                    BN_num_bits(exponent) <= EXPONENT_BITS_MAX;
+
+    BN_free(exponent);
+    return is_short;
+}
 
 static EVP_PKEY *rsa_key_decode(struct arena *arena, struct str text, struct str *ret_der)
 {
@@ -16,7 +35,8 @@ static EVP_PKEY *rsa_key_decode(struct arena *arena, struct str text, struct str
     EVP_PKEY *key = d2i_PUBKEY(NULL, &p, (long)ret_der->n);
     bool fits = key && p == (const unsigned char *)ret_der->p + ret_der->n &&
                 EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA &&
-                EVP_PKEY_get_bits(key) >= KEY_BITS_MIN && EVP_PKEY_get_bits(key) <= KEY_BITS_MAX;
+                EVP_PKEY_get_bits(key) >= KEY_BITS_MIN && EVP_PKEY_get_bits(key) <= KEY_BITS_MAX &&
+                rsa_exponent_is_short(key);
 
     if (fits)
         return key;

@@ -25,7 +25,8 @@ bool remote_auth_accept_websocket(struct api *api, const struct http_request *r,
 /* --- public_key.c ----------------------------------------------------------------------- */
 
 /* Returns whether the text is the base64 form of the DER encoding (SPKI) of an RSA public key of
- * 2048 to 4096 bits. *ret_fingerprint is the base64url form of its SHA-256 digest. */
+ * 2048 to 4096 bits, with an exponent of at most 32 bits. *ret_fingerprint is the base64url form of
+ * its SHA-256 digest. */
 bool remote_auth_key_parse(struct arena *arena, struct str key, struct str *ret_fingerprint);
 /* Encrypts with RSA-OAEP and SHA-256; *ret is base64. Returns false if the text is too long. */
 bool remote_auth_key_encrypt(struct arena *arena, struct str key, struct str text, struct str *ret);

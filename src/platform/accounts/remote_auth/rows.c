@@ -40,7 +40,7 @@ enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
 #define FIND                                                                                      \
     "select r.id, r.user_id, r.public_key, r.state from remote_logins r where r.expires_at > $2 " \
     "and (r.token_id is null or exists (select 1 from tokens t where t.id = r.token_id and "      \
-    "t.user_id = r.user_id)) and "
+    "t.user_id = r.user_id and (t.expires_at is null or t.expires_at > $2))) and "
 
 static void remote_login_from_row(const struct rows *r, struct remote_login *ret)
 {

@@ -158,7 +158,8 @@ static bool add_reactions(void *arg, struct str line, int64_t next_offset, struc
             if (user && user != r->follow->bot)
                 r->ok = follow_command(r->follow,
                                        "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-                                       "\t%.*s\tadded",
+                                       "\t%" PRIu64 "\t%.*s\tadded",
+                                       r->follow->options->download->guild,
                                        json_member_id(line, "channel_id"),
                                        json_member_id(line, "id"), user, STR_ARGS(emoji));
         }
@@ -202,7 +203,8 @@ bool follow_delete_missing(struct copy_follow *f, const struct archive_ids *befo
 
     for (size_t at = 0; ok && (o = map_next_value(&before->channels, &at));)
         if (!map_find_value(&now->channels, o->id))
-            ok = follow_command(f, "mirror-channel\t%" PRIu64 "\tdeleted", o->id);
+            ok = follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tdeleted", guild,
+                                o->id);
     for (size_t at = 0; ok && (o = map_next_value(&before->roles, &at));)
         if (!map_find_value(&now->roles, o->id))
             ok = follow_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\tdeleted", guild, o->id);
@@ -212,7 +214,8 @@ bool follow_delete_missing(struct copy_follow *f, const struct archive_ids *befo
                 follow_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\tdeleted", guild, o->id);
     for (size_t at = 0; ok && (o = map_next_value(&before->messages, &at));)
         if (!map_find_value(&now->messages, o->id) && map_find_value(&now->channels, o->channel))
-            ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64, o->channel, o->id);
+            ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, guild,
+                                o->channel, o->id);
     archive_ids_free(now);
     return ok;
 }

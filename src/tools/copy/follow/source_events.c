@@ -50,7 +50,8 @@ static bool fetch_unknown_channel(struct copy_follow *f, snowflake channel)
         copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
     bool ok = result != COPY_OK || live_import_channel(f->import, buf_as_str(&out));
     if (ok && result == COPY_OK)
-        ok = follow_command(f, "mirror-channel\t%" PRIu64 "\tcreated", channel);
+        ok = follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tcreated",
+                            f->options->download->guild, channel);
     buf_clear(&out);
     return ok;
 }
@@ -69,7 +70,8 @@ static bool import_message(struct copy_follow *f, snowflake channel, snowflake i
         return false;
     if (change == LIVE_UNCHANGED || change == LIVE_UNKNOWN_CHANNEL)
         return true;
-    return follow_command(f, "mirror-message\t%" PRIu64 "\t%" PRIu64 "\t%s", channel, id,
+    return follow_command(f, "mirror-message\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                          f->options->download->guild, channel, id,
                           change == LIVE_CREATED  ? "created"
                           : change == LIVE_EDITED ? "edited"
                                                   : "unpinned");
@@ -113,8 +115,8 @@ static bool delete_message(struct copy_follow *f, snowflake channel, snowflake i
     snowflake original = f->back ? post_back_find_original(f->back, id) : 0;
 
     return copy_skip_message(&f->skipped, f->archive, id) &&
-           follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64, channel,
-                          original ? original : id);
+           follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
+                          f->options->download->guild, channel, original ? original : id);
 }
 
 static bool apply_message_delete(struct copy_follow *f, struct str d)
@@ -143,8 +145,8 @@ static bool apply_message_delete_bulk(struct copy_follow *f, struct str d)
         buf_printf(&words, "%s%" PRId64, words.n ? "," : "", number);
     }
     if (ok && words.n)
-        ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%.*s", channel,
-                            STR_ARGS(buf_as_str(&words)));
+        ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%.*s",
+                            f->options->download->guild, channel, STR_ARGS(buf_as_str(&words)));
     buf_clear(&words);
     arena_free(arena);
     return ok;
@@ -177,9 +179,10 @@ static bool apply_reaction(struct copy_follow *f, struct str d, bool added)
     if (user != f->bot || !user) { /* the bot reacts for people of this side */
         if (f->back && user)
             post_back_expect_reaction(f->back, message, user, emoji, added);
-        ok = follow_command(f, "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.*s\t%s",
-                            json_member_id(d, "channel_id"), message, user, STR_ARGS(emoji),
-                            added ? "added" : "removed");
+        ok = follow_command(
+            f, "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.*s\t%s",
+            f->options->download->guild, json_member_id(d, "channel_id"), message, user,
+            STR_ARGS(emoji), added ? "added" : "removed");
     }
     arena_free(arena);
     return ok;
@@ -200,7 +203,8 @@ static bool apply_reaction_remove(struct copy_follow *f, struct str d)
 static bool apply_channel(struct copy_follow *f, struct str d, const char *change)
 {
     return live_import_channel(f->import, d) &&
-           follow_command(f, "mirror-channel\t%" PRIu64 "\t%s", json_member_id(d, "id"), change);
+           follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                          f->options->download->guild, json_member_id(d, "id"), change);
 }
 
 static bool apply_channel_create(struct copy_follow *f, struct str d)
@@ -217,7 +221,8 @@ static bool apply_channel_update(struct copy_follow *f, struct str d)
 
 static bool apply_channel_delete(struct copy_follow *f, struct str d)
 {
-    return follow_command(f, "mirror-channel\t%" PRIu64 "\tdeleted", json_member_id(d, "id"));
+    return follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
+                          f->options->download->guild, json_member_id(d, "id"));
 }
 
 static bool apply_role(struct copy_follow *f, struct str d, const char *change)
