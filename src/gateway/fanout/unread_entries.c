@@ -166,16 +166,20 @@ static void on_unread_entries_read(struct session_store_read *l, enum err e)
     unread_entries_read_free(x);
 }
 
-static void begin_reading_json_object(struct unread_entries_read *x)
+static void begin_log_read(struct unread_entries_read *x)
 {
     x->store_read =
         (struct session_store_read){ .run = read_unread_entries, .done = on_unread_entries_read };
     begin_session_read_now(x->gateway_loop, &x->store_read);
 }
 
+/* While the gateway stops, no read begins, because nothing waits for its end. */
 void unread_entries_retry(struct deadline *d)
 {
-    begin_reading_json_object(container_of(d, struct unread_entries_read, deadline));
+    struct unread_entries_read *x = container_of(d, struct unread_entries_read, deadline);
+
+    if (x->gateway_loop->gateway->gateway_loop_count)
+        begin_log_read(x);
 }
 
 /* Reads the first entry of the queue from the log. The same read includes the entries after it, up
@@ -200,7 +204,7 @@ static void begin_reading_first_entries(struct gateway_loop *h)
     h->queue.reading = x;
     /* Later events wait until the entries were read, even if a read fails and is repeated. */
     h->reads.blocking++;
-    begin_reading_json_object(x);
+    begin_log_read(x);
 }
 
 void unread_entry_pass(struct gateway_loop *h)
