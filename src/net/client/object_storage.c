@@ -559,8 +559,10 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
     for (unsigned attempt = 1;; attempt++) {
         bool complete = object_request_attempt(o, r);
 
-        if (r->disk_failed)
+        if (r->disk_failed) {
+            object_storage_set_reachable(o, true);
             return ERR_STORAGE_FULL;
+        }
         if (complete && !http_status_is_temporary_failure(r->status))
             break;
         /* Another request has found the storage down meanwhile: do not occupy a thread. */
