@@ -593,6 +593,19 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
 
 /* --- upload --------------------------------------------------------------------------- */
 
+static enum err read_object_size(struct object_storage *o, const char *name, int64_t *ret_size)
+{
+    struct object_request r;
+
+    object_request_init(&r, "HEAD", name);
+    enum err e = object_request_send(o, &r);
+    if (!e && r.full_size < 0)
+        e = ERR_FILES_UNAVAILABLE;
+    *ret_size = r.full_size;
+    buf_clear(&r.response);
+    return e;
+}
+
 /* Copies the text of an element without entities; XML of S3 has them only in names and ETags. */
 static void copy_xml_text_without_entities(struct str text, char *out, size_t size)
 {
@@ -693,6 +706,16 @@ static enum err abort_multipart_upload(struct object_storage *o, const char *nam
     return e == ERR_NOT_FOUND ? OK : e; /* the upload was completed or aborted meanwhile */
 }
 
+/* An earlier attempt to complete the upload, whose response was lost, may have succeeded. Then the
+ * storage no longer knows the upload. */
+static enum err check_upload_is_complete(struct object_storage *o, const char *name, size_t bytes)
+{
+    int64_t size = -1;
+    enum err e = read_object_size(o, name, &size);
+
+    return !e && size == (int64_t)bytes ? OK : ERR_FILES_UNAVAILABLE;
+}
+
 static enum err put_object_in_parts(struct object_storage *o, const char *name, struct str bytes)
 {
     size_t part = o->part_bytes;
@@ -715,6 +738,8 @@ static enum err put_object_in_parts(struct object_storage *o, const char *name, 
     buf_add_lit(&list, "</CompleteMultipartUpload>");
     if (!e)
         e = complete_multipart_upload(o, name, id, &list);
+    if (e == ERR_NOT_FOUND)
+        e = check_upload_is_complete(o, name, bytes.n);
     if (e)
         abort_multipart_upload(o, name, id);
     buf_clear(&list);
@@ -735,19 +760,6 @@ enum err object_storage_put(struct object_storage *o, const char *name, struct s
 }
 
 /* --- download ------------------------------------------------------------------------- */
-
-static enum err read_object_size(struct object_storage *o, const char *name, int64_t *ret_size)
-{
-    struct object_request r;
-
-    object_request_init(&r, "HEAD", name);
-    enum err e = object_request_send(o, &r);
-    if (!e && r.full_size < 0)
-        e = ERR_FILES_UNAVAILABLE;
-    *ret_size = r.full_size;
-    buf_clear(&r.response);
-    return e;
-}
 
 /* Reads one part at a time, so that a lost connection repeats one part only. */
 static enum err read_object_part(struct object_storage *o, const char *name, int fd, int64_t first,
