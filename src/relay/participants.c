@@ -275,8 +275,9 @@ static void room_forget_streams_of_participant(const struct relay_participant *s
 {
     const struct relay_room *room = s->room;
     unsigned count = s->media.video ? MEDIA_SSRCS : 1;
+    bool has_sent = s->media.video || s->media.audio.highest.begun;
 
-    for (size_t i = 0; i < room->count; i++) {
+    for (size_t i = 0; has_sent && i < room->count; i++) {
         const struct webrtc_transport *t = room->participants[i]->media.webrtc;
 
         if (t && t->srtp)

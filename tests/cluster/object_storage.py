@@ -288,7 +288,14 @@ def outage_is_reported_and_passes(executable):
         content = os.urandom(3000)
         _, path = upload(server.server.port, server.ada, server.channel, content)
         shutil.rmtree(os.path.join(server.folder, "blob-cache", "attachments"), ignore_errors=True)
+        cached = os.urandom(2000)
+        _, cached_path = upload(server.server.port, server.ada, server.channel, cached)
+        expect(ask(server.server.port, cached_path) == (200, cached), "the file is read")
+        for root, _, names in os.walk(os.path.join(server.folder, "blob-cache")):
+            for name in names:  # the last check of the copy was long ago
+                os.utime(os.path.join(root, name), (1, 1))
         storage.stop()
+        expect(ask(server.server.port, cached_path) == (200, cached), "a cached file in the outage")
         _, url = picture()
         for _ in range(2):  # the second time without a request
             status, answer = server.client().call("PATCH", "/users/@me", {"avatar": url})

@@ -27,8 +27,9 @@ struct unread_entries_read {
     /* Results of the read. */
     struct gateway_event **found;
     size_t found_count, found_cap;
-    int64_t missing; /* position of an entry that the log does not have; 0 if none */
-    uint64_t number; /* number of the event that was decoded most recently */
+    unsigned replaced; /* number of entries that `found` replaces */
+    int64_t missing;   /* position of an entry that the log does not have; 0 if none */
+    uint64_t number;   /* number of the event that was decoded most recently */
     uint64_t last_number;
 };
 
@@ -102,6 +103,23 @@ static bool decode_entry(struct unread_entries_read *x, const struct unread_entr
     return true;
 }
 
+/* Decodes the row of entry i. Its last event gets the last number of the entry, for which store
+ * reads may wait, even if this version does not know all of its events. Entries after the last one
+ * with a known event stay in the queue; the next read removes them. */
+static bool find_events_of_entry(struct unread_entries_read *x, unsigned i, const struct list *rows,
+                                 struct arena *arena)
+{
+    size_t before = x->found_count;
+
+    if (!decode_entry(x, &x->entries[i], rows, arena))
+        return false;
+    if (x->found_count > before) {
+        x->found[x->found_count - 1]->number = x->entries[i].last;
+        x->replaced = i + 1;
+    }
+    return true;
+}
+
 static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
 {
     struct unread_entries_read *x = container_of(l, struct unread_entries_read, store_read);
@@ -112,8 +130,10 @@ static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
     x->missing = 0;
     enum err e = read_event_log_page(tx, first - 1, last, last - first + 1, &rows);
     for (unsigned i = 0; i < x->count && !e && !x->missing; i++)
-        if (!decode_entry(x, &x->entries[i], &rows, tx_arena(tx)))
+        if (!find_events_of_entry(x, i, &rows, tx_arena(tx)))
             x->missing = x->entries[i].position;
+    if (!x->found_count)
+        x->replaced = x->count;
     return e;
 }
 
@@ -121,10 +141,10 @@ static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
 static void replace_entries_by_events(struct unread_entries_read *x)
 {
     struct gateway_loop *h = x->gateway_loop;
-    uint64_t last = x->entries[x->count - 1].last;
+    uint64_t last = x->entries[x->replaced - 1].last;
     struct event_batch *b = x->found_count ? event_batch_new(1, x->found_count) : NULL;
 
-    for (unsigned i = 0; i < x->count; i++)
+    for (unsigned i = 0; i < x->replaced; i++)
         event_queue_remove_first(h);
     for (size_t i = 0; i < x->found_count; i++)
         event_batch_add(b, x->found[i]);
@@ -161,21 +181,25 @@ static void on_unread_entries_read(struct session_store_read *l, enum err e)
     }
     h->queue.reading = NULL;
     h->reads.blocking--;
-    atomic_fetch_add(&h->gateway->count.unread_entries, x->count);
+    atomic_fetch_add(&h->gateway->count.unread_entries, x->replaced);
     replace_entries_by_events(x);
     unread_entries_read_free(x);
 }
 
-static void begin_reading_json_object(struct unread_entries_read *x)
+static void begin_log_read(struct unread_entries_read *x)
 {
     x->store_read =
         (struct session_store_read){ .run = read_unread_entries, .done = on_unread_entries_read };
     begin_session_read_now(x->gateway_loop, &x->store_read);
 }
 
+/* While the gateway stops, no read begins, because nothing waits for its end. */
 void unread_entries_retry(struct deadline *d)
 {
-    begin_reading_json_object(container_of(d, struct unread_entries_read, deadline));
+    struct unread_entries_read *x = container_of(d, struct unread_entries_read, deadline);
+
+    if (x->gateway_loop->gateway->gateway_loop_count)
+        begin_log_read(x);
 }
 
 /* Reads the first entry of the queue from the log. The same read includes the entries after it, up
@@ -200,7 +224,7 @@ static void begin_reading_first_entries(struct gateway_loop *h)
     h->queue.reading = x;
     /* Later events wait until the entries were read, even if a read fails and is repeated. */
     h->reads.blocking++;
-    begin_reading_json_object(x);
+    begin_log_read(x);
 }
 
 void unread_entry_pass(struct gateway_loop *h)

@@ -390,9 +390,13 @@ static void session_request_begin_store_read(struct session_request *q)
     begin_session_read_now(q->transfer->to, &q->store_read);
 }
 
+/* While the gateway stops, no read begins, because nothing waits for its end. */
 void retry_session_request(struct deadline *d)
 {
-    session_request_begin_store_read(container_of(d, struct session_request, deadline));
+    struct session_request *q = container_of(d, struct session_request, deadline);
+
+    if (q->transfer->to->gateway->gateway_loop_count)
+        session_request_begin_store_read(q);
 }
 
 void begin_fetching_session(struct resume_request *r)

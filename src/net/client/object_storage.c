@@ -566,8 +566,10 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
     for (unsigned attempt = 1;; attempt++) {
         bool complete = object_request_attempt(o, r);
 
-        if (r->disk_failed)
+        if (r->disk_failed) {
+            object_storage_set_reachable(o, true);
             return ERR_STORAGE_FULL;
+        }
         if (complete && !http_status_is_temporary_failure(r->status))
             break;
         /* If another request has found meanwhile that the storage is down, do not retry, so that
@@ -599,6 +601,19 @@ static enum err object_request_send(struct object_storage *o, struct object_requ
 }
 
 /* --- upload --------------------------------------------------------------------------- */
+
+static enum err read_object_size(struct object_storage *o, const char *name, int64_t *ret_size)
+{
+    struct object_request r;
+
+    object_request_init(&r, "HEAD", name);
+    enum err e = object_request_send(o, &r);
+    if (!e && r.full_size < 0)
+        e = ERR_FILES_UNAVAILABLE;
+    *ret_size = r.full_size;
+    buf_clear(&r.response);
+    return e;
+}
 
 /* Copies the text of an element whose text has no XML entities. In responses of S3 only names and
  * ETags have entities. */
@@ -703,6 +718,16 @@ static enum err abort_multipart_upload(struct object_storage *o, const char *nam
                                          * meanwhile */
 }
 
+/* An earlier attempt to complete the upload, whose response was lost, may have succeeded. Then the
+ * storage no longer knows the upload. */
+static enum err check_upload_is_complete(struct object_storage *o, const char *name, size_t bytes)
+{
+    int64_t size = -1;
+    enum err e = read_object_size(o, name, &size);
+
+    return !e && size == (int64_t)bytes ? OK : ERR_FILES_UNAVAILABLE;
+}
+
 static enum err put_object_in_parts(struct object_storage *o, const char *name, struct str bytes)
 {
     size_t part = o->part_bytes;
@@ -725,6 +750,8 @@ static enum err put_object_in_parts(struct object_storage *o, const char *name, 
     buf_add_lit(&list, "</CompleteMultipartUpload>");
     if (!e)
         e = complete_multipart_upload(o, name, id, &list);
+    if (e == ERR_NOT_FOUND)
+        e = check_upload_is_complete(o, name, bytes.n);
     if (e)
         abort_multipart_upload(o, name, id);
     buf_clear(&list);
@@ -745,19 +772,6 @@ enum err object_storage_put(struct object_storage *o, const char *name, struct s
 }
 
 /* --- download ------------------------------------------------------------------------- */
-
-static enum err read_object_size(struct object_storage *o, const char *name, int64_t *ret_size)
-{
-    struct object_request r;
-
-    object_request_init(&r, "HEAD", name);
-    enum err e = object_request_send(o, &r);
-    if (!e && r.full_size < 0)
-        e = ERR_FILES_UNAVAILABLE;
-    *ret_size = r.full_size;
-    buf_clear(&r.response);
-    return e;
-}
 
 /* Reads a part of an object. Objects are read in parts, so that after a lost connection only one
  * part is requested again. */

@@ -398,8 +398,9 @@ static void update_access_time(int fd, const struct stat *st)
         futimens(fd, times);
 }
 
-/* Checks a cached copy against the database if the last check is too old. If the blob was deleted
- * or differs, deletes the copy and returns ERR_NOT_FOUND. */
+/* Checks a cached copy against its storage if the last check is too old. If the blob was deleted or
+ * differs, deletes the copy and returns ERR_NOT_FOUND. While the object storage does not answer,
+ * copies are valid without a check. */
 static enum err check_cached_copy(struct store *s, const char *name, int fd, const struct stat *st)
 {
     int64_t size;
@@ -415,7 +416,9 @@ static enum err check_cached_copy(struct store *s, const char *name, int fd, con
         blob_cache_delete(s, name);
     if (!e)
         futimens(fd, NULL);
-    return e;
+    if (e == ERR_FILES_UNAVAILABLE)
+        update_access_time(fd, st);
+    return e == ERR_FILES_UNAVAILABLE ? OK : e;
 }
 
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
