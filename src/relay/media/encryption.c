@@ -9,8 +9,8 @@
 #include "relay/media/rtcp.h"
 
 enum { TAG_SIZE = 16, COUNTER_SIZE = 4, GCM_NONCE_SIZE = 12, LONG_NONCE_SIZE = 24 };
-/* The first and last byte of the relay's nonces have 128 values each, the two middle bytes all
- * 256. */
+/* The first and last byte of a nonce of the relay have 128 values each, the two middle bytes all
+ * 65,536. */
 enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
 /* Nonces of the relay's packets: the first `used` ones of a fixed order. A client that counts
@@ -18,25 +18,27 @@ enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
  * little-endian the last byte. A range that starts 64 away from both bytes of the client's first
  * nonce is therefore safe for 64 * 2^24 packets. */
 struct nonce_range {
-    unsigned char first, last; /* first and last byte of the range's first nonce */
+    /* Values of the first and last byte in the first nonce of the range. */
+    unsigned char first, last;
     uint32_t used;
 };
 
 struct media_cipher {
     const struct encryption_mode *mode;
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct nonce_range ranges[2]; /* range before and range after the client's first packet */
-    unsigned range;               /* index of the range in use */
+    /* Two ranges: one chosen before the client's first packet, one after it. */
+    struct nonce_range ranges[2];
+    unsigned range; /* index of the range in use */
     bool broken;
     EVP_CIPHER_CTX *aes; /* AES only: the expanded key, for both directions */
 };
 
 struct encryption_mode {
     const char *name;
-    bool header_nonce; /* the header is the nonce; otherwise the last four bytes of the packet
-                        * are */
-    /* Decrypt and encrypt the bytes after the clear part. open() returns false if they are not
-     * authentic. */
+    /* True: the RTP header is the nonce; false: the last four bytes of the packet are the nonce. */
+    bool header_nonce;
+    /* Decrypt and encrypt `body`, with the unencrypted part `clear` as additional data. open()
+     * returns false if the packet is not authentic. */
     bool (*open)(struct media_cipher *s, struct str clear, struct str body,
                  const unsigned char *nonce, unsigned char *out);
     void (*write)(struct media_cipher *s, struct str clear, struct str plain,
@@ -160,7 +162,8 @@ static EVP_CIPHER_CTX *aes_context_new(const unsigned char *key)
     return c;
 }
 
-/* Client libraries with a fixed first nonce use the bytes 0x00, 0x01 or 0x80: avoid these. */
+/* Chooses the first or last byte of a nonce. Avoids the bytes 0x00, 0x01 and 0x80, because client
+ * libraries with a fixed first nonce use them. */
 static unsigned char choose_nonce_edge_byte(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
@@ -249,8 +252,8 @@ bool media_cipher_decrypt_rtcp(struct media_cipher *s, struct str datagram,
     return opened;
 }
 
-/* Decrypts with the header as nonce: only the header is clear, the preamble of an extension is
- * encrypted. */
+/* Decrypts a packet whose nonce is its RTP header. Only the header is unencrypted; the preamble of
+ * an extension is encrypted. */
 static bool decrypt_with_header_nonce(struct media_cipher *s, const struct rtp_packet *p,
                                       struct decrypted_rtp_packet *ret)
 {
@@ -310,8 +313,8 @@ static size_t encrypt_with_header_nonce(struct media_cipher *s,
     return RTP_HEADER_SIZE + TAG_SIZE + plain.n;
 }
 
-/* Writes the relay's next nonce. Returns false if none is left. The ranges may overlap, so the
- * second one skips nonces that the first one has used. */
+/* Writes the relay's next unused nonce. Returns false if none is left. The two ranges may overlap,
+ * so nonces that were taken from the first range are skipped in the second. */
 static bool take_next_nonce(struct media_cipher *s, unsigned char nonce[COUNTER_SIZE])
 {
     struct nonce_range *r = &s->ranges[s->range];

@@ -99,7 +99,7 @@ bool replay_window_is_new(const struct replay_window *w, uint64_t number)
     return back < REPLAY_WINDOW && !replay_window_has_seen(w, back);
 }
 
-/* Shifts the bits of the window by `by` sequence numbers. */
+/* Shifts the replay window up by `by` sequence numbers, which drops the oldest bits. */
 static void replay_window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
@@ -125,13 +125,14 @@ void replay_window_add(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
-/* Extended number of sequence number 0 of a new stream; not 0, because late packets may be below
- * it. */
+/* The 64-bit number of sequence number 0 in a new stream. It is not 0, because late packets may
+ * have lower numbers. */
 #define RTP_FIRST_NUMBER (UINT64_C(1) << 32)
 
-/* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its
- * sequence and ten seconds old by its timestamp is a replay. A packet that is older than the window
- * by its sequence and newer by its timestamp comes from a sender that has reset its sequence. */
+/* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet with a new
+ * sequence number but a timestamp that is ten seconds old is a replay. A packet with a sequence
+ * number below the window but a newer timestamp comes from a sender that has reset its sequence
+ * numbers. */
 bool rtp_extend_sequence(const struct rtp_position *highest, const struct rtp_packet *p,
                          uint64_t *ret)
 {
@@ -160,7 +161,7 @@ void rtp_update_highest_position(struct rtp_position *highest, const struct rtp_
 {
     if (highest->begun && number <= highest->number)
         return;
-    /* Keep the highest timestamp, so that a replayed packet is never newer. */
+    /* Store the highest timestamp, so that a replayed packet never seems newer. */
     if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
         highest->timestamp = p->timestamp;
     highest->number = number;
@@ -175,8 +176,9 @@ enum {
     START_HASHES_STEP = 2 * START_PACKETS
 };
 
-/* Returns the packet's bit in start_bits, or 0 if the packet is not at the beginning of the stream.
- * Packets may arrive out of order, so the beginning covers both sides of the first packet. */
+/* Returns the bit of the packet in start_bits, or 0 if the packet is not one of the first of its
+ * stream. Packets may arrive out of order, so packets with sequence numbers shortly before that of
+ * the first packet count as well. */
 static unsigned bit_of_start_packet(const struct rtp_stream *s, const struct rtp_packet *p)
 {
     uint16_t at = (uint16_t)(p->sequence - s->first + START_PACKETS);
@@ -194,7 +196,8 @@ static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_p
     return false;
 }
 
-/* Computes the position of a packet. Returns false if it was received before, or is too old. */
+/* Computes the position of a packet in its stream. Returns false if the packet was received before
+ * or is too old. */
 static bool compute_packet_position(const struct rtp_stream *s, const struct rtp_packet *p,
                                     struct rtp_stream_position *ret)
 {
@@ -229,8 +232,8 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
         set_position_after_highest(s, ret);
     if (is_new || s->has_new_sender)
         return true;
-    /* A sequence that was not received means that the packet is late. Different bytes at a sequence
-     * that was received mean that the sender has restarted its track. */
+    /* If this sequence number was not received before, the packet is only late. If it was received
+     * with different bytes, the sender has restarted its track. */
     if (!(bit_of_start_packet(s, p) & s->start_bits) || rtp_stream_start_hashes_are_full(s) ||
         start_packet_is_known(s, p))
         return false;

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 enum {
-    MAX_GAP_PACKETS = 500, /* ten seconds: a larger gap means that the client restarted */
+    /* A gap of more than ten seconds of audio means that the client restarted. */
+    MAX_GAP_PACKETS = 500,
     JITTER_DIVISOR = 16,
 };
 #define SECOND_NS INT64_C(1000000000)
 
-/* Interarrival jitter as in RFC 3550: average deviation from the sender's clock, without pauses. */
+/* Updates the interarrival jitter (RFC 3550): the average deviation of arrival times from the
+ * sender's timestamps. Pauses do not count. */
 static void record_jitter(struct media_quality *q, uint32_t timestamp, int64_t now_ns)
 {
     int64_t sent = (int64_t)(int32_t)(timestamp - q->timestamp) * SECOND_NS / RTP_CLOCK_HZ;
