@@ -21,6 +21,14 @@ static int print_help_if_requested(const struct program_command *c, char **words
     return -1;
 }
 
+static int print_unexpected_argument(const char *command, const char *argument)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "%s accepts only options, not '%.64s'", command, argument);
+    return print_usage_error(text);
+}
+
 int main(int argc, char **argv)
 {
     const struct program_command *c =
@@ -40,14 +48,17 @@ int main(int argc, char **argv)
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     status = 2;
-    if (read_settings_of_command(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
+    name_command_in_usage_errors(c->name);
+    if (!read_settings_of_command(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
+        fprintf(stderr, "guildhall: %s\n", problem);
+    } else if (!*c->arguments && rest[0]) {
+        status = print_unexpected_argument(c->name, rest[0]);
+    } else {
         guildhall_init(&settings.config);
         if (c->run != tool_serve && c->run != tool_demo &&
             strcmp(settings.config.log_format, "json") != 0)
             log_use_sentences();
         status = c->run(&settings, rest);
-    } else {
-        fprintf(stderr, "guildhall: %s\n", problem);
     }
     arena_free(arena);
     return status;

@@ -10,6 +10,7 @@ import { LoginState } from "./login-state.js";
 import { deleteMessage, forward, messageMenu } from "./message-menu.js";
 import { explain } from "./missing-permission.js";
 import { watchMessages } from "./notifications.js";
+import { watchPush } from "./push.js";
 import { pickEmoji } from "./emoji-picker.js";
 import { Rest } from "./rest.js";
 import { Store } from "./store.js";
@@ -52,6 +53,7 @@ class App {
     this.commands = new CommandIndex(this);
     watchUnread(this.store);
     watchMessages(this);
+    watchPush(this);
     this.trouble = new TroubleBar();
     this.announcement = new AnnouncementBar(this.rest);
     this.bar = h("div.bar", { role: "status", hidden: true });

@@ -1,50 +1,50 @@
 // emoji-symbols.js - symbols and flags with their names: "emoji~name,name".
 // Made from emojibase-data 17 (MIT licence, Miles Johnson).
 export const SYMBOLS = `
-🏧~atm,automated,bank 🚮~put_litter_in_its_place,bin,litterbin 🚰~potable_water,drinking
-♿️~wheelchair,access,handicap 🚹️~mens,mens_room,bathroom,lavatory 🚺️~womens,womens_room,bathroom,lavatory
-🚻~restroom,bathroom,lavatory 🚼️~baby_symbol,changing 🚾~wc,water_closet,bathroom,lavatory 🛂~passport_control
-🛃~customs,packing 🛄~baggage_claim,arrived,bags 🛅~left_luggage,baggage,case ⚠️~warning,caution
-🚸~children_crossing,pedestrian,traffic ⛔️~no_entry,fail,forbidden 🚫~no_entry_sign,prohibited,forbidden,not
-🚳~no_bicycles,bike,forbidden 🚭️~no_smoking,forbidden,not 🚯~do_not_litter,no_littering,forbidden,prohibited
+🏧~atm,automated,bank 🚮~put_litter_in_its_place,bin 🚰~potable_water,drinking
+♿️~wheelchair,access 🚹️~mens,mens_room,bathroom 🚺️~womens,womens_room,bathroom
+🚻~restroom,bathroom 🚼️~baby_symbol,changing 🚾~wc,water_closet,bathroom 🛂~passport_control
+🛃~customs,packing 🛄~baggage_claim,arrived 🛅~left_luggage,baggage ⚠️~warning,caution
+🚸~children_crossing,pedestrian,traffic ⛔️~no_entry,fail,forbidden 🚫~no_entry_sign,prohibited,forbidden
+🚳~no_bicycles,bike,forbidden 🚭️~no_smoking,forbidden,not 🚯~do_not_litter,no_littering,forbidden
 🚱~non-potable_water,dry,prohibited 🚷~no_pedestrians,forbidden,not 📵~no_mobile_phones,cell,forbidden
 🔞~underage,eighteen,forbidden ☢️~radioactive,radioactive_sign ☣️~biohazard,biohazard_sign
-⬆️~arrow_up,up_arrow,cardinal,direction ↗️~arrow_upper_right,direction,northeast
-➡️~arrow_right,right_arrow,cardinal,direction ↘️~arrow_lower_right,direction,southeast
-⬇️~arrow_down,down_arrow,cardinal,direction ↙️~arrow_lower_left,direction,southwest
-⬅️~arrow_left,left_arrow,cardinal,direction ↖️~arrow_upper_left,up_left_arrow,direction,northwest
+⬆️~arrow_up,up_arrow,cardinal ↗️~arrow_upper_right,direction
+➡️~arrow_right,right_arrow,cardinal ↘️~arrow_lower_right,direction
+⬇️~arrow_down,down_arrow,cardinal ↙️~arrow_lower_left,direction
+⬅️~arrow_left,left_arrow,cardinal ↖️~arrow_upper_left,up_left_arrow,direction
 ↕️~arrow_up_down,up_down_arrow ↔️~left_right_arrow ↩️~leftwards_arrow_with_hook,curving,right
 ↪️~arrow_right_hook,curving,left ⤴️~arrow_heading_up,curving,right ⤵️~arrow_heading_down,curving,right
-🔃~arrows_clockwise,refresh,reload 🔄~arrows_counterclockwise,again,button 🔙~back,back_arrow 🔚~end,end_arrow
-🔛~on,on_arrow,mark 🔜~soon,soon_arrow,brb,omw 🔝~top,top_arrow,homie
-🛐~place_of_worship,worship_symbol,pray,religion ⚛️~atom,atom_symbol,atheist 🕉️~om_symbol,hindu,religion
-✡️~star_of_david,jew,jewish ☸️~wheel_of_dharma,buddhist,religion ☯️~yin_yang,difficult,lives
-✝️~cross,latin_cross,christ,christian ☦️~orthodox_cross,christian,religion ☪️~star_and_crescent,islam,muslim
-☮️~peace,peace_symbol,healing,peaceful 🕎~menorah,candelabrum,candlestick 🔯~six_pointed_star,dotted,fortune
-♈️~aries,horoscope,ram ♉️~taurus,bull,horoscope ♊️~gemini,horoscope,twins ♋️~cancer,crab,horoscope
+🔃~arrows_clockwise,refresh 🔄~arrows_counterclockwise,again,button 🔙~back,back_arrow 🔚~end,end_arrow
+🔛~on,on_arrow,mark 🔜~soon,soon_arrow,brb 🔝~top,top_arrow
+🛐~place_of_worship,worship_symbol,pray ⚛️~atom,atom_symbol 🕉️~om_symbol,hindu,religion
+✡️~star_of_david,jew,jewish ☸️~wheel_of_dharma,buddhist,religion ☯️~yin_yang,difficult
+✝️~cross,latin_cross,christ ☦️~orthodox_cross,christian,religion ☪️~star_and_crescent,islam,muslim
+☮️~peace,peace_symbol 🕎~menorah,candelabrum,candlestick 🔯~six_pointed_star,dotted,fortune
+♈️~aries,horoscope ♉️~taurus,bull,horoscope ♊️~gemini,horoscope,twins ♋️~cancer,crab,horoscope
 ♌️~leo,horoscope,lion ♍️~virgo,horoscope,zodiac ♎️~libra,balance,horoscope
-♏️~scorpius,scorpio,horoscope,scorpion ♐️~sagittarius,archer,horoscope ♑️~capricorn,goat,horoscope
-♒️~aquarius,bearer,horoscope ♓️~pisces,fish,horoscope ⛎️~ophiuchus,bearer,serpent
-🔀~twisted_rightwards_arrows,button,crossed 🔁~repeat,arrow,button 🔂~repeat_one,arrow,button
-▶️~arrow_forward,button,play ⏩️~fast_forward,arrow,button ⏭️~track_next,next_track,arrow,button
+♏️~scorpius,scorpio,horoscope ♐️~sagittarius,archer,horoscope ♑️~capricorn,goat,horoscope
+♒️~aquarius,bearer,horoscope ♓️~pisces,fish,horoscope ⛎️~ophiuchus,bearer
+🔀~twisted_rightwards_arrows,button 🔁~repeat,arrow,button 🔂~repeat_one,arrow,button
+▶️~arrow_forward,button ⏩️~fast_forward,arrow,button ⏭️~track_next,next_track,arrow
 ⏯️~play_pause,arrow,button ◀️~arrow_backward,button,left ⏪️~rewind,arrow,button
-⏮️~track_previous,previous_track,arrow,button 🔼~arrow_up_small,button,red ⏫️~arrow_double_up,button,fast
-🔽~arrow_down_small,button,downwards ⏬️~arrow_double_down,button,fast ⏸️~pause_button,double_vertical_bar
+⏮️~track_previous,previous_track,arrow 🔼~arrow_up_small,button ⏫️~arrow_double_up,button,fast
+🔽~arrow_down_small,button ⏬️~arrow_double_down,button,fast ⏸️~pause_button,double_vertical_bar
 ⏹️~stop_button,square ⏺️~record_button,circle ⏏️~eject,eject_symbol,button 🎦~cinema,camera,film
-🔅~low_brightness,button,dim 🔆~high_brightness,button,light 📶~signal_strength,antenna_bars,cell,mobile
+🔅~low_brightness,button 🔆~high_brightness,button,light 📶~signal_strength,antenna_bars
 📳~vibration_mode,cell,mobile 📴~mobile_phone_off,cell,telephone ♀️~female_sign,woman ♂️~male_sign,man
-⚧️~transgender_symbol ✖️~heavy_multiplication_x,cancel,sign ➕️~heavy_plus_sign ➖️~heavy_minus_sign,math
-➗️~heavy_division_sign,math 🟰~heavy_equals_sign,answer,equality ♾️~infinity,forever,unbounded
-‼️~bangbang,double,exclamation ⁉️~interrobang,exclamation,mark ❓️~question,question_mark,punctuation,red
+⚧️~transgender_symbol ✖️~heavy_multiplication_x,cancel ➕️~heavy_plus_sign ➖️~heavy_minus_sign,math
+➗️~heavy_division_sign,math 🟰~heavy_equals_sign,answer ♾️~infinity,forever
+‼️~bangbang,double,exclamation ⁉️~interrobang,exclamation,mark ❓️~question,question_mark,punctuation
 ❔️~grey_question,mark,outlined ❕️~grey_exclamation,mark,outlined ❗️~exclamation,mark,punctuation
 〰️~wavy_dash,punctuation 💱~currency_exchange,bank,money 💲~heavy_dollar_sign,billion,cash
-⚕️~medical_symbol,aesculapius,medicine ♻️~recycle,recycling,symbol ⚜️~fleur-de-lis,fleur_de_lis,knights
-🔱~trident,anchor,emblem 📛~name_badge 🔰~beginner,chevron,green ⭕️~o,circle,heavy
+⚕️~medical_symbol,aesculapius,medicine ♻️~recycle,recycling,symbol ⚜️~fleur-de-lis,fleur_de_lis
+🔱~trident,anchor 📛~name_badge 🔰~beginner,chevron,green ⭕️~o,circle,heavy
 ✅️~white_check_mark,button,checked ☑️~ballot_box_with_check,checked,done
-✔️~heavy_check_mark,check_mark,checked,checkmark ❌️~x,cross_mark,cancel,multiply
-❎️~negative_squared_cross_mark,button,multiply ➰️~curly_loop ➿️~loop,curl,curly 〽️~part_alternation_mark
+✔️~heavy_check_mark,check_mark,checked ❌️~x,cross_mark,cancel
+❎️~negative_squared_cross_mark,button,multiply ➰️~curly_loop ➿️~loop,curl 〽️~part_alternation_mark
 ✳️~eight_spoked_asterisk ✴️~eight_pointed_black_star ❇️~sparkle ©️~copyright ®️~registered
-™️~tm,trade_mark,trademark
+™️~tm,trade_mark
 #️⃣~hash,keycap
 *️⃣~asterisk,keycap_asterisk
 0️⃣~zero,keycap
@@ -57,14 +57,14 @@ export const SYMBOLS = `
 7️⃣~seven,keycap
 8️⃣~eight,keycap
 9️⃣~nine,keycap 🔟~keycap_ten 🔠~capital_abcd,input,latin 🔡~abcd,input,latin 🔢~1234,input_numbers
-🔣~symbols,input_symbols 🔤~abc,alphabet,input 🅰️~a,blood,button 🆎~ab,blood,button 🅱️~b,blood,button 🆑~cl,button
+🔣~symbols,input_symbols 🔤~abc,alphabet 🅰️~a,blood,button 🆎~ab,blood,button 🅱️~b,blood,button 🆑~cl,button
 🆒~cool,button 🆓~free,button ℹ️~information_source,information 🆔~id,button,identity Ⓜ️~m,circled_m 🆕~new,button
 🆖~ng,button 🅾️~o2,blood,button 🆗~ok,button,okay 🅿️~parking,button 🆘~sos,button,help 🆙~up,button,mark
-🆚~vs,button,versus 🈁~koko,button,here 🈂️~sa,button,charge 🈷️~u6708,amount,button 🈶~u6709,button,charge
-🈯️~u6307,button,ideograph 🉐~ideograph_advantage,bargain,button 🈹~u5272,button,discount 🈚️~u7121,button,charge
-🈲~u7981,button,ideograph 🉑~accept,acceptable,button 🈸~u7533,application,button 🈴~u5408,button,grade
-🈳~u7a7a,button,ideograph ㊗️~congratulations,button,ideograph ㊙️~secret,button,ideograph 🈺~u55b6,business,button
-🈵~u6e80,button,ideograph 🔴~red_circle,geometric 🟠~orange_circle 🟡~yellow_circle 🟢~green_circle
+🆚~vs,button 🈁~koko,button,here 🈂️~sa,button,charge 🈷️~u6708,amount,button 🈶~u6709,button,charge
+🈯️~u6307,button 🉐~ideograph_advantage,bargain,button 🈹~u5272,button 🈚️~u7121,button,charge
+🈲~u7981,button 🉑~accept,acceptable,button 🈸~u7533,application,button 🈴~u5408,button
+🈳~u7a7a,button ㊗️~congratulations,button ㊙️~secret,button 🈺~u55b6,business,button
+🈵~u6e80,button 🔴~red_circle,geometric 🟠~orange_circle 🟡~yellow_circle 🟢~green_circle
 🔵~blue_circle,geometric 🟣~purple_circle 🟤~brown_circle ⚫️~black_circle,geometric ⚪️~white_circle,geometric
 🟥~red_square,card,penalty 🟧~orange_square 🟨~yellow_square,card,penalty 🟩~green_square 🟦~blue_square
 🟪~purple_square 🟫~brown_square ⬛️~black_large_square,geometric ⬜️~white_large_square,geometric
@@ -72,7 +72,7 @@ export const SYMBOLS = `
 ◽️~white_medium_small_square,geometric ▪️~black_small_square,geometric ▫️~white_small_square,geometric
 🔶~large_orange_diamond,geometric 🔷~large_blue_diamond,geometric 🔸~small_orange_diamond,geometric
 🔹~small_blue_diamond,geometric 🔺~small_red_triangle,geometric,pointed
-🔻~small_red_triangle_down,geometric,pointed 💠~diamond_shape_with_a_dot_inside,comic,geometric
+🔻~small_red_triangle_down,geometric,pointed 💠~diamond_shape_with_a_dot_inside,comic
 🔘~radio_button,geometric 🔳~white_square_button,geometric,outlined 🔲~black_square_button,geometric
 `;
 export const FLAGS = `

@@ -4,6 +4,9 @@ export const ACCOUNT_TEXTS = {
   "Picture. Move it with the arrow keys.": "Bild. Verschiebe es mit den Pfeiltasten.",
   "Edit picture": "Bild zuschneiden",
   Apply: "Übernehmen",
+  "Notifications while this page is closed": "Benachrichtigungen bei geschlossener Seite",
+  "For direct messages and mentions. The push service of your browser delivers them; it cannot read them.":
+    "Für Direktnachrichten und Erwähnungen. Der Push-Dienst deines Browsers stellt sie zu; lesen kann er sie nicht.",
   "The file could not be loaded.": "Die Datei konnte nicht geladen werden.",
   "Show the text": "Text anzeigen",
   "Edit message": "Nachricht bearbeiten",

@@ -8,7 +8,6 @@ export const MESSAGES = {
   "#: Service Unavailable": "Der Server ist gerade nicht verfügbar. Versuche es gleich noch einmal.",
   "#: Insufficient Storage": "Der Speicher des Servers ist voll. Wende dich an den Betreiber.",
   "You are being rate limited.": "Das waren zu viele Anfragen. Warte einen Augenblick.",
-  "The resource is being rate limited.": "Das waren zu viele Anfragen. Warte einen Augenblick.",
   "Unknown Application": "Diese App gibt es nicht.",
   "Unknown Channel": "Diesen Kanal gibt es nicht.",
   "Unknown Guild": "Diesen Server gibt es nicht.",

@@ -1,4 +1,5 @@
 // notifications.js - desktop notifications and sounds for new messages. A button asks for the permission.
+import { askPermission, pushOn } from "./push.js";
 import { t } from "./translate.js";
 
 const SOUND_PAUSE_MS = 1000,
@@ -17,11 +18,9 @@ export const soundOn = () => localStorage.getItem(KEYS.sound) !== "0";
 /** Switches desktop notifications on; asks for the permission. @returns {Promise<string>} "" or the error text */
 export async function turnOnDesktop() {
   if (!supported()) return t("This browser has no desktop notifications.");
-  if (Notification.permission === "default") await Notification.requestPermission();
-  if (Notification.permission !== "granted")
-    return t("The browser blocks notifications of this page. Allow them in the page settings of the browser.");
-  localStorage.setItem(KEYS.desktop, "1");
-  return "";
+  const refused = await askPermission();
+  if (!refused) localStorage.setItem(KEYS.desktop, "1");
+  return refused;
 }
 export const turnOffDesktop = () => localStorage.setItem(KEYS.desktop, "0");
 /** @param {boolean} on */
@@ -76,14 +75,23 @@ function show(app, m) {
     channel = store.channels.get(m.channel_id),
     guild = store.guildOf(channel),
     name = m.webhook_id ? m.author.username : store.nameOf(m.author.id, guild);
-  const note = new Notification(guild ? `${name} (#${channel.name}, ${guild.name})` : name, {
+  const title = guild ? `${name} (#${channel.name}, ${guild.name})` : name,
+    open = `/channels/${channel.guild_id || "@me"}/${channel.id}/${m.id}`;
+  const more = {
     body: words(store, m, guild),
     tag: m.channel_id, // a newer message of the same channel replaces the notification
     silent: true,
-  });
+  };
+  if (pushOn()) {
+    // Web push sends the same message: only a notification of the service worker with the same tag replaces it.
+    const worker = navigator.serviceWorker.ready;
+    worker.then((w) => w.showNotification(title, { ...more, data: { open } })).catch(() => {});
+    return;
+  }
+  const note = new Notification(title, more);
   note.onclick = () => {
     window.focus();
     note.close();
-    app.go(`/channels/${channel.guild_id || "@me"}/${channel.id}/${m.id}`);
+    app.go(open);
   };
 }

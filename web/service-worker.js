@@ -1,4 +1,5 @@
-// service-worker.js - shows the offline page when the server cannot be reached. It caches only the files of this page.
+// service-worker.js - shows the offline page when the server cannot be reached, and notifications of web push.
+// The cache contains only the files of the offline page.
 
 const base = `/web/${new URL(location.href).searchParams.get("bundle")}/`;
 const FILES = [
@@ -36,6 +37,31 @@ async function navigate(event) {
 
 const fetchOrCached = (request) => fetch(request).catch(async () => (await caches.match(request)) || Response.error());
 
+/** Shows a message that the push service delivers, unless a visible page shows it. @param {any} m */
+async function notify(m) {
+  const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (pages.some((page) => page.visibilityState === "visible")) return;
+  const where = m.guild ? `#${m.channel}, ${m.guild}` : m.channel;
+  await worker.registration.showNotification(where ? `${m.author} (${where})` : m.author, {
+    body: m.content,
+    tag: m.channel_id, // a newer message of the same channel replaces the notification
+    icon: `${base}icon.svg`,
+    data: { open: `/channels/${m.guild_id || "@me"}/${m.channel_id}/${m.message_id}` },
+  });
+}
+
+/** Opens the message of a clicked notification, in an open page if there is one. @param {any} note */
+async function openMessage(note) {
+  note.close();
+  const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const page = pages.find((p) => /^\/(channels|friends|settings)/.test(new URL(p.url).pathname));
+  if (!page) return worker.clients.openWindow(note.data.open);
+  page.postMessage(note.data);
+  return page.focus();
+}
+
+worker.addEventListener("push", (event) => event.waitUntil(notify(event.data.json())));
+worker.addEventListener("notificationclick", (event) => event.waitUntil(openMessage(event.notification)));
 worker.addEventListener("install", (event) => event.waitUntil(install()));
 worker.addEventListener("activate", (event) => event.waitUntil(worker.registration.navigationPreload?.enable()));
 worker.addEventListener("fetch", (event) => {

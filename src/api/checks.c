@@ -104,13 +104,14 @@ static enum err refuse_caller_kind(const struct call *call, enum err e)
                                          [CALLER_BEARER] = "an OAuth2 access token" };
     unsigned auth = call->route->auth;
 
-    call_set_refusal_cause(call, "%s was sent, but this route accepts only %s%s%s",
-                           kinds[call->caller->kind],
-                           auth & AUTH_USER  ? "tokens of users"
-                           : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
-                                             : "",
-                           auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
-                           auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
+    call_set_refusal_cause(
+        call, "%s was sent, but this route accepts only %s%s%s; use another route or token",
+        kinds[call->caller->kind],
+        auth & AUTH_USER  ? "tokens of users"
+        : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
+                          : "",
+        auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
+        auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
     return e;
 }
 

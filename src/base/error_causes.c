@@ -7,11 +7,9 @@
 static const struct error_cause causes[] = {
 #define CAUSE(code, causes, fix) { code, causes, fix },
 #define CLOSE(code, meaning, causes, fix)
-#define GROUP(first, last, causes, fix)
 #include "base/error_causes.def"
 #undef CAUSE
 #undef CLOSE
-#undef GROUP
 };
 
 static const struct {
@@ -20,24 +18,9 @@ static const struct {
 } closes[] = {
 #define CAUSE(code, causes, fix)
 #define CLOSE(code, meaning, causes, fix) { meaning, { code, causes, fix } },
-#define GROUP(first, last, causes, fix)
 #include "base/error_causes.def"
 #undef CAUSE
 #undef CLOSE
-#undef GROUP
-};
-
-static const struct {
-    int first, last;
-    const char *causes, *fix;
-} groups[] = {
-#define CAUSE(code, causes, fix)
-#define CLOSE(code, meaning, causes, fix)
-#define GROUP(first, last, causes, fix) { first, last, causes, fix },
-#include "base/error_causes.def"
-#undef CAUSE
-#undef CLOSE
-#undef GROUP
 };
 
 bool error_cause_find(int status, int code, struct error_cause *ret)
@@ -47,11 +30,6 @@ bool error_cause_find(int status, int code, struct error_cause *ret)
     for (size_t i = 0; i < COUNT_OF(causes); i++)
         if (causes[i].code == key) {
             *ret = causes[i];
-            return true;
-        }
-    for (size_t i = 0; i < COUNT_OF(groups); i++)
-        if (key >= groups[i].first && key <= groups[i].last) {
-            *ret = (struct error_cause){ key, groups[i].causes, groups[i].fix };
             return true;
         }
     return false;

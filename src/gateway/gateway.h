@@ -232,6 +232,7 @@ void gateway_write_session_list(struct gateway *g, struct buf *out);
 struct gateway_session_options {
     uint32_t intents, shard_id, shard_count;
     bool connected, bot;
+    uint64_t number; /* first half of the session id */
 };
 /* Lists at most `max` sessions of an account on this node and returns their number. Do not call it
  * on a loop. */

@@ -107,10 +107,12 @@ static void list_account_sessions_of_loop(struct loop *loop, void *arg)
         const struct session *s = container_of(at, const struct session, link);
 
         if (s->caller.id == l->user_id)
-            l->out[l->count++] =
-                (struct gateway_session_options){ s->options.intents, s->options.shard_id,
-                                                  s->options.shard_count, s->socket != NULL,
-                                                  s->bot };
+            l->out[l->count++] = (struct gateway_session_options){ s->options.intents,
+                                                                   s->options.shard_id,
+                                                                   s->options.shard_count,
+                                                                   s->socket != NULL,
+                                                                   s->bot,
+                                                                   s->number };
     }
 }
 

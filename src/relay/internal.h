@@ -559,9 +559,9 @@ void room_free_dave_group(struct relay_room *room);
  * as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
 bool participant_media_is_refused(const struct relay_participant *s);
-/* Adds the participant to the group if its media address is known. If it is already a member, it
- * leaves first. Returns the version for the session description, which must be sent before
- * participant_on_description_sent is called. */
+/* Adds the participant to the group if its address is known; a member leaves first, also if its
+ * address is no longer known. Returns the version for the session description, which must be sent
+ * before participant_on_description_sent. */
 unsigned participant_join_dave_group(struct relay_participant *s);
 void participant_on_description_sent(struct relay_participant *s, unsigned version);
 /* Adds a participant to the group if its media address became known only after the session
@@ -570,8 +570,7 @@ void participant_join_dave_group_late(struct relay_participant *s);
 /* Adds a resumed participant to the group again if the gateway version is too old for stored
  * messages. */
 void participant_rejoin_dave_group(struct relay_participant *s);
-/* Removes a participant from the group. Call it after the participant was removed from the room's
- * list. */
+/* Removes a participant from the group. */
 void participant_leave_dave_group(struct relay_participant *s);
 void participant_handle_dave_message(struct relay_participant *s, const struct relay_message *n);
 /* Returns the version of DAVE that the participant uses. */

@@ -391,7 +391,7 @@ static bool socket_is_within_rate_limit(struct voice_peer *p)
 
     if (now - p->window_ms >= RATE_WINDOW_MS) {
         p->window_ms = now;
-        p->messages = p->videos = p->selects = 0;
+        p->messages = p->videos = p->selects = p->codec_lists = 0;
     }
     return ++p->messages <= RATE_MESSAGES;
 }

@@ -218,6 +218,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
         participant_disconnect(s, refusal);
         return;
     }
+    s->described = false; /* until the new op 4 is sent */
     if (!(browser ? start_webrtc_transport(s, n) : start_udp_transport(s, n->select.mode))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;

@@ -31,8 +31,10 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer)
 {
     bool counts = s->offer.decodes.given || offer->decodes.given;
+    unsigned char opus = offer->numbers.opus ? offer->numbers.opus : s->offer.numbers.opus;
 
     s->offer = *offer;
+    s->offer.numbers.opus = opus; /* op 14 may list only the codecs of video */
     if (counts)
         room_choose_codec(s->room, s->described ? NULL : s);
 }

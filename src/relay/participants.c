@@ -166,17 +166,16 @@ static void room_remove_participant(struct relay_participants *all, struct relay
 
 /* --- participants --------------------------------------------------------------------- */
 
-/* Chooses a block of SSRCs that is unused and cannot be guessed, and that contains the worker's
- * number. */
-static uint32_t choose_ssrc_block(const struct relay_participants *all)
+/* Chooses an unused block of SSRCs that contains the worker's number; returns its first SSRC. */
+static uint32_t choose_ssrc_block(struct relay_participants *all)
 {
-    uint32_t block;
+    uint32_t ssrc;
 
     do
-        block = 1 + randombytes_uniform(UINT32_MAX / SSRCS_PER_PARTICIPANT - 1);
-    while (map_get(&all->by_ssrc, block) || !ssrc_block_is_allowed(block * SSRCS_PER_PARTICIPANT) ||
-           relay_worker_of_ssrc(all->relay, block * SSRCS_PER_PARTICIPANT) != all->worker->index);
-    return block * SSRCS_PER_PARTICIPANT;
+        ssrc = ssrc_blocks_take(&all->ssrc_blocks);
+    while (map_get(&all->by_ssrc, ssrc / SSRCS_PER_PARTICIPANT) ||
+           relay_worker_of_ssrc(all->relay, ssrc) != all->worker->index);
+    return ssrc;
 }
 
 struct voice_state_key voice_state_key_from(const struct relay_voice_state *f)
@@ -269,8 +268,24 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
     serialized_message_unref(t);
 }
 
+/* Frees what the browsers of the room store about each participant from which they got media.
+ * Otherwise the memory would grow as long as participants come and go. */
+static void room_forget_streams_of_participant(const struct relay_participant *s)
+{
+    const struct relay_room *room = s->room;
+    unsigned count = s->media.video ? MEDIA_SSRCS : 1;
+
+    for (size_t i = 0; i < room->count; i++) {
+        const struct webrtc_transport *t = room->participants[i]->media.webrtc;
+
+        if (t && t->srtp)
+            srtp_forget_sent_streams(t->srtp, s->media.ssrc, count);
+    }
+}
+
 void participant_remove(struct relay_participant *s)
 {
+    room_forget_streams_of_participant(s);
     send_to_other_participants(s, create_client_disconnect_message(s));
     participant_free(s);
 }
@@ -329,6 +344,7 @@ struct relay_participants *participants_new(struct relay_worker *w)
     map_init(&all->by_peer);
     map_init(&all->by_address);
     all->dave = dave_rooms_new(w);
+    ssrc_blocks_init(&all->ssrc_blocks);
     map_init(&all->browsers_by_address);
     map_init(&all->by_ufrag);
     all->resume_deadlines =

@@ -7,6 +7,7 @@
 #define RELAY_PARTICIPANTS_H
 
 #include "relay/internal.h"
+#include "relay/ssrc_blocks.h"
 
 struct relay_participants {
     struct relay *relay;
@@ -20,6 +21,7 @@ struct relay_participants {
     struct map browsers_by_address; /* browsers only, by the address of a valid STUN request */
     struct map by_ufrag;            /* browsers only, by the ICE user name fragment */
     struct dave_rooms *dave;
+    struct ssrc_blocks ssrc_blocks;
     struct deadline_list *resume_deadlines;
     struct deadline_list
         *speaking_deadlines; /* deadlines to send op 5 again after too many changes */

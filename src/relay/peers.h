@@ -20,8 +20,9 @@ struct voice_peer {
     bool lost_route;          /* the client has sent op 32 (no route) */
     struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
     int64_t window_ms, seq_ack;
-    /* Counts in the rate-limit window; `videos` counts op 12, which goes to the whole room. */
-    unsigned messages, selects, videos;
+    /* Counts in the rate-limit window; `videos` counts op 12, which goes to the whole room, and
+     * `codec_lists` counts op 14, after which the room may get another codec. */
+    unsigned messages, selects, videos, codec_lists;
 };
 
 /* Voice sockets of one event loop. */

@@ -5,7 +5,7 @@
 #include "json/read.h"
 #include "model/fields/types.h"
 
-enum { STREAMS_JSON_MAX = 2048, VIDEO_MESSAGES_PER_WINDOW = 60 };
+enum { STREAMS_JSON_MAX = 2048, VIDEO_MESSAGES_PER_WINDOW = 60, CODEC_LISTS_PER_WINDOW = 60 };
 
 static const struct type type_ssrc = { .kind = KIND_INT, .min = 0, .max = UINT32_MAX };
 static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
@@ -113,6 +113,10 @@ void handle_voice_session_update(struct voice_peer *p, const void *d)
 
     if (in->codecs.given != GIVEN)
         return;
+    if (++p->codec_lists > CODEC_LISTS_PER_WINDOW) {
+        voice_peer_close(p, RELAY_RATE_LIMITED, "too many codec lists (op 14)");
+        return;
+    }
     struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_CODECS, 0);
     n->offer = parse_codec_list(&in->codecs.value);
     relay_message_send(n);

@@ -125,6 +125,9 @@ const struct option_row config_option_rows[] = {
           "unset: no mail is sent" },
     { "smtp-from", OPTION_TEXT, CONFIG_OFFSET(smtp_from), .value = "ADDRESS",
       .help = "Sender of these mails: a@b, or Name <a@b>" },
+    { "web-push-contact", OPTION_TEXT, CONFIG_OFFSET(web_push_contact), .value = "URL",
+      .help = "Switch on notifications for closed browsers, which the push services of browser "
+              "vendors deliver; they get this address of the operator: mailto:admin@chat.example" },
     { "privileged-intents", OPTION_SWITCH, CONFIG_OFFSET(privileged_intents), .fallback = "on",
       .help = "New applications may use the privileged intents: members, presences and message "
               "content" },

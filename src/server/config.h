@@ -13,6 +13,7 @@ struct config {
         *voice_endpoint, *voice_port, *voice_address, *voice_e2ee;
     const char *log_level, *log_format, *durability, *private_endpoints, *registration;
     const char *tls_cert, *tls_key, *metrics_token, *metrics_listen, *smtp_url, *smtp_from;
+    const char *web_push_contact;
     bool voice_xsalsa20, voice_second_label, everybody_is_premium;
     const char *automod_words;
     const char *gifs, *gif_rating, *gif_categories, *gif_blocked_words;

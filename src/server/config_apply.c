@@ -7,6 +7,7 @@
 #include "platform/automod/automod.h"
 #include "platform/reactions/reactions.h"
 #include "platform/search/search.h"
+#include "platform/web_push/web_push.h"
 #include "voice/voice.h"
 
 static bool apply_gif_options(const struct config *c)
@@ -58,6 +59,10 @@ bool config_apply_to_domains(const struct config *c)
     if (c->public_url && !str_starts_with(str_of(c->public_url), STR("http://")) &&
         !str_starts_with(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must start with http:// or https://");
+        return false;
+    }
+    if (!web_push_configure(c->web_push_contact, &problem)) {
+        log_error("web-push-contact %s", problem);
         return false;
     }
     if (!automod_presets_read_file(c->automod_words, &problem)) {

@@ -40,6 +40,7 @@
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
 #include "platform/webhooks/webhooks.h"
+#include "platform/web_push/web_push.h"
 #include "platform/widgets/widgets.h"
 #include "voice/states.h"
 #include "voice/voice.h"
@@ -91,6 +92,7 @@ const struct domain *const guildhall_domains[] = {
     &exports_domain,
     &read_states_domain,
     &guild_settings_domain,
+    &web_push_domain,
     &sounds_domain,
     &webhooks_domain,
     &announcement_channels_domain,

@@ -1,12 +1,14 @@
 /* backup.c - `guildhall backup`, `restore` and `check`: backups of database, files and keys. */
 #include "store/backup/backup.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "admin/control/control.h"
+#include "base/log.h"
 #include "server/guildhall.h"
 #include "store/blobs/file_rows.h"
 #include "store/backup/write_pacing.h"
@@ -73,6 +75,10 @@ static int check_backup_file(const char *path)
 {
     struct backup_report report;
 
+    if (strcmp(path, "-") != 0 && access(path, R_OK)) {
+        log_error("backup: cannot read '%s': %s", path, strerror(errno));
+        return 1;
+    }
     if (backup_check(path, &report)) {
         puts(report.damaged ? "the backup was made from a damaged database or with damaged files"
                             : "the backup is damaged");
@@ -86,7 +92,7 @@ int tool_check(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0])
         return check_database_and_files(&s->config);
-    return arguments[1] ? print_usage_error("check [FILE|-]") : check_backup_file(arguments[0]);
+    return arguments[1] ? print_usage_forms("check [FILE|-]") : check_backup_file(arguments[0]);
 }
 
 int tool_backup(const struct command_settings *s, char **arguments)
@@ -101,7 +107,7 @@ int tool_backup(const struct command_settings *s, char **arguments)
     struct store *store;
 
     if (!arguments[0] || arguments[1])
-        return print_usage_error("backup FILE [--keep N], or backup - for standard output");
+        return print_usage_forms("backup FILE [--keep N], or backup - for standard output");
     bool is_stream = strcmp(arguments[0], "-") == 0;
     if (is_stream && (s->backup_keep || isatty(STDOUT_FILENO)))
         return print_usage_error("backup - writes to a pipe and does not allow --keep");
@@ -136,7 +142,7 @@ int tool_restore(const struct command_settings *s, char **arguments)
     struct buf out;
 
     if (!arguments[0] || arguments[1])
-        return print_usage_error(
+        return print_usage_forms(
             "restore NAME (a snapshot), or restore FILE|- --data DIR (a backup)");
     buf_init(&out, 1024 * 1024);
     bool runs = control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK;

@@ -157,7 +157,7 @@ int tool_gifs(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
         (arguments[2] && arguments[3]))
-        return print_usage_error(
+        return print_usage_forms(
             "gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
     char *path = mem_dup_cstring(arguments[1]);
     int status = import_gifs(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));

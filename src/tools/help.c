@@ -107,9 +107,8 @@ int print_unknown_command(const char *name)
     const char *meant = find_similar_command_name(name);
     char problem[256];
 
-    if (!meant)
-        return print_usage_error("there is no such command");
-    snprintf(problem, sizeof problem, "there is no command '%.64s'; did you mean %s?", name, meant);
+    snprintf(problem, sizeof problem, "there is no command '%.64s'%s%s%s", name,
+             meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
     return print_usage_error(problem);
 }
 

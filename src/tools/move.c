@@ -118,7 +118,7 @@ static int move_with_options(const struct command_settings *s, struct arena *are
         !config_blob_options(&s->config, to_blobs, arena, &target))
         return 1;
     if (s->move_to_blobs && is_in_postgres(to_blobs) && !to_postgres)
-        return print_usage_error("to-blobs postgres requires a PostgreSQL database");
+        return print_usage_error("--to-blobs postgres requires a PostgreSQL database");
     struct move_options o = {
         .from = { s->config.data, s->config.store, from.blobs_inside, from.objects },
         .to = { to, NULL, false, target.objects },
@@ -138,7 +138,7 @@ static int move_with_options(const struct command_settings *s, struct arena *are
                                        is_in_postgres(to_blobs), target.objects };
     else if (s->move_to_data)
         return print_usage_error(
-            "to-data requires --to postgres://…; a folder contains everything");
+            "--to-data requires --to postgres://…; a folder contains everything");
     return run_move(&o, &meter);
 }
 
@@ -147,7 +147,7 @@ int tool_move(const struct command_settings *s, char **arguments)
     struct arena *arena;
 
     if (*arguments || (!s->move_to && (!s->move_to_blobs || s->move_to_data)))
-        return print_usage_error("move --to postgres://… [--to-data DIR], move --store "
+        return print_usage_forms("move --to postgres://… [--to-data DIR], move --store "
                                  "postgres://… --to DIR, or move --to-blobs s3://BUCKET");
     arena = arena_new();
     int status = move_with_options(s, arena);

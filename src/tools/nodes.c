@@ -44,8 +44,7 @@ int tool_nodes(const struct command_settings *s, char **arguments)
 {
     struct store *store;
 
-    if (*arguments)
-        return print_usage_error("nodes accepts only options");
+    (void)arguments;
     if (!s->config.store)
         return print_usage_error(
             "nodes needs --store: only servers on PostgreSQL can form a cluster");

@@ -279,7 +279,7 @@ static int add_guild_subscription(const struct command_settings *s, const char *
     struct store *store = NULL;
 
     if (!str_to_u64(str_of(id), &o.guild_id))
-        return print_usage_error("platform guild-subscription GUILD");
+        return print_usage_forms("platform guild-subscription GUILD");
     enum err e = open_store_as_owner(&s->config, &store);
     if (!e)
         e = store_run(store, STORE_WRITE, NULL, write_guild_subscription, &o);
@@ -302,6 +302,9 @@ int tool_platform(const struct command_settings *s, char **arguments)
     if (count == 2 && strcmp(arguments[0], "guild-subscription") == 0)
         return add_guild_subscription(s, arguments[1]);
     const struct platform_verb *v = count ? find_platform_verb(arguments[0]) : NULL;
+    if (count && !v && strcmp(arguments[0], "import") != 0 &&
+        strcmp(arguments[0], "guild-subscription") != 0)
+        fprintf(stderr, "guildhall: there is no command 'platform %.64s'\n", arguments[0]);
     if (!v || count < 2 + v->min_arguments)
         return print_platform_usage();
     struct platform_request o = { .platform = platform_find_by_name(str_of(arguments[1])),

@@ -18,6 +18,7 @@ void progress_begin(struct progress_output *m, const char *name)
     *m = (struct progress_output){ .name = name,
                                    .terminal = isatty(STDERR_FILENO),
                                    .since = clock_monotonic_ns() };
+    m->unit_since = m->since;
 }
 
 static void print_progress_line(struct progress_output *m, const char *what, int percent,
@@ -43,6 +44,8 @@ void progress_print(struct progress_output *m, const char *what, int64_t done, i
     char bar[BAR_WIDTH + 1] = { 0 };
 
     if (m->what != what) {
+        if (m->what)
+            m->unit_since = clock_monotonic_ns();
         progress_end(m);
         m->printed_tenths = 0;
     }
@@ -57,8 +60,10 @@ void progress_print(struct progress_output *m, const char *what, int64_t done, i
     percent = percent > 100 ? 100 : percent;
     memset(bar, '.', BAR_WIDTH);
     memset(bar, '#', (size_t)(percent * BAR_WIDTH / 100));
-    fprintf(stderr, "\r[%s] %3d %%  %lld %s  %.0f s, about %.0f s left ", bar, percent,
-            (long long)done, what, seconds, estimate_seconds_left(seconds, done, total));
+    fprintf(
+        stderr, "\r[%s] %3d %%  %lld %s  %.0f s, about %.0f s left ", bar, percent, (long long)done,
+        what, seconds,
+        estimate_seconds_left((double)(clock_monotonic_ns() - m->unit_since) / 1e9, done, total));
 }
 
 void progress_end(struct progress_output *m)
@@ -86,11 +91,25 @@ static int64_t bytes_so_far(enum progress_source source)
     return n;
 }
 
+/* Returns whether the task has counted something. */
+static bool print_world_file_progress(struct progress_watch *w)
+{
+    const char *what = atomic_load(&w->world.what);
+    int64_t total = atomic_load(&w->world.total);
+
+    if (!what || !total)
+        return false;
+    progress_print(&w->output, what, atomic_load(&w->world.done), total);
+    return true;
+}
+
 static void print_watched_progress(struct progress_watch *w)
 {
+    if (w->source == PROGRESS_WORLD && print_world_file_progress(w))
+        return;
     double seconds = (double)(clock_monotonic_ns() - w->output.since) / 1e9;
 
-    if (w->source != PROGRESS_TIME && w->total > 0) {
+    if (w->source != PROGRESS_TIME && w->source != PROGRESS_WORLD && w->total > 0) {
         progress_print(&w->output, "bytes", bytes_so_far(w->source) - w->before, w->total);
     } else if (seconds >= SHOWN_AFTER_S) {
         fprintf(stderr, "\r%s: %.0f s so far ", w->output.name, seconds);
@@ -124,7 +143,7 @@ void progress_watch_begin(struct progress_watch *w, const char *name, enum progr
     progress_begin(&w->output, name);
     if (!w->output.terminal)
         return;
-    if (source != PROGRESS_TIME)
+    if (source == PROGRESS_READ || source == PROGRESS_WRITTEN)
         w->before = bytes_so_far(source);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->ended, NULL);

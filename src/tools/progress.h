@@ -8,13 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "platform/worlds/worlds.h"
+
 struct progress_output {
     const char *name; /* name of the command */
     bool terminal;
-    const char *what;   /* current unit, a string literal */
-    int printed_tenths; /* tenths of the total printed so far; only for line output */
-    int64_t since;
-    bool is_shown; /* a bar is on the terminal */
+    const char *what;          /* current unit, a string literal */
+    int printed_tenths;        /* tenths of the total printed so far; only for line output */
+    int64_t since, unit_since; /* start of the task, and of the current unit */
+    bool is_shown;             /* a bar is on the terminal */
 };
 
 void progress_begin(struct progress_output *m, const char *name);
@@ -26,6 +28,7 @@ void progress_end(struct progress_output *m);
 
 enum progress_source {
     PROGRESS_TIME,   /* only the time so far */
+    PROGRESS_WORLD,  /* entries of a world file */
     PROGRESS_READ,   /* bytes that this process has read since the start of the watch */
     PROGRESS_WRITTEN /* bytes that it has written */
 };
@@ -33,6 +36,7 @@ struct progress_watch {
     struct progress_output output;
     enum progress_source source;
     int64_t total, before;
+    struct world_file_progress world; /* counted by the task; only PROGRESS_WORLD */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t ended;

@@ -70,11 +70,11 @@ static enum err print_seed_tokens(const struct command_settings *s, struct store
 
 int tool_seed(const struct command_settings *s, char **arguments)
 {
-    const char *problem =
-        *arguments ? "seed accepts only options" : seed_find_option_error(&s->seed);
+    const char *problem = seed_find_option_error(&s->seed);
     struct progress_output m;
     struct store *store;
 
+    (void)arguments;
     if (problem)
         return print_usage_error(problem);
     if (open_store_as_owner(&s->config, &store))

@@ -229,8 +229,7 @@ int tool_reload(const struct command_settings *s, char **arguments)
 {
     struct buf reply;
 
-    if (*arguments)
-        return print_usage_error("reload accepts no arguments");
+    (void)arguments;
     buf_init(&reply, SIZE_MAX);
     enum err e = control_send_request_to_all(s->config.data, "reload", &reply);
     if (e)

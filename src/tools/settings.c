@@ -5,10 +5,30 @@
 
 #include "tools/program.h"
 
+static const char *running_command; /* its name, or NULL */
+
+void name_command_in_usage_errors(const char *name)
+{
+    running_command = name;
+}
+
+static int print_reference_to_help(void)
+{
+    fprintf(stderr, "Try 'guildhall help%s%s'.\n", running_command ? " " : "",
+            running_command ? running_command : "");
+    return 2;
+}
+
 int print_usage_error(const char *problem)
 {
-    fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
-    return 2;
+    fprintf(stderr, "guildhall: %s\n", problem);
+    return print_reference_to_help();
+}
+
+int print_usage_forms(const char *forms)
+{
+    fprintf(stderr, "guildhall: usage: %s\n", forms);
+    return print_reference_to_help();
 }
 
 static size_t count_option_rows(const struct option_row *rows)

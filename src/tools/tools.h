@@ -137,13 +137,18 @@ enum err open_store_as_owner(const struct config *config, struct store **ret);
 
 /* Imports a world file; prints errors to stderr. */
 enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
-                                bool tokens, struct arena *arena,
-                                struct world_file_import_report *ret);
+                                bool tokens, struct world_file_progress *progress,
+                                struct arena *arena, struct world_file_import_report *ret);
 
 /* Reads a whole file, or standard input for "-"; prints errors to stderr. */
 bool read_file_or_stdin(const char *path, struct buf *out);
 
+/* Prints a problem of the command line and which help to read. Returns the exit status 2. */
 int print_usage_error(const char *problem);
+/* Prints the forms of a command whose arguments are not right: "backup FILE, or backup -". */
+int print_usage_forms(const char *forms);
+/* Usage errors from now on refer to the help of this command. */
+void name_command_in_usage_errors(const char *name);
 /* Reads the settings again from the command line, the environment and the file. */
 bool reread_settings(const struct command_settings *s, struct arena *arena,
                      struct command_settings *ret, const char **ret_problem);

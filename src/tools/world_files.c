@@ -68,10 +68,11 @@ static void print_import_report(const struct world_file_import_report *report)
 }
 
 enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
-                                bool tokens, struct arena *arena,
-                                struct world_file_import_report *ret)
+                                bool tokens, struct world_file_progress *progress,
+                                struct arena *arena, struct world_file_import_report *ret)
 {
     struct world_file_import_options options = {
+        .progress = progress,
         .domains = guildhall_domains,
         .tokens = tokens,
         .password_cost = config_password_cost(config),
@@ -100,14 +101,14 @@ int tool_import(const struct command_settings *s, char **arguments)
     int status = 1;
 
     if (!arguments[0] || arguments[1])
-        return print_usage_error("import FILE; - reads from standard input");
+        return print_usage_forms("import FILE; - reads from standard input");
     buf_init(&text, MAX_FILE_BYTES);
     struct arena *arena = arena_new();
-    progress_watch_begin(&watch, "import", PROGRESS_TIME, 0);
+    progress_watch_begin(&watch, "import", PROGRESS_WORLD, 0);
     if (read_file_or_stdin(arguments[0], &text) && !open_store_as_owner(&s->config, &store)) {
         if (!store_lock_exclusive(store) &&
             !import_world_file_text(&s->config, store, buf_str(&text),
-                                    strcmp(s->tokens, "off") != 0, arena, &report)) {
+                                    strcmp(s->tokens, "off") != 0, &watch.world, arena, &report)) {
             if (strcmp(s->tokens, "env") == 0)
                 print_tokens_as_shell_variables(&report);
             else
@@ -145,12 +146,12 @@ int tool_export(const struct command_settings *s, char **arguments)
     struct buf text;
 
     if (arguments[0] && arguments[1])
-        return print_usage_error("export [FILE]");
+        return print_usage_forms("export [FILE]");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     buf_init(&text, SIZE_MAX);
-    progress_watch_begin(&watch, "export", PROGRESS_TIME, 0);
-    if (!world_file_export(store, guildhall_domains, &text, &importable)) {
+    progress_watch_begin(&watch, "export", PROGRESS_WORLD, 0);
+    if (!world_file_export(store, guildhall_domains, &watch.world, &text, &importable)) {
         if (importable && text.n <= MAX_FILE_BYTES)
             ok = write_private_file(arguments[0], buf_str(&text));
         else

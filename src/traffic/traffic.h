@@ -29,7 +29,9 @@ enum traffic_credential {
     TRAFFIC_NO_CREDENTIAL,
     TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
     TRAFFIC_BOT,
-    TRAFFIC_BOT_TWICE, /* "Bot Bot …", a common mistake */
+    TRAFFIC_BOT_TWICE,    /* "Bot Bot …", a common mistake */
+    TRAFFIC_UNSET_TOKEN,  /* empty, or the text of an unset variable: "Bot undefined" */
+    TRAFFIC_QUOTED_TOKEN, /* with quotes or spaces in it */
     TRAFFIC_BEARER,
 };
 

@@ -29,6 +29,7 @@ import { TESTS as voice } from "./voice_media.js";
 import { TESTS as voiceBots } from "./voice_bots.js";
 import { TESTS as voiceFirefox } from "./voice_firefox.js";
 import { TESTS as voicePage } from "./voice_page.js";
+import { TESTS as webPush } from "./web_push.js";
 import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./workbench.js";
 
@@ -42,7 +43,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, sharing, channelList, voice, voiceBots, voicePage };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, sharing, channelList, voice, voiceBots, voicePage, webPush };
 const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad, everydayWalk, documentationWalk, tutorials };
 /** Needs packages that only the step firefox installs, so only the word firefox runs it. */
 const FIREFOX = { voiceFirefox };

@@ -8,7 +8,7 @@ import typescript from "typescript";
 import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./harness.js";
 import { Server, until } from "./demo_server.js";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** The names of emoji, which are loaded on first use, are 25 KiB of it. */
 const MOST_BYTES = 300_000, MOST_LINES = 300, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 

@@ -7,7 +7,7 @@ import { Server, until } from "./demo_server.js";
 import { frequencyOf } from "./tones.js";
 import { UdpSpeaker } from "./voice_media.js";
 
-const SILENT = 0.001, PACKETS = 25, LOUD = 0.02, NEAR_HERTZ = 15, TONE_HERTZ = 500, QUIET_MS = 700, MOST_MUTED_PACKETS_PER_SECOND = 10;
+const SILENT = 0.001, PACKETS = 25, LOUD = 0.02, NEAR_HERTZ = 15, TONE_HERTZ = 500, SCREEN_HERTZ = 880, QUIET_MS = 700, MOST_MUTED_PACKETS_PER_SECOND = 10;
 /** Silence of one second as MP3: frames of 128 kbit/s without any data. */
 const MP3 = Buffer.concat(Array.from({ length: 38 }, () => Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(413)])));
 
@@ -87,11 +87,25 @@ export const playTone = (hertz) => `(${(frequency) => {
   const devices = globalThis.MediaDevices?.prototype, getUserMedia = devices?.getUserMedia;
   if (devices) devices.getUserMedia = async function (wants) {
     if (!wants.audio) return getUserMedia.call(this, { video: { width: 320, height: 180, frameRate: 10 } });
+    globalThis.wantedMicrophone = wants.audio.deviceId?.ideal ?? "";
     const context = new AudioContext(), out = new MediaStreamAudioDestinationNode(context);
     const tone = new OscillatorNode(context, { frequency });
     tone.connect(new GainNode(context, { gain: 0.4 })).connect(out);
     tone.start();
     return out.stream;
+  };
+}})(${hertz})`;
+/** Returns a script that makes a tone the sound of a shared screen. @param {number} hertz */
+const playToneOnScreen = (hertz) => `(${(frequency) => {
+  const devices = globalThis.MediaDevices?.prototype, getDisplayMedia = devices?.getDisplayMedia;
+  if (devices) devices.getDisplayMedia = async function (wants) {
+    const screen = await getDisplayMedia.call(this, { video: wants.video });
+    const context = new AudioContext(), out = new MediaStreamAudioDestinationNode(context);
+    const tone = new OscillatorNode(context, { frequency });
+    tone.connect(new GainNode(context, { gain: 0.4 })).connect(out);
+    tone.start();
+    if (wants.audio) screen.addTrack(out.stream.getAudioTracks()[0]);
+    return screen;
   };
 }})(${hertz})`;
 /** The script that measures what a page plays. */
@@ -122,7 +136,8 @@ export const TESTS = {
     await Promise.all([receivesSound(ada, "Ada hears Bob"), receivesSound(bob, "Bob hears Ada")]);
     await until("Bob receives packets", async () => (await rtp(bob, "inbound-rtp", "packetsReceived")) >= PACKETS);
     await tile(bob, "Ada").and(bob.locator(".speaking")).waitFor();
-    await bob.getByText("Not end-to-end encrypted").waitFor();
+    await bob.getByText("Not end-to-end encrypted").click();
+    await bob.getByText("The server could listen").waitFor();
     await bob.locator(".voice-bar").getByText(/\d+ ms, \d+ % lost/).waitFor();
     // The volume of one user is stored.
     const volume = async (percent) => {
@@ -188,7 +203,20 @@ export const TESTS = {
     await cleo.evaluate(() => delete navigator.mediaDevices.getUserMedia);
     await button(cleo, "Try again").click();
     await receivesSound(dara, "Dara hears Cleo");
+    await cleo.evaluate(() => {
+      navigator.mediaDevices.enumerateDevices = async () => [/** @type {any} */ ({ kind: "audioinput", deviceId: "usb", label: "USB microphone" })];
+    });
     await button(cleo, "Voice settings").click();
+    await until("the level is shown", async () => (await cleo.getByLabel("Input level").evaluate((m) => m.value)) > -40);
+    // Another microphone is opened at once.
+    await cleo.getByLabel("Microphone", { exact: true }).selectOption({ label: "USB microphone" });
+    await until("the chosen microphone is opened", () => cleo.evaluate(() => globalThis.wantedMicrophone === "usb"));
+    await receivesSound(dara, "Dara hears Cleo with the other microphone");
+    // The tone is quieter than the sensitivity allows.
+    await cleo.getByLabel("Input sensitivity").fill("0");
+    await quiet(dara, "Cleo is too quiet");
+    await cleo.getByLabel("Input sensitivity").fill("-50");
+    await receivesSound(dara, "Cleo is loud enough");
     await cleo.getByLabel("Input mode").selectOption({ label: "Push to talk" });
     const key = cleo.getByRole("button", { name: "Key for push to talk" });
     await key.click();
@@ -202,6 +230,22 @@ export const TESTS = {
     await cleo.keyboard.up("F8");
     await tile(cleo, "Cléo").and(cleo.locator(":not(.speaking)")).waitFor();
     await Promise.all([cleo, dara].map((page) => page.close()));
+  },
+
+  async audience_of_a_stage_receives_sound_and_sends_it_when_invited() {
+    const guild = server().guild, stage = (await call("ada", "GET", `/guilds/${guild}/channels`)).find((c) => c.type === 13);
+    const ada = await join("ada", stage.id);
+    await call("ada", "PATCH", `/guilds/${guild}/voice-states/@me`, { channel_id: stage.id, suppress: false });
+    const emil = await join("emil", stage.id);
+    await receivesSound(emil, "Emil hears Ada");
+    await button(emil, "Raise your hand").waitFor();
+    await quiet(ada, "the audience is not heard");
+    await call("ada", "PATCH", `/guilds/${guild}/voice-states/${(await call("emil", "GET", "/users/@me")).id}`, { channel_id: stage.id, suppress: false });
+    await button(emil, "Accept and speak").click();
+    await receivesSound(ada, "Ada hears Emil");
+    await button(emil, "Back to the audience").click();
+    await quiet(ada, "Emil is in the audience again");
+    await Promise.all([ada, emil].map((page) => page.close()));
   },
 
   async page_and_udp_client_exchange_sound() {
@@ -286,7 +330,7 @@ export const TESTS = {
   async private_call_rings_and_shares_a_screen() {
     const people = await Promise.all(["ada", "bob"].map((name) => call(name, "GET", "/users/@me")));
     const { id } = await call("ada", "POST", "/users/@me/channels", { recipient_id: people[1].id });
-    const [ada, bob] = await Promise.all([visitor("ada", `/channels/@me/${id}`), visitor("bob", "/friends")]);
+    const [ada, bob] = await Promise.all([visitor("ada", `/channels/@me/${id}`, undefined, playToneOnScreen(SCREEN_HERTZ)), visitor("bob", "/friends")]);
     await bob.getByRole("heading", { name: "Friends" }).waitFor();
     const ring = async () => {
       await button(ada, "Call").click();
@@ -306,6 +350,21 @@ export const TESTS = {
     await button(bob, "Watch stream").click();
     await bob.locator(".voice-tile.stream video").waitFor();
     await until("Bob decodes the screen", async () => (await rtp(bob, "inbound-rtp", "framesDecoded")) >= 5);
+    await button(ada, "Mute").click(); // only the sound of the screen is left
+    await receivesTone(bob, SCREEN_HERTZ);
+    // No tile covers the buttons of the call, in the grid and when one tile is large.
+    const controls = ada.getByRole("group", { name: "Voice controls" }), buttons = ["Unmute", "Stop sharing", "Disconnect"];
+    const reachable = async () => { for (const name of buttons) await controls.getByRole("button", { name, exact: true }).click({ trial: true }); };
+    await reachable();
+    await ada.getByText("Not end-to-end encrypted").click({ trial: true });
+    await picture(ada, "call-grid");
+    await ada.getByRole("button", { name: "Show Stream of Ada large" }).click();
+    await reachable();
+    await picture(ada, "call-focus");
+    await ada.getByRole("button", { name: "Back to the grid" }).click();
+    await controls.getByRole("button", { name: "Stop sharing" }).click();
+    await bob.locator(".voice-tile.stream").waitFor({ state: "detached" });
+    await quiet(bob, "the screen is no longer shared");
     await button(bob, "Leave voice").click();
     await Promise.all([ada, bob].map((page) => page.close()));
   },

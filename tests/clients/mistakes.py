@@ -69,7 +69,7 @@ MISTAKES = [
     ("edits a message of others", "helper", 50005, "can be deleted, but not edited", "send a new one"),
     ("reacts with an unknown emoji", "helper", 10014, "its name is wrong", "name:id"),
     ("writes to a channel that does not exist", "helper", 10003, "is not that of a channel", "Read the id again"),
-    ("has undefined as an id", "helper", 50035, "channel_id: ", "\"undefined\" is not snowflake"),
+    ("has undefined as an id", "helper", 50035, "channel_id: ", "\"undefined\" is not snowflake", "variable with the id is not set"),
     ("registers a command with a bad name", "helper", 50035, "name: ", "\"Upper Case\""),
     ("uses another application's id", "helper", 20012, "but the token belongs to the bot of",
      "use the id of the bot's own application"),
@@ -77,6 +77,10 @@ MISTAKES = [
     ("uses a webhook with a wrong token", None, 50027, "token of the webhook is wrong", "Use the URL"),
     ("has the version twice in its base URL", None, 404, "the API version twice", "does your library add it"),
     ("has a wrong token", None, 401, "no bot has this token", "was it replaced"),
+    ("uses the id of the guild as that of a channel", "helper", 10003, "is the id of a guild (Home), not of a channel"),
+    ("rounds an id", "helper", 10003, "may have been rounded", "keep ids as strings"),
+    ("has no token", None, 401, "the variable with the token is not set"),
+    ("requests all members without the intent", "helper", None, "needs the intent GUILD_MEMBERS (1 << 1)"),
     ("ignores the rate limit", "helper", 429, "the bucket '", "calls per", "did not wait", "Retry-After"),
     ("lacks the intent for content", "helper", None, "content, embeds, attachments", "MESSAGE_CONTENT (1 << 15)",
      "add it to the intents"),
@@ -260,6 +264,21 @@ def every_error_code_of_the_libraries_is_sent_or_explained(_executable):
     expect(unused <= official, f"not a known code: {sorted(unused - official)}")
 
 
+def every_error_of_the_table_is_used(_executable):
+    """A code that no function returns belongs to docs/unused-error-codes.md."""
+    source = os.path.join(HERE, "..", "..", "src")
+    with open(os.path.join(source, "base", "errors.def"), encoding="utf-8") as f:
+        names = set(re.findall(r"^ERROR\((\w+),", f.read(), re.M))
+    for top, _, files in os.walk(source):
+        for file in files:
+            if file.endswith((".c", ".h")):
+                with open(os.path.join(top, file), encoding="utf-8") as f:
+                    text = f.read()
+                names -= set(re.findall(r"\b(?:ERR_|REFUSED\()(\w+)", text))
+    expect(not names, f"no function returns: {sorted(names)}")
+
+
 if __name__ == "__main__":
     run_cases("mistakes", [typical_mistakes_are_named_with_cause_and_fix,
-                           every_error_code_of_the_libraries_is_sent_or_explained])
+                           every_error_code_of_the_libraries_is_sent_or_explained,
+                           every_error_of_the_table_is_used])

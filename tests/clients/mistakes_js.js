@@ -34,6 +34,13 @@ const mistakes = [
   async () => client.rest.post(`/webhooks/${world.webhook}/wrong-token`, { body: { content: 'x' }, auth: false }),
   async () => new REST({ api: `${api}/v10`, retries: 0 }).setToken(token).get('/users/@me'),
   async () => new REST({ api, retries: 0 }).setToken('wrong').get('/users/@me'),
+  async () => client.channels.fetch(world.guild),
+  async () => client.rest.get(Routes.channel(String(Number(world.talk)))),
+  async () => { await raw('/users/@me', { headers: { Authorization: `Bot ${undefined}` } }); throw new Error('401'); },
+  async () => { // gets an empty list
+    await (await client.guilds.fetch(world.guild)).members.fetch();
+    throw new Error('no members');
+  },
   async () => { // ignores the rate limit
     while ((await raw(`/channels/${world.talk}/typing`, { method: 'POST' })).status !== 429);
     throw new Error('429');

@@ -21,6 +21,7 @@ enum { MOST = 64, MAX_PAYLOAD_FORM_BYTES = 256 * 1024 };
 
 struct request {
     char *head, *body;
+    size_t size; /* of the body */
     bool good;
 };
 
@@ -89,7 +90,8 @@ static bool read_request(int fd, struct request *r)
     }
     end[2] = '\0';
     r->head = strdup(bytes);
-    r->body = strdup(end + 4);
+    r->size = n - (size_t)(end + 4 - bytes);
+    r->body = memcpy(malloc(r->size + 1), end + 4, r->size + 1);
     mem_free(bytes);
     return true;
 }
@@ -135,7 +137,7 @@ static void serve(struct endpoint *e, int fd)
         return;
     r.good = is_signed(e, r.head, r.body);
     pthread_mutex_lock(&e->lock);
-    bool ping = !strstr(r.body, "\"channel_id\"");
+    bool ping = e->manner != ENDPOINT_PUSH_SERVICE && !strstr(r.body, "\"channel_id\"");
     int after_ms = ping ? 0 : e->after_ms;
     if (e->count < MOST)
         e->requests[e->count++] = r;
@@ -262,6 +264,13 @@ static const struct request *wait_for(struct endpoint *e, int n)
 const char *endpoint_request(struct endpoint *e, int n)
 {
     return wait_for(e, n)->body;
+}
+
+struct str endpoint_body(struct endpoint *e, int n)
+{
+    const struct request *r = wait_for(e, n);
+
+    return str_slice(r->body, r->size);
 }
 
 const char *endpoint_head(struct endpoint *e, int n)

@@ -8,11 +8,12 @@
 /* How the endpoint reacts to PING; requests with a wrong signature get 401 if it verifies them. */
 enum endpoint_manner {
     ENDPOINT_GOOD,
-    ENDPOINT_TRUSTS,   /* never verifies signatures */
-    ENDPOINT_NO_JSON,  /* replies with another content type */
-    ENDPOINT_NO_PONG,  /* replies with another type number */
-    ENDPOINT_TEAPOT,   /* replies with another status */
-    ENDPOINT_ELSEWHERE /* redirects to a correct endpoint */
+    ENDPOINT_TRUSTS,       /* never verifies signatures */
+    ENDPOINT_NO_JSON,      /* replies with another content type */
+    ENDPOINT_NO_PONG,      /* replies with another type number */
+    ENDPOINT_TEAPOT,       /* replies with another status */
+    ENDPOINT_ELSEWHERE,    /* redirects to a correct endpoint */
+    ENDPOINT_PUSH_SERVICE, /* treats no request as a PING */
 };
 
 struct endpoint;
@@ -30,6 +31,8 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
 
 /* Waits for the n-th request, counted from 1, and returns its body. */
 const char *endpoint_request(struct endpoint *e, int n);
+/* Same as endpoint_request, for bodies that are not text. */
+struct str endpoint_body(struct endpoint *e, int n);
 /* Returns the head of the n-th request. */
 const char *endpoint_head(struct endpoint *e, int n);
 /* Returns whether the application signed the n-th request. */

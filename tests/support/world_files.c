@@ -63,7 +63,7 @@ struct str world_exported(struct world *w, struct store *store)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(world_file_export(store, guildhall_domains, &out, &importable) == OK);
+    expect(world_file_export(store, guildhall_domains, NULL, &out, &importable) == OK);
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);

@@ -114,7 +114,9 @@ def accounts_are_listed_and_shown(executable):
         expect(shown == s.order("user", "show", shown["id"])[0], "the account differs by name and by id")
         expect(shown["tokens"] == 1 and shown["guilds"] == 0, str(shown))
         expect("no such account" in s.refusal("user", "show", "no account"), "an unknown name was accepted")
-        expect("the forms of user are" in s.refusal("user", "frob"), "an unknown verb was accepted")
+        refusal = s.refusal("guild", "frobnicate")
+        expect("there is no command 'guild frobnicate'\n" in refusal and "the forms of guild are" in refusal, refusal)
+        expect("refresh" not in refusal, f"a command of the pages is listed: {refusal}")
         expect(s.order("stats")[0]["people"] == 3, "stats")
 
 
@@ -186,8 +188,8 @@ def invalid_operator_commands_give_error_messages(executable):
                 (["user", "show", "a\tb"], "a tab or a line break", 2),
                 (["user", "show", "a\nb"], "a tab or a line break", 2),
                 (["user", "show", "x" * 3000], "too long", 2),
-                (["user", "show"], "the forms of user are", 2),
-                (["user", "show", "ada", "bob"], "the forms of user are", 2),
+                (["user", "show"], "an argument is missing; the form is\n  user show NAME", 2),
+                (["user", "show", "ada", "bob"], "too many arguments; the form is\n  user show NAME", 2),
                 (["user", "show", guild["id"]], "no such account", 1),
                 (["user", "show", huge], "no such account", 1),
                 (["user", "show", "99999999999999999999999"], "no such account", 1),
@@ -201,7 +203,7 @@ def invalid_operator_commands_give_error_messages(executable):
                 (["guild", "show", huge], "no guild", 1),
                 (["guild", "show", "ada"], "no guild", 1),
                 (["guild", "owner", guild["id"], guild["id"]], "no such account", 1),
-                (["guild", "delete"], "the forms of guild are", 2),
+                (["guild", "delete"], "an argument is missing; the form is\n  guild delete ID", 2),
                 (["guild", "delete", guild["id"]], "--yes", 2),
                 (["guild", "delete", "1", "--yes"], "no guild", 1),
                 (["app", "show", guild["id"]], "no application", 1),
@@ -217,9 +219,12 @@ def invalid_operator_commands_give_error_messages(executable):
                 (["report", "show", "1"], "no report", 1),
                 (["ban", "add", "evil.example"], "write a range as", 1),
                 (["ban", "lift", "1"], "no ban", 1),
-                (["stats", "all"], "the forms of stats are", 2),
-                (["log", "all"], "the forms of log are", 2),
-                (["frob"], "no such command", 2)):
+                (["user", "list", "all"], "too many arguments; the form is\n  user list", 2),
+                (["user", "lst"], "there is no command 'user lst'; did you mean 'user list'?\n", 2),
+                (["guild"], "guildhall: the forms of guild are\n", 2),
+                (["stats", "all"], "stats accepts only options, not 'all'", 2),
+                (["log", "all"], "log accepts only options, not 'all'", 2),
+                (["frobnicate"], "there is no command 'frobnicate'\n", 2)):
             done = s.run(*words, stdin="")
             expect(done.returncode == status and problem in done.stderr and not done.stdout,
                    f"{words}: {done.returncode} {done.stdout}{done.stderr}")

@@ -2,6 +2,7 @@
 """service - tests the program as a system service: socket activation, notifications, reload,
 manual, completions."""
 
+import json
 import os
 import pty
 import re
@@ -282,6 +283,25 @@ def errors_of_tools_are_sentences(executable):
             expect(status and said.startswith("guildhall: ") and "{" not in said, said)
 
 
+def wrong_arguments_are_named(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        missing = subprocess.run([executable, "check", f"{folder}/none"], capture_output=True, text=True,
+                                 timeout=PATIENCE, check=False)
+        expect((missing.returncode, missing.stdout) == (1, "") and "cannot read" in missing.stderr, missing.stdout)
+        for words, problem in (
+                (("openapi", "x"), "openapi accepts only options, not 'x'\nTry 'guildhall help openapi'.\n"),
+                (("version", "x"), "version accepts only options, not 'x'"),
+                (("seed", "x"), "seed accepts only options, not 'x'"),
+                (("backup",), "usage: backup FILE [--keep N], or backup - for standard output\nTry 'guildhall help backup'.\n"),
+                (("export-guild", f"{folder}/archive"), "--from needs the URL of the other server"),
+                (("export-guild", f"{folder}/archive", "--from", "http://127.0.0.1:1"), "--token-file is missing"),
+                (("copy-guild", "--from", "http://127.0.0.1:1", "--token-file", "none", "--guild", "x"),
+                 "--guild needs the id of the guild")):
+            status, said = asked(executable, *words)
+            expect(status == 2 and said.startswith(f"guildhall: {problem}"), f"{words}: {status} {said}")
+        expect(not os.listdir(folder), "a refused command made a folder")
+
+
 def long_tasks_show_their_progress_on_a_terminal(executable):
     master, slave = pty.openpty()
     with tempfile.TemporaryDirectory() as folder:
@@ -298,6 +318,18 @@ def long_tasks_show_their_progress_on_a_terminal(executable):
                                stdout=subprocess.DEVNULL, stderr=slave, timeout=PATIENCE, check=False)
         os.read(master, 1000)  # the end of the line above
         expect(quick.returncode == 0 and not select.select([master], [], [], 0)[0], "a quick task")
+        world = json.dumps({"users": [{"username": f"user{i}", "password": "a long password"} for i in range(5000)]})
+        slow = subprocess.Popen([executable, "import", "-", "--data", f"{folder}/data"],
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave)
+        slow.stdin.write(world.encode())
+        slow.stdin.close()
+        seen, began = b"", time.monotonic()
+        while b" s left" not in seen:
+            expect(time.monotonic() - began < PATIENCE and slow.poll() is None, seen)
+            seen += os.read(master, 1000) if select.select([master], [], [], 1)[0] else b""
+        slow.kill()
+        slow.wait()
+        expect(re.search(rb"\r\[#*\.+\] +\d+ %  \d+ accounts \(hashing passwords\)  \d+ s, about \d+ s left", seen), seen)
     os.close(master)
     os.close(slave)
 
@@ -307,7 +339,7 @@ def mistyped_commands_get_a_suggestion(executable):
         "guildhall: there is no command 'sevre'; did you mean serve?"), "help sevre")
     expect(asked(executable, "sevre") == (2, "guildhall: there is no command 'sevre'; did you mean "
                                              "serve?\nTry 'guildhall help'.\n"), "sevre")
-    expect(asked(executable, "frobnicate")[1].startswith("guildhall: there is no such command\n"),
+    expect(asked(executable, "frobnicate")[1].startswith("guildhall: there is no command 'frobnicate'\n"),
            "frobnicate")
     expect(asked(executable, "serve", "--rate-limits", "maybe") ==
            (2, "guildhall: --rate-limits must be on or off, not 'maybe'\n"), "maybe")
@@ -521,7 +553,7 @@ def every_command_has_its_own_help(executable):
     expect("--tls-cert FILE" in printed(executable, "serve", "-h"), "serve is about its options")
     done = subprocess.run([executable, "help", "frob"], capture_output=True, text=True,
                           timeout=PATIENCE, check=False)
-    expect(done.returncode == 2 and "no such command" in done.stderr, done.stderr)
+    expect(done.returncode == 2 and "there is no command 'frob'" in done.stderr, done.stderr)
 
 
 def unknown_environment_variables_are_reported(executable):
@@ -537,6 +569,16 @@ def unknown_environment_variables_are_reported(executable):
         expect(version_with(name).returncode == 0, f"{name} is refused")
 
 
+def contact_of_web_push_must_be_a_mail_or_web_address(executable):
+    for contact in ("admin@chat.example", "http://chat.example", "tel:1"):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([executable, "serve", "--data", folder, "--listen", "127.0.0.1:0",
+                                   "--web-push-contact", contact], capture_output=True, text=True,
+                                  timeout=PATIENCE, check=False)
+            expect(done.returncode == 1 and "web-push-contact must be the address" in
+                   done.stdout + done.stderr, done.stderr)
+
+
 run_cases("service", [
     inherited_listening_socket_is_served,
     several_inherited_sockets_are_refused,
@@ -548,6 +590,7 @@ run_cases("service", [
     mistyped_commands_get_a_suggestion,
     every_help_text_has_examples,
     errors_of_tools_are_sentences,
+    wrong_arguments_are_named,
     long_tasks_show_their_progress_on_a_terminal,
     silent_clients_do_not_delay_the_shutdown,
     demo_stops_together_with_its_bot,
@@ -558,4 +601,5 @@ run_cases("service", [
     completions_of_all_shells_have_the_same_words,
     every_command_has_its_own_help,
     unknown_environment_variables_are_reported,
+    contact_of_web_push_must_be_a_mail_or_web_address,
 ])

@@ -69,6 +69,18 @@ def watch_shows_requests(executable):
         expect(json.loads(told.stdout)["user"]["username"] == "ada", told.stdout)
         none = tool(executable, data, "watch", "--count", "1", "--seconds", "1")
         expect(none.returncode == 5 and not none.stdout, none.stdout)
+        for words, problem in (
+                (("--kind", "frames"), "--kind must be one of call|request|frame|"),
+                (("--status", "failed"), "--status must be a status such as 404, a class such as 4xx, or error, not 'failed'"),
+                (("--status", "9xx"), "not '9xx'"),
+                (("--method", "FETCH"), "--method must be GET, POST,"),
+                (("--event", "MESAGE_CREATE"), "no event 'MESAGE_CREATE'; did you mean MESSAGE_CREATE?")):
+            wrong = tool(executable, data, "watch", *words)
+            expect(wrong.returncode == 2 and problem in wrong.stderr, f"{words}: {wrong.stderr}")
+        for words in (("--method", "get"), ("--status", "2xx"), ("--status", "200"), ("--kind", "call"),
+                      ("--event", "READY")):
+            right = tool(executable, data, "watch", *words, "--seconds", "1")
+            expect(right.returncode == 0 and not right.stderr, f"{words}: {right.stderr}")
     with_server(executable, work, "--traffic", "1")
 
 

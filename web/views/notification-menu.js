@@ -4,6 +4,7 @@ import * as notify from "../notifications.js";
 import { isThread } from "../store.js";
 import { ALL, INHERIT, MENTIONS, NOTHING, mutedNow } from "../store-unread.js";
 import { locale, t } from "../translate.js";
+import { pushSwitch } from "./push-switch.js";
 
 const clock = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 const FOREVER = -1;
@@ -89,8 +90,8 @@ function liveForm(build) {
 }
 
 /** The form for desktop notifications and sounds in this browser. */
-export function deviceForm() {
-  return liveForm((save) => [
+export function deviceForm(app) {
+  const form = liveForm((save) => [
     h(
       "div.row",
       null,
@@ -122,6 +123,7 @@ export function deviceForm() {
       t("Play a sound for notifications"),
     ),
   ]);
+  return h("div.stack", null, form, pushSwitch(app));
 }
 
 /** Opens the notification settings of a channel, a thread or a direct message. */
@@ -130,7 +132,7 @@ export function channelNotifications(app, channel) {
   dialog(t("Notification settings: {name}", { name: store.nameOfChannel(channel) }), () => [
     isThread(channel) ? threadForm(app, channel) : channelForm(app, channel),
     h("h3", null, t("This browser")),
-    deviceForm(),
+    deviceForm(app),
   ]);
 }
 
@@ -218,6 +220,6 @@ export function guildNotifications(app, guild) {
       ];
     }),
     h("h3", null, t("This browser")),
-    deviceForm(),
+    deviceForm(app),
   ]);
 }

@@ -25,7 +25,7 @@ const TABS = [
 ];
 
 async function notifications(app, body) {
-  fill(body, h("section", null, (await import("./notification-menu.js")).deviceForm()));
+  fill(body, h("section", null, (await import("./notification-menu.js")).deviceForm(app)));
 }
 
 async function voice(app, body) {

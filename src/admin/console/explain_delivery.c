@@ -3,13 +3,14 @@
  * Intents, content and permissions are decided by the functions and tables that the gateway uses
  * (events.def, message_content_is_hidden, explain_permission). */
 #include "admin/console/internal.h"
+#include "admin/console/recorded_delivery.h"
+#include "base/snowflake.h"
+#include "base/timestamp.h"
 #include "gateway/gateway.h"
 #include "model/permissions/message_content.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
-
-enum { SESSIONS_MAX = 64 };
 
 struct delivery_query {
     struct str user;
@@ -35,7 +36,7 @@ static const struct schema delivery_query_schema = { .name = "DeliveryQuery",
 /* The account, its sessions and the steps of the explanation; passed from stage to stage. */
 struct delivery_explanation {
     struct user user;
-    struct gateway_session_options sessions[SESSIONS_MAX];
+    struct gateway_session_options sessions[DELIVERY_SESSIONS_MAX];
     size_t session_count;
     struct list steps; /* struct explained_step */
     bool delivered, content_hidden;
@@ -209,7 +210,7 @@ static enum err list_delivery_sessions(struct call *call)
     struct gateway *g = api_options(call->api)->gateway;
 
     x->session_count =
-        g ? gateway_list_account_sessions(g, x->user.id, x->sessions, SESSIONS_MAX) : 0;
+        g ? gateway_list_account_sessions(g, x->user.id, x->sessions, DELIVERY_SESSIONS_MAX) : 0;
     return OK;
 }
 
@@ -220,19 +221,76 @@ static enum err prepare_delivery_explanation(struct call *call)
     return OK;
 }
 
+/* Removes sessions that began after the message, as far as the traffic log has their READY. */
+static bool check_session_is_older(struct call *call, struct delivery_explanation *x,
+                                   const struct recorded_delivery *log, snowflake message_id)
+{
+    int64_t sent_ms = snowflake_to_ms(message_id), began_us = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->session_count; i++) {
+        if (log->began_us[i] / 1000 <= sent_ms)
+            x->sessions[n++] = x->sessions[i];
+        else
+            began_us = log->began_us[i];
+    }
+    x->session_count = n;
+    if (n)
+        return true;
+    char began[TIMESTAMP_TEXT_SIZE];
+    timestamp_format(began_us, began);
+    return add_delivery_check_result(
+        call, x, false,
+        str_printf(call->arena,
+                   "the session began at %.12s, %lld ms after the message was sent; a session "
+                   "receives only later messages; read older ones with GET "
+                   "/channels/{channel.id}/messages",
+                   began + 11, (long long)(began_us / 1000 - sent_ms)));
+}
+
+static void add_recorded_event(struct call *call, struct delivery_explanation *x,
+                               const struct recorded_delivery *log)
+{
+    char sent[TIMESTAMP_TEXT_SIZE];
+
+    if (!log->sent_us)
+        return;
+    timestamp_format(log->sent_us, sent);
+    add_delivery_check_result(
+        call, x, true,
+        str_printf(call->arena, "MESSAGE_CREATE was sent to it at %.12s", sent + 11));
+}
+
+static enum err read_recorded_delivery(struct call *call, const struct delivery_explanation *x,
+                                       snowflake message_id, struct recorded_delivery *ret)
+{
+    struct delivery_search wanted = { x->user.id, message_id, x->sessions, x->session_count };
+    enum err e = tx_require_background(call->tx); /* searches the texts of up to 2000 records */
+
+    return e ? e
+             : find_recorded_delivery(call->tx, call_get_workbench(call)->traffic, &wanted, ret);
+}
+
 /* Runs the checks in the order of the gateway until one fails. */
 static enum err run_delivery_checks(struct call *call, struct delivery_explanation *x,
                                     const struct channel *c, const struct message *m)
 {
+    struct recorded_delivery log;
     bool views = false;
 
     if (!check_bot_has_session(call, x) ||
         !check_shard_receives_guild(call, x, c->guild_id.value) ||
         !check_intents(call, x, !channel_is_private(c->type)))
         return OK;
-    enum err e = check_view_permission(call, x, c, &views);
+    enum err e = read_recorded_delivery(call, x, m->id, &log);
+    if (e || !check_session_is_older(call, x, &log, m->id))
+        return e;
+    e = check_view_permission(call, x, c, &views);
     x->delivered = views;
-    return e || !views ? e : check_content_is_visible(call, x, c, m);
+    if (e || !views)
+        return e;
+    add_recorded_event(call, x, &log);
+    return check_content_is_visible(call, x, c, m);
 }
 
 /* GET /console/delivery */
@@ -272,7 +330,8 @@ static const struct route routes[] = {
         .path = "/console/delivery",
         .name = "get_delivery_explanation",
         .doc = "Explains whether an account receives the event of a message: session, shard, "
-               "intent, permission, content. It describes the present state.",
+               "intent, permission, content. It describes the present state; with recorded "
+               "traffic also whether the session began in time, and when the event was sent.",
         .service = true,
         .query = &delivery_query_schema,
         .reply = &type_any,

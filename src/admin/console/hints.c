@@ -3,9 +3,6 @@
 #include "admin/console/traffic_records.h"
 #include "base/error_causes.h"
 #include "base/errors.h"
-#include "base/utf8.h"
-#include "json/form.h"
-#include "json/read.h"
 #include "net/http/http_parser.h"
 
 enum { INVALID_FORM_CODE = 50035, WEBHOOK_TOKEN_CODE = 50027, OP_INVALID_SESSION = 9 };
@@ -58,86 +55,44 @@ static const char *hint_for_credential(const struct traffic_record *r)
         return "no bot has this token; is it a user's token, or was it replaced by a new one?";
     case TRAFFIC_BOT_TWICE:
         return "the token begins with \"Bot \" twice; libraries add it themselves";
+    case TRAFFIC_UNSET_TOKEN:
+        return "the token is empty, undefined, null or None: the variable with the token is not "
+               "set; is the file with the environment loaded?";
+    case TRAFFIC_QUOTED_TOKEN:
+        return "the token contains quotes or spaces; remove them where it is configured";
     default:
-        return "no access token has this value; it may have expired or been revoked";
+        return "no access token has this value; it may have expired or been revoked; a bot's token "
+               "is sent as \"Bot TOKEN\"";
     }
 }
 
-/* Returns a hint if path, method or credential is wrong; NULL if the cause is something else. */
+/* Names the methods of the path, which the answer has in its header Allow. */
+static struct str hint_for_method(struct str reply_headers, struct arena *arena)
+{
+    static const char name[] = "Allow: ";
+    const char *at = memmem(reply_headers.p, reply_headers.n, name, sizeof name - 1);
+    struct str rest = STR("");
+
+    if (at)
+        rest = str_skip_bytes(reply_headers, (size_t)(at - reply_headers.p) + sizeof name - 1);
+    struct str line = str_cut(&rest, '\n'), methods = str_cut(&line, '\r');
+    return str_printf(arena, "this path exists, but not with this HTTP method%s%.*s",
+                      methods.n ? "; use one of " : "", STR_ARGS(methods));
+}
+
+/* Returns a hint if path or credential is wrong; NULL if the cause is something else. */
 static const char *hint_for_request_head(const struct traffic_record *r, struct str target)
 {
     if (r->not_served)
         return "Discord has this operation, but this server does not; see docs/reference.md";
     if (r->status == 404 && !r->path_pattern)
         return hint_for_unknown_path(target);
-    if (r->status == 405)
-        return "this path exists, but not with this HTTP method";
     if (r->status == 401 && r->path_pattern && strstr(r->path_pattern, "/oauth2/token"))
         return "client_id and client_secret are not those of an application; send them in the body "
                "or as basic authentication";
     if (r->status == 401 && r->path_pattern && r->code != WEBHOOK_TOKEN_CODE)
         return hint_for_credential(r);
     return NULL;
-}
-
-/* --- the value of a field --------------------------------------------------------------- */
-
-/* Moves the reader to the value at a path such as "data.embeds.0.title". */
-static bool move_reader_to_json_path(struct json_reader *r, struct str path)
-{
-    while (path.n) {
-        struct str key = str_cut(&path, '.'), found;
-        enum json_kind kind = json_peek_kind(r);
-        uint64_t index = 0;
-        bool there = false;
-
-        if (kind != JSON_OBJECT && (kind != JSON_ARRAY || !str_to_u64(key, &index)))
-            return false;
-        json_enter_container(r);
-        while (!there && (kind == JSON_OBJECT ? json_next_member(r, &found) : json_next_item(r))) {
-            there = kind == JSON_OBJECT ? str_eq(found, key) : index-- == 0;
-            if (!there && !json_skip_value(r, NULL))
-                return false;
-        }
-        if (!there)
-            return false;
-    }
-    return json_reader_ok(r);
-}
-
-/* Returns the path of a problem: "data.content" of "data.content: Must be …". */
-static struct str json_path_of_problem(struct str problem)
-{
-    const char *colon = memmem(problem.p, problem.n, ": ", 2);
-
-    return colon ? str_slice(problem.p, (size_t)(colon - problem.p)) : STR("");
-}
-
-/* Returns "; the value …" with the value that the first problem of the body is about; empty if the
- * recorded body does not contain it. Secrets are already redacted in `body`. */
-static struct str describe_sent_value(struct str body, struct str problem, struct arena *arena)
-{
-    struct json_reader r;
-    struct str text;
-
-    if (!body.n)
-        return STR("");
-    json_reader_init(&r, body, arena);
-    if (!move_reader_to_json_path(&r, json_path_of_problem(problem)))
-        return STR("");
-    if (json_peek_kind(&r) == JSON_STRING) {
-        if (!json_read_string(&r, &text) || str_is(text, "***"))
-            return STR("");
-        size_t length = utf8_length(text);
-        struct str shown = form_quote_value(text);
-
-        return str_printf(arena, "; the value has %zu characters: \"%.*s%s\"", length,
-                          STR_ARGS(shown), shown.n < text.n ? "…" : "");
-    }
-    if (!json_skip_value(&r, &text))
-        return STR("");
-    struct str shown = form_quote_value(text);
-    return str_printf(arena, "; the value is %.*s%s", STR_ARGS(shown), shown.n < text.n ? "…" : "");
 }
 
 /* --- records ---------------------------------------------------------------------------- */
@@ -151,19 +106,22 @@ static struct str hint_for_refused_call(const struct traffic_view *s, struct str
 
     if (head)
         return str_of(head);
-    if (r->code == INVALID_FORM_CODE && s->problem.n && !json_path_of_problem(s->problem).n)
-        return STR("correct the body or its Content-Type");
+    if (r->status == 405)
+        return hint_for_method(s->reply_headers, arena);
     if (r->code == INVALID_FORM_CODE && s->problem.n)
-        return STR_CONCAT(arena, STR("correct the field "), json_path_of_problem(s->problem),
-                          describe_sent_value(s->request, s->problem, arena));
+        return hint_for_form_problem(s->request, s->problem, arena);
     if (!error_cause_find(r->status, r->code, &cause))
         return STR("");
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
 }
 
-static struct str hint_for_gateway_close(const struct traffic_record *r, struct arena *arena)
+static struct str hint_for_gateway_close(const struct traffic_view *s, struct arena *arena)
 {
+    const struct traffic_record *r = &s->r;
     struct error_cause cause;
+
+    if (str_is(s->problem, "invalid encoding"))
+        return STR("the encoding in the URL of the gateway must be json or etf");
 
     if (r->status == AUTHENTICATION_FAILED && r->session)
         return STR("the token of this session was revoked or replaced (log-out, new password, new "
@@ -196,7 +154,7 @@ void find_record_hint(struct traffic_view *s, struct str target, struct str caus
     if (!cause.n && refused)
         s->hint = hint_for_refused_call(s, target, arena);
     else if (!cause.n && closed)
-        s->hint = hint_for_gateway_close(r, arena);
+        s->hint = hint_for_gateway_close(s, arena);
     else if (r->kind == TRAFFIC_DELIVERED && r->status != 200 && r->status != 202)
         s->hint = str_of(hint_for_endpoint_delivery(r));
     else if (r->kind == TRAFFIC_SENT && r->status == OP_INVALID_SESSION && !r->name)

@@ -263,8 +263,9 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
         return OK;
     }
     fill_redacted_texts(s, &p->room, tx_arena(p->tx));
-    *ret = record_text_matches(s, f->text);
-    return OK;
+    e = find_hint_for_unknown_id(p->tx, s);
+    *ret = !e && record_text_matches(s, f->text);
+    return e;
 }
 
 /* Finds the first matching record of a page that ends with the newest record; without one, sets

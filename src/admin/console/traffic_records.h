@@ -69,4 +69,16 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out);
 void find_record_hint(struct traffic_view *s, struct str target, struct str cause,
                       struct arena *arena);
 
+/* --- field_hints.c -------------------------------------------------------------------- */
+
+/* Returns cause and fix of an invalid field. `problem` is "PATH: what is wrong"; secrets in `body`
+ * are already redacted. */
+struct str hint_for_form_problem(struct str body, struct str problem, struct arena *arena);
+
+/* --- unknown_ids.c -------------------------------------------------------------------- */
+
+/* If a call was refused because an id of its path is unknown, and the id is that of an object of
+ * another type or looks rounded, sets the hint to this. One query for such records. */
+enum err find_hint_for_unknown_id(struct tx *tx, struct traffic_view *s);
+
 #endif

@@ -26,9 +26,9 @@ static enum err export_world_to_text(struct call *call)
     bool importable;
 
     buf_init(&out, CALL_MAX_REPLY);
-    enum err e = world_file_export(api_options(call->api)->store, api_get_domains(call->api), &out,
-                                   &importable);
-    if (!e && buf_is_full(&out))
+    enum err e = world_file_export(api_options(call->api)->store, api_get_domains(call->api), NULL,
+                                   &out, &importable);
+    if (!e && (buf_is_full(&out) || !importable))
         e = ERR_ANSWER_TOO_LARGE;
     if (e)
         buf_clear(&out);

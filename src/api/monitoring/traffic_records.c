@@ -25,15 +25,37 @@ static struct str request_body_to_record(const struct http_exchange *x)
     return is_text_content_type(x->request->content_type) ? x->body : STR("");
 }
 
+/* Returns whether a token is the text that languages write for a variable that is not set. */
+static bool is_unset_token(struct str token)
+{
+    return !token.n || str_is(token, "Bot") || str_is(token, "Bearer") ||
+           str_is(token, "undefined") || str_is(token, "null") || str_is(token, "None") ||
+           str_is(token, "nil");
+}
+
+static bool token_has_quotes_or_spaces(struct str token)
+{
+    for (size_t i = 0; i < token.n; i++)
+        if (strchr("\"'` \t", token.p[i]))
+            return true;
+    return false;
+}
+
 static enum traffic_credential classify_credential(const struct call *call)
 {
     struct str header = call->exchange->request->authorization, token, rest;
 
     if (!header.p)
         return TRAFFIC_NO_CREDENTIAL;
-    switch (parse_credential_kind(header, &token)) {
+    enum caller_kind kind = parse_credential_kind(header, &token);
+    bool is_twice = kind == CALLER_BOT && parse_credential_kind(token, &rest) == CALLER_BOT;
+    if (is_unset_token(token))
+        return TRAFFIC_UNSET_TOKEN;
+    if (!is_twice && token_has_quotes_or_spaces(token))
+        return TRAFFIC_QUOTED_TOKEN;
+    switch (kind) {
     case CALLER_BOT:
-        return parse_credential_kind(token, &rest) == CALLER_BOT ? TRAFFIC_BOT_TWICE : TRAFFIC_BOT;
+        return is_twice ? TRAFFIC_BOT_TWICE : TRAFFIC_BOT;
     case CALLER_BEARER:
         return TRAFFIC_BEARER;
     default:

@@ -252,6 +252,20 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
+/* Writes what is wrong with the fields of a message, for the traffic log; not the token itself. */
+static struct str describe_malformed_payload(const struct opcode_row *row, const struct form *form,
+                                             struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, 1024);
+    form_append_first_error(form, &out);
+    struct str problem = buf_move_to_arena(&out, arena);
+    if (str_starts_with(problem, STR("token:")))
+        problem = STR("the token is missing or is no text; is the variable with the token set?");
+    return str_printf(arena, "op %d: %.*s", row->op, STR_ARGS(problem));
+}
+
 /* Decodes "d" with the schema of the opcode's row and calls the handler of that row. */
 static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
                                struct str raw)
@@ -269,7 +283,8 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
             return;
         }
         if (schema_decode(row->type, raw, &form, &d)) {
-            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+            gateway_socket_refuse(p, CLOSE_BAD_PAYLOAD, "malformed payload", NULL,
+                                  describe_malformed_payload(row, &form, p->gateway_loop->arena));
             return;
         }
     }

@@ -1,6 +1,8 @@
 /* traffic_recording.c - records messages of gateway sockets for the traffic viewer. */
 #include "gateway/sessions/traffic_recording.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/gateway_socket.h"
@@ -49,9 +51,10 @@ void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int
         record_opcode_message(p, kind, op, d);
 }
 
-/* Writes which messages a bot does not receive, or only without content, for lack of an intent. */
+/* Writes which messages or members a bot does not receive, or only without content, for lack of an
+ * intent. */
 static struct str describe_missing_intents(const struct session *s, const struct gateway_event *n,
-                                           unsigned form, struct arena *arena)
+                                           unsigned form, struct str payload, struct arena *arena)
 {
     uint32_t intents = s->options.intents;
     bool messages = intents & (INTENT(GUILD_MESSAGES) | INTENT(DIRECT_MESSAGES));
@@ -61,6 +64,11 @@ static struct str describe_missing_intents(const struct session *s, const struct
         return STR("content, embeds, attachments, components and poll are withheld, because the "
                    "session lacks the intent MESSAGE_CONTENT (1 << 15); add it to the intents of "
                    "the bot, and enable it in the settings of the application");
+    if (n->type == EVENT_GUILD_MEMBERS_CHUNK && s->bot && !(intents & INTENT(GUILD_MEMBERS)) &&
+        memmem(payload.p, payload.n, "\"members\":[]", strlen("\"members\":[]")))
+        return STR("no member is in this list; a request for all members (empty query, limit 0) "
+                   "needs the intent GUILD_MEMBERS (1 << 1), which this session lacks: add it to "
+                   "the intents of the bot, and enable it in the settings of the application");
     if (n->type != EVENT_READY || !s->bot || (messages && intents & INTENT(MESSAGE_CONTENT)))
         return STR("");
     buf_init(&names, 1024);
@@ -87,8 +95,8 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
     texts[TRAFFIC_REPLY] = gateway_event_payload_in_form(
         n, form & PAYLOAD_WITHOUT_CONTENT, p->gateway_loop->packer, p->gateway_loop->arena);
     if (p->session)
-        texts[TRAFFIC_CAUSE] =
-            describe_missing_intents(p->session, n, form, p->gateway_loop->arena);
+        texts[TRAFFIC_CAUSE] = describe_missing_intents(p->session, n, form, texts[TRAFFIC_REPLY],
+                                                        p->gateway_loop->arena);
     add_traffic_record(p, &r, NULL, texts);
 }
 

@@ -267,9 +267,11 @@ static enum err hash_passwords(const struct world_file_import_options *o, struct
 {
     struct world_user *users = entries->items;
 
+    world_file_progress_begin(o->progress, "accounts (hashing passwords)", (int64_t)entries->count);
     for (size_t i = 0; i < entries->count; i++) {
         struct world_user *u = &users[i];
 
+        world_file_progress_add(o->progress);
         if (u->password.given != GIVEN)
             continue;
         enum err e = password_hash_with_cost(o->password_cost, arena, u->password.value,
@@ -344,7 +346,8 @@ static bool world_user_from_row(struct world_file_exporter *ex, const struct row
 
 const struct world_file_fields accounts_world = { (const struct world_file_field[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
-      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row },
+      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row,
+      .count = SQL_TEXT("select count(*) from users") },
     { NULL, "users", .order = 90, .import = issue_imported_user_token },
     { 0 },
 } };

@@ -51,6 +51,10 @@ struct notification_flags {
     struct opt_int flags;
 };
 
+/* Reads an account's settings of a guild, or of private channels if guild_id is 0. */
+enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
+                             struct guild_settings *ret);
+
 extern const struct schema guild_settings_schema, notification_flags_schema;
 extern const struct type guild_settings_type, guild_settings_list_type, settings_change_body,
     settings_bulk_body, notification_flags_type, notification_flags_body;

@@ -19,8 +19,8 @@ static struct guild_settings default_guild_settings(snowflake guild_id)
 static const char FIND_SETTINGS[] =
     "select settings from user_guild_settings where user_id = $1 and guild_id = $2";
 
-static enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
-                                    struct guild_settings *ret)
+enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
+                             struct guild_settings *ret)
 {
     struct rows row;
     bool found = false;

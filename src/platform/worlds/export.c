@@ -4,17 +4,30 @@
 
 struct export_output {
     const struct world_file_format *format;
+    struct world_file_progress *progress;
     struct buf text;
 };
+
+static enum err begin_progress(const struct export_output *out, struct tx *tx)
+{
+    int64_t total = 0;
+    enum err e = out->progress ? world_file_estimate_entries(out->format, tx, &total) : OK;
+
+    world_file_progress_begin(out->progress, "entries",
+                              total < JSON_MAX_VALUES ? total : JSON_MAX_VALUES);
+    return e;
+}
 
 static enum err export_in_transaction(struct tx *tx, void *arg)
 {
     struct export_output *out = arg;
-    struct world_file_exporter ex = { .format = out->format, .tx = tx };
+    struct world_file_exporter ex = { .format = out->format, .tx = tx, .progress = out->progress };
     void *file = arena_alloc(tx_arena(tx), world_file_entry_size(out->format, NULL));
     struct json_writer j = json_writer_to_buf(&out->text);
-    enum err e = world_file_export_fields(&ex, NULL, 0, file, 1);
+    enum err e = begin_progress(out, tx);
 
+    if (!e)
+        e = world_file_export_fields(&ex, NULL, 0, file, 1);
     if (e)
         return e;
     buf_reset(&out->text);
@@ -23,13 +36,18 @@ static enum err export_in_transaction(struct tx *tx, void *arg)
 }
 
 enum err world_file_export(struct store *store, const struct domain *const *domains,
-                           struct buf *out, bool *ret_importable)
+                           struct world_file_progress *progress, struct buf *out,
+                           bool *ret_importable)
 {
-    struct export_output compact = { .format = world_file_format_of_domains(domains) };
+    struct export_output compact = { .format = world_file_format_of_domains(domains),
+                                     .progress = progress };
 
     buf_init(&compact.text, SIZE_MAX);
     enum err e = store_run(store, STORE_READ, NULL, export_in_transaction, &compact);
-    if (!e) {
+    if (e == ERR_ANSWER_TOO_LARGE) {
+        *ret_importable = false;
+        e = OK;
+    } else if (!e) {
         *ret_importable = json_is_valid(buf_str(&compact.text));
         world_file_format_json(buf_str(&compact.text), out);
     }

@@ -15,6 +15,7 @@ struct world_import {
     struct map archived;              /* files of the archive, for struct world_file_importer */
     struct list unread, stored_files; /* struct archived_file pointers */
     size_t pictures_put;
+    int64_t entry_count; /* objects in the file, for the progress */
 };
 
 /* --- pictures ------------------------------------------------------------------------- */
@@ -109,6 +110,7 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
     in->unread = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
     init_report(in->report);
+    world_file_progress_begin(in->options->progress, "entries", in->entry_count);
     enum err e = world_file_import_fields(&im, NULL, in->file, NULL, 0);
     if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
@@ -161,6 +163,7 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     enum err e = schema_decode(world_file_schema_type(in.format), text, &in.form, &file);
     if (!e) {
         in.file = file;
+        in.entry_count = options->progress ? json_count_objects(text) : 0;
         e = world_file_prepare_fields(in.format, options, arena, file);
     }
     map_init(&in.archived);

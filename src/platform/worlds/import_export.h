@@ -68,6 +68,8 @@ struct opt_str permission_names_encode(uint64_t perms, struct arena *arena);
 
 /* Formats JSON with one line for each object without nested objects. */
 void world_file_format_json(struct str json, struct buf *out);
+/* Counts the objects in valid JSON. */
+int64_t json_count_objects(struct str json);
 /* Removes white space between the tokens of valid JSON. */
 struct str json_remove_white_space(struct arena *arena, struct str json);
 /* Formats each validation error as a line "users.0.username: …". */
@@ -232,9 +234,22 @@ struct world_file_exporter {
     const struct world_file_format *format;
     struct tx *tx;
     snowflake guild, application, channel; /* object that has the exported entries */
+    size_t entries;                        /* exported so far */
+    struct world_file_progress *progress;  /* or NULL */
     struct list roles, channels, emojis,
         applications; /* struct exported_object_name, of the guild */
 };
+/* Counts an exported entry. */
+static inline void world_file_count_entry(struct world_file_exporter *ex)
+{
+    ex->entries++;
+    world_file_progress_add(ex->progress);
+}
+/* Returns whether there are more entries than an import accepts values, so that the export ends. */
+static inline bool world_file_export_is_too_large(const struct world_file_exporter *ex)
+{
+    return ex->entries > JSON_MAX_VALUES;
+}
 /* Reads the names of roles, channels and emojis of the guild ex->guild, and of all applications. */
 enum err world_file_export_read_names(struct world_file_exporter *ex);
 /* Returns the object's name if unique, else its id; absent if the object does not exist. */

@@ -153,3 +153,15 @@ struct str world_file_format_errors(const struct form *form, struct arena *arena
     buf_clear(&tree);
     return text;
 }
+
+int64_t json_count_objects(struct str json)
+{
+    int64_t count = 0;
+
+    for (const char *p = json.p, *end = json.p + json.n; p < end; p++) {
+        count += *p == '{';
+        if (*p == '"')
+            p += json_string_length(p) - 1;
+    }
+    return count;
+}

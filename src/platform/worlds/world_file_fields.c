@@ -251,9 +251,29 @@ size_t world_file_entry_size(const struct world_file_format *f, const char *obje
     return find_world_object(f, object)->schema.size;
 }
 
+enum err world_file_estimate_entries(const struct world_file_format *f, struct tx *tx, int64_t *ret)
+{
+    enum err e = OK;
+
+    *ret = 0;
+    for (const struct world_object *o = f->objects; o; o = o->next) {
+        const struct object_part *p = o->parts.items;
+
+        for (size_t i = 0; i < o->parts.count && !e; i++) {
+            int64_t count = 0;
+
+            if (p[i].part->count.text)
+                e = tx_read_int_sql(tx, p[i].part->count, NO_BIND, &count);
+            *ret += count;
+        }
+    }
+    return e;
+}
+
 void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
                            struct opt_list *list)
 {
+    world_file_count_entry(ex);
     return export_add_list_item(ex->tx, list, world_file_entry_size(ex->format, object));
 }
 
@@ -276,9 +296,10 @@ static enum err export_entries_of_field_row(struct world_file_exporter *ex,
 
     if (e)
         return e;
-    while (rows_next(&r)) {
+    while (!world_file_export_is_too_large(ex) && rows_next(&r)) {
         void *entry = export_add_list_item(ex->tx, ret, schema_list_item_size(p->field->type->of));
 
+        world_file_count_entry(ex);
         if (!p->part->read(ex, &r, entry))
             ret->value.count--;
     }
@@ -300,6 +321,8 @@ enum err world_file_export_fields(struct world_file_exporter *ex, const char *ob
         struct world_file_entries all = { entries, (char *)entries + count * o->schema.size,
                                           o->schema.size, p[i].field ? p[i].field->offset : 0 };
 
+        if (world_file_export_is_too_large(ex))
+            return ERR_ANSWER_TOO_LARGE;
         e = part->read             ? export_entries_of_field_row(ex, &p[i], owner, member)
             : part->export         ? part->export(ex, member)
             : part->export_object  ? part->export_object(ex, member)

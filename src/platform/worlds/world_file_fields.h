@@ -39,6 +39,7 @@ struct world_file_field {
      * row. */
     struct sql select;
     bool (*read)(struct world_file_exporter *ex, const struct rows *r, void *entry);
+    struct sql count; /* the number of entries of all owners, for the progress; optional */
     /* Export functions for fields that `select` cannot export. *ret is empty on entry. */
     enum err (*export)(struct world_file_exporter *ex, struct opt_list *ret);
     enum err (*export_object)(struct world_file_exporter *ex, struct opt_object *ret);
@@ -71,6 +72,9 @@ enum err world_file_import_fields(struct world_file_importer *im, const char *ob
 enum err world_file_import_deferred_fields(struct world_file_importer *im, const char *object,
                                            const void *entry, const struct json_path *at,
                                            snowflake owner);
+/* Estimates the number of entries of an export from the queries `.count`. */
+enum err world_file_estimate_entries(const struct world_file_format *f, struct tx *tx,
+                                     int64_t *ret);
 /* Adds an entry to a list, with memory for the fields of other domains. */
 void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
                            struct opt_list *list);

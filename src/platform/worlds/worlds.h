@@ -4,11 +4,36 @@
 #ifndef PLATFORM_WORLDS_WORLDS_H
 #define PLATFORM_WORLDS_WORLDS_H
 
+#include <stdatomic.h>
+
 #include "api/auth/auth.h"
 #include "json/schema.h"
 #include "store/store.h"
 
 struct domain;
+
+/* Progress of an import or an export, which another thread may read. */
+struct world_file_progress {
+    const char *_Atomic what; /* unit, a string literal; NULL before the first */
+    _Atomic int64_t done, total;
+};
+
+/* Starts to count another unit. Accepts NULL, like world_file_progress_add. */
+static inline void world_file_progress_begin(struct world_file_progress *p, const char *what,
+                                             int64_t total)
+{
+    if (!p)
+        return;
+    atomic_store(&p->done, 0);
+    atomic_store(&p->total, total);
+    atomic_store(&p->what, what);
+}
+
+static inline void world_file_progress_add(struct world_file_progress *p)
+{
+    if (p)
+        atomic_fetch_add_explicit(&p->done, 1, memory_order_relaxed);
+}
 
 /* Number of imported objects of a type: created, or found and updated. */
 struct imported_object_count {
@@ -29,6 +54,7 @@ struct world_file_import_options {
     struct password_cost password_cost;
     bool tokens;       /* issues a new token per account and revokes the old tokens of bots */
     const char *files; /* archive whose files the entries name by their ids or hashes, or NULL */
+    struct world_file_progress *progress; /* or NULL */
 };
 
 struct world_file_import_report {
@@ -63,9 +89,10 @@ void world_file_import_record_failure(void);
 void write_last_world_file_import_json(struct buf *out);
 
 /* Exports all data as a world file. *ret_importable is false if the file exceeds the size limit of
- * an import. */
+ * an import; the file may then be empty, because the export ends at the limit. */
 enum err world_file_export(struct store *store, const struct domain *const *domains,
-                           struct buf *out, bool *ret_importable);
+                           struct world_file_progress *progress, struct buf *out,
+                           bool *ret_importable);
 
 /* The world file that `guildhall demo` imports, as JSON. */
 extern const char world_demo[];

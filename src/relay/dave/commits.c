@@ -40,17 +40,20 @@ static bool welcome_has_secrets_for_added(const struct dave_room *room, const st
 {
     size_t adds = 0;
 
+    for (size_t i = 0; i < room->proposal_count; i++)
+        adds += room->proposals[i]->adds;
+    adds -= room->established ? 0 : 1;
+    /* Before the search, because an invalid Welcome can have thousands of entries. */
+    if (w->secret_count != adds)
+        return false;
     for (size_t i = 0; i < c->reference_count; i++) {
         const struct dave_proposal *p =
             find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
-        if (!p->adds)
-            continue;
-        adds++;
-        if (!w->secret_count || !mls_welcome_has_secrets_for(w, p->package_ref))
+        if (p->adds && !mls_welcome_has_secrets_for(w, p->package_ref))
             return false;
     }
-    return w->secret_count == adds;
+    return true;
 }
 
 static bool commit_has_group_id_of_room(const struct dave_room *room, const struct mls_commit *c)

@@ -193,8 +193,10 @@ unsigned participant_join_dave_group(struct relay_participant *s)
 {
     struct relay_room *room = s->room;
 
-    if (!room->group || !s->media.has_address || participant_media_is_refused(s))
+    if (!room->group || !s->media.has_address || participant_media_is_refused(s)) {
+        participant_leave_dave_group(s);
         return 0;
+    }
     s->in_group = true;
     unsigned version =
         dave_room_join(room->group, s->voice_state.user_id, s->dave_version, now_ms());
@@ -234,6 +236,7 @@ void participant_leave_dave_group(struct relay_participant *s)
 
     if (!room->group || !s->in_group)
         return;
+    s->in_group = false;
     dave_room_leave(room->group, s->voice_state.user_id, now_ms());
     update_counters_and_deadline(room);
 }

@@ -117,12 +117,26 @@ static void rtp_strip_extension(struct decrypted_rtp_packet *p)
     p->header[0] &= (unsigned char)~RTP_EXTENSION_BIT;
 }
 
-/* Encrypts a packet for a browser, without its header extensions, because each client numbers them
- * differently. */
+/* The payload of a retransmission begins with the sequence number of the repeated packet, of which
+ * the browser got another one if its stream had a pause. */
+static void shift_original_sequence(const struct packet_handler *w, struct decrypted_rtp_packet *p,
+                                    const struct srtp *srtp, int direction)
+{
+    uint32_t ssrc = network_read_u32((const char *)p->header + 8);
+    unsigned at = ssrc % SSRCS_PER_PARTICIPANT;
+
+    if (at == 0 || at % 2 || w->padding_only || p->n < 2)
+        return;
+    int shift = direction * srtp_sequence_shift(srtp, ssrc - 1);
+    network_write_u16(p->bytes, (uint16_t)(network_read_u16(p->bytes) + shift));
+}
+
+/* Encrypts a packet without header extensions, because each client numbers them differently. */
 size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
                                   unsigned payload_type, unsigned char *out)
 {
     struct decrypted_rtp_packet *p = &w->plain;
+    struct srtp *srtp = to->media.webrtc->srtp;
 
     if (p->extended && !w->is_stripped) {
         w->stripped = *p;
@@ -131,7 +145,11 @@ size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_p
     }
     p = p->extended ? &w->stripped : p;
     p->header[1] = (unsigned char)((p->header[1] & 0x80) | payload_type);
-    return srtp_encrypt(to->media.webrtc->srtp, p, out);
+    bool audio = p->header[11] % SSRCS_PER_PARTICIPANT == 0;
+    shift_original_sequence(w, p, srtp, 1);
+    size_t n = srtp_forward(srtp, p, w->number, audio, out);
+    shift_original_sequence(w, p, srtp, -1);
+    return n;
 }
 
 static bool packet_has_only_padding(const struct decrypted_rtp_packet *p)
@@ -185,7 +203,7 @@ void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, s
     struct rtp_packet p;
     int at = -1;
 
-    if (!srtp || !rtp_parse_header(datagram, &p) ||
+    if (!srtp || participant_media_is_refused(s) || !rtp_parse_header(datagram, &p) ||
         (at = webrtc_find_announced_ssrc(s, p.ssrc)) < 0 ||
         !media_is_within_rate_limit(s, at == 0, now_ms) ||
         !srtp_decrypt(srtp, datagram, &w->plain)) {

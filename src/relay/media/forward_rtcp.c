@@ -55,8 +55,7 @@ static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct r
     network_write_u32(out, ssrc);
 }
 
-/* Replaces the sequence numbers in a request for missing packets (RFC 4585, 6.2.1) by the numbers
- * that the browser had used for these packets. */
+/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the sender sent. */
 static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
                                                 const struct rtcp_packet *part, uint16_t ahead)
 {
@@ -120,9 +119,13 @@ static void forward_rtcp_feedback(struct packet_handler *w, struct relay_partici
 {
     struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
 
-    if (to && to != from && to->room == from->room && to->permissions.can_send_video &&
-        participant_is_reachable(to) && participant_transport_carries_video(to) &&
-        rtcp_replace_target_ssrc(w, to, part) &&
+    if (!to || to == from || to->room != from->room || !to->permissions.can_send_video ||
+        !participant_is_reachable(to) || !participant_transport_carries_video(to))
+        return;
+    if (from->media.webrtc)
+        rtcp_restore_missing_packet_numbers(
+            w, part, srtp_sequence_shift(from->media.webrtc->srtp, part->about));
+    if (rtcp_replace_target_ssrc(w, to, part) &&
         participant_receives_video(from, to, to->media.ssrc) &&
         request_is_within_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
         request_is_within_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))

@@ -20,10 +20,9 @@ enum {
     WINDOW_VIDEO_PACKETS = 4000,
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    /* After this many receivers of one datagram, datagrams of idle rooms are handled in between. */
-    INTERRUPT_RECEIVERS = 128,
-    CRYPTO_SAMPLE_INTERVAL = 64, /* the encryption time is measured for one of this many packets */
-    MAX_RTP_HEADERS = 1 << 26,   /* number of 20 ms frames after which an RTP header repeats */
+    INTERRUPT_COST = 128,        /* cost of a packet after which other rooms have a turn */
+    CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
+    MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
 };
 
 bool media_address_is_same(const union media_address *a, const union media_address *b)
@@ -155,6 +154,7 @@ void media_renumber_audio_packet(struct packet_handler *w, struct relay_particip
 {
     record_audio_quality(s, a);
     write_renumbered_header(w, a);
+    w->number = a->number;
 }
 
 static struct rtp_stream *get_or_create_video_streams(struct relay_participant *s)
@@ -175,6 +175,7 @@ void media_renumber_video_packet(struct packet_handler *w, struct relay_particip
     unsigned char *original = w->plain.bytes;
 
     write_renumbered_header(w, &a);
+    w->number = a.number;
     if (at % 2 == 0 && !w->padding_only && w->plain.n >= 2 && streams[at - 1].ahead)
         network_write_u16(original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
@@ -189,6 +190,7 @@ static bool authenticate_packet(struct packet_handler *w, struct relay_participa
         !decrypt_packet_of_participant(w, s, p))
         return false;
     *ret_newest = a.newest;
+    w->number = a.number;
     if (p->ssrc == s->media.ssrc)
         media_renumber_audio_packet(w, s, &a);
     else
@@ -249,13 +251,13 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
     bool dave = packet_is_dave_frame(w, from), audio = ssrc == from->media.ssrc;
-    unsigned sent = 0;
+    unsigned cost = 0;
 
     w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
-        if (w->sent - sent >= INTERRUPT_RECEIVERS) {
+        if (media_packet_cost(w) - cost >= INTERRUPT_COST) {
             relay_worker_handle_idle_rooms(w->worker);
-            sent = w->sent;
+            cost = media_packet_cost(w);
         }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
@@ -264,6 +266,7 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
         int translated = receives ? payload_type_for_receiver(to, from, audio, type) : -1;
 
         if (translated < 0 || (w->padding_only && !to->media.webrtc)) {
+            w->skipped++;
             i++;
             continue;
         }

@@ -13,7 +13,9 @@ struct packet_handler {
     struct media_sender *sender;
     bool shares_sender;                /* another packet_work owns it */
     unsigned sent;                     /* times that the packet was sent */
+    unsigned skipped;                  /* participants of the room that did not receive it */
     struct decrypted_rtp_packet plain; /* the decrypted packet */
+    uint64_t number;                   /* its position in its stream */
     unsigned char control[PACKET_MAX];
     /* Counts packets; when it is 0, the encryption time of this packet is measured. */
     unsigned sample;
@@ -28,8 +30,11 @@ struct packet_handler {
 void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
 
-/* Frees a datagram that was handled or dropped. The datagram is counted as received after all
- * replies to it were sent. */
+/* Returns the cost of the packet that was handled, in sent datagrams. */
+unsigned media_packet_cost(const struct packet_handler *w);
+
+/* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
+ * are sent. */
 void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d);
 
 /* --- media.c: RTP --------------------------------------------------------------------- */

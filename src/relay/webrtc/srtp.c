@@ -19,6 +19,13 @@ enum {
     INCOMING = 0,
     OUTGOING = 1,
     SEQUENCE_HALF = 1 << 15,
+    /* Longest gaps in the sequence numbers of a sender that a browser gets as they are. A pause of
+     * audio must not look like lost packets. After a pause of video it must, so that the browser
+     * requests a key frame. */
+    AUDIO_GAP_MAX = 100,
+    VIDEO_GAP_MAX = SEQUENCE_HALF / 2,
+    AUDIO_STEP_AFTER_PAUSE = 1,
+    VIDEO_STEP_AFTER_PAUSE = 2048,
 };
 #define CONTROL_ENCRYPTED UINT32_C(0x80000000)
 #define CONTROL_LAST      UINT32_C(0x7fffffff)
@@ -48,6 +55,9 @@ struct srtp_cipher {
  * that no index is used twice. */
 struct srtp_stream {
     struct replay_window window; /* highest: the 48-bit index */
+    uint64_t number;             /* highest position in the sender's stream (srtp_forward) */
+    uint16_t offset;             /* sequence number of the sender minus its position */
+    uint16_t shift;              /* added to the sequence numbers of the sender */
 };
 
 struct srtp {
@@ -217,15 +227,16 @@ static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequ
     return replay_window_is_new(&stream->window, *ret);
 }
 
-static void record_packet_index(struct srtp *s, int direction, uint32_t ssrc, uint64_t index)
+/* Records an index in the stream of an SSRC, which is created if it is NULL. */
+static struct srtp_stream *record_packet_index(struct srtp *s, int direction, uint32_t ssrc,
+                                               struct srtp_stream *stream, uint64_t index)
 {
-    struct srtp_stream *stream = map_get(&s->streams[direction], ssrc);
-
     if (!stream) {
         stream = mem_new(sizeof *stream);
         map_put(&s->streams[direction], ssrc, stream);
     }
     replay_window_add(&stream->window, index);
+    return stream;
 }
 
 /* --- one packet ----------------------------------------------------------------------- */
@@ -360,28 +371,36 @@ bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_pack
     ret->extended = p.extended;
     memcpy(ret->bytes, datagram.p + fixed, extension);
     ret->n = datagram.n - fixed - s->row->tag;
-    record_packet_index(s, INCOMING, p.ssrc, index);
+    record_packet_index(s, INCOMING, p.ssrc, stream, index);
     return true;
 }
 
-size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
-                    unsigned char out[SRTP_MAX])
+static uint32_t ssrc_of_packet(const struct decrypted_rtp_packet *p)
+{
+    return network_read_u32((const char *)p->header + 8);
+}
+
+/* Encrypts a packet with this sequence number instead of its own. *stream is the stream of its
+ * SSRC, or NULL if no packet was sent yet; then it is set, unless 0 is returned. */
+static size_t encrypt_with_sequence(struct srtp *s, const struct decrypted_rtp_packet *p,
+                                    uint16_t sequence, unsigned char out[SRTP_MAX],
+                                    struct srtp_stream **stream)
 {
     struct srtp_cipher *c = &s->rtp[OUTGOING];
-    uint32_t ssrc = network_read_u32((const char *)p->header + 8);
-    uint16_t sequence = network_read_u16(p->header + 2);
+    uint32_t ssrc = ssrc_of_packet(p);
     size_t extension =
         p->extended ? RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)network_read_u16(p->bytes + 2) : 0;
     unsigned char iv[IV_MAX], rollovers[4];
     uint64_t index;
 
     if (extension > p->n || RTP_HEADER_SIZE + p->n > PACKET_MAX ||
-        !compute_packet_index(map_get(&s->streams[OUTGOING], ssrc), sequence, &index))
+        !compute_packet_index(*stream, sequence, &index))
         return 0;
     size_t clear = RTP_HEADER_SIZE + extension;
     struct str plain = str_slice((const char *)p->bytes + extension, p->n - extension);
     struct str head = str_slice((const char *)out, clear);
     memcpy(out, p->header, RTP_HEADER_SIZE);
+    network_write_u16(out + 2, sequence);
     memcpy(out + RTP_HEADER_SIZE, p->bytes, extension);
     write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead) {
@@ -392,8 +411,49 @@ size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
         compute_sha1_tag(c->mac, str_slice((const char *)out, clear + plain.n), rollovers,
                          out + clear + plain.n);
     }
-    record_packet_index(s, OUTGOING, ssrc, index);
+    *stream = record_packet_index(s, OUTGOING, ssrc, *stream, index);
     return clear + plain.n + s->row->tag;
+}
+
+size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
+                    unsigned char out[SRTP_MAX])
+{
+    struct srtp_stream *stream = map_get(&s->streams[OUTGOING], ssrc_of_packet(p));
+
+    return encrypt_with_sequence(s, p, network_read_u16(p->header + 2), out, &stream);
+}
+
+size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
+                    bool audio, unsigned char out[SRTP_MAX])
+{
+    struct srtp_stream *stream = map_get(&s->streams[OUTGOING], ssrc_of_packet(p));
+    uint16_t sequence = network_read_u16(p->header + 2), offset = (uint16_t)(sequence - number),
+             shift = stream ? stream->shift : 0;
+
+    if (stream && (number > stream->number + (audio ? AUDIO_GAP_MAX : VIDEO_GAP_MAX) ||
+                   offset != stream->offset))
+        shift = (uint16_t)(stream->window.highest +
+                           (audio ? AUDIO_STEP_AFTER_PAUSE : VIDEO_STEP_AFTER_PAUSE) - sequence);
+    size_t n = encrypt_with_sequence(s, p, (uint16_t)(sequence + shift), out, &stream);
+    if (n) {
+        stream->number = number > stream->number ? number : stream->number;
+        stream->offset = offset;
+        stream->shift = shift;
+    }
+    return n;
+}
+
+uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc)
+{
+    const struct srtp_stream *stream = map_get(&s->streams[OUTGOING], ssrc);
+
+    return stream ? stream->shift : 0;
+}
+
+void srtp_forget_sent_streams(struct srtp *s, uint32_t first, unsigned count)
+{
+    for (uint32_t ssrc = first; ssrc < first + count; ssrc++)
+        mem_free(map_remove(&s->streams[OUTGOING], ssrc));
 }
 
 /* --- RTCP ----------------------------------------------------------------------------- */

@@ -50,6 +50,16 @@ bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_pack
 /* Encrypts a packet for the browser; returns its length, or 0 if its index was used before. */
 size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
                     unsigned char out[SRTP_MAX]);
+/* Encrypts a packet of another participant, of which `number` is the position in that participant's
+ * stream. After a pause in which the browser got none of its packets, and after a restart of its
+ * sequence numbers, the sequence numbers that the browser gets continue: from a large gap it would
+ * derive a wrong rollover counter, and refuse thousands of packets. */
+size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
+                    bool audio, unsigned char out[SRTP_MAX]);
+/* Returns what srtp_forward added to the sequence number of the latest packet of an SSRC. */
+uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc);
+/* Forgets the packets that were sent with these SSRCs, which must not be used again. */
+void srtp_forget_sent_streams(struct srtp *s, uint32_t first, unsigned count);
 /* Decrypts a compound RTCP packet. Returns false if it is not authentic, a replay or malformed. */
 bool srtcp_decrypt(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
                    size_t *ret_n);

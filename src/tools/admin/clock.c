@@ -45,7 +45,7 @@ int tool_clock(const struct command_settings *s, char **arguments)
     struct str reply;
 
     if (!format_clock_command(arguments[0], command) || (arguments[0] && arguments[1]))
-        return print_usage_error("clock, clock +15m (ms, s, m, h or d) or clock reset");
+        return print_usage_forms("clock, clock +15m (ms, s, m, h or d) or clock reset");
     struct arena *arena = arena_new();
     struct operator_request q = { command, OPERATOR_REPLY_TIMEOUT_S, s->console.json };
     int status = send_operator_command_or_fail(s, &q, arena, &reply);

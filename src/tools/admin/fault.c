@@ -106,7 +106,7 @@ int tool_fault(const struct command_settings *s, char **arguments)
                                    : STR("fault\tadd\t"));
     if (what && (arguments[1] || (!clears && !format_fault_command(&s->console, what, &command)))) {
         buf_clear(&command);
-        return print_usage_error(FAULT_USAGE);
+        return print_usage_forms(FAULT_USAGE);
     }
     struct arena *arena = arena_new();
     struct operator_request q = { str_dup_cstring(arena, buf_str(&command)),

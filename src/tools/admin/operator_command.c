@@ -313,8 +313,46 @@ static int print_operator_usage(const char *noun)
 {
     fprintf(stderr, "guildhall: the forms of %s are\n", noun);
     for (const struct operator_command_row *r = operator_command_rows; r->noun; r++)
-        if (strcmp(r->noun, noun) == 0)
+        if (r->help && strcmp(r->noun, noun) == 0)
             print_operator_form(r);
+    return 2;
+}
+
+static const char *find_similar_verb(const char *noun, const char *verb)
+{
+    struct option_row names[32] = { 0 };
+    const struct option_row *lists[] = { names, NULL };
+    size_t n = 0;
+
+    for (const struct operator_command_row *r = operator_command_rows; r->noun; r++)
+        if (operator_command_is_listed(r, noun) && n + 1 < sizeof names / sizeof *names)
+            names[n++].name = r->verb;
+    return option_find_most_similar(lists, str_of(verb));
+}
+
+static int print_unknown_verb(const char *noun, const char *verb)
+{
+    const char *meant = find_similar_verb(noun, verb);
+
+    if (meant)
+        fprintf(stderr, "guildhall: there is no command '%s %.64s'; did you mean '%s %s'?\n", noun,
+                verb, noun, meant);
+    else if (*verb)
+        fprintf(stderr, "guildhall: there is no command '%s %.64s'\n", noun, verb);
+    return print_operator_usage(noun);
+}
+
+/* Prints the form of a command that has too few or too many arguments. */
+static int print_wrong_argument_count(const struct operator_command_row *row, char **words)
+{
+    int count = 0;
+
+    while (words[count])
+        count++;
+    bool too_few = count + row->has_secret < row->least;
+    fprintf(stderr, "guildhall: %s; the form is\n",
+            too_few ? "an argument is missing" : "there are too many arguments");
+    print_operator_form(row);
     return 2;
 }
 
@@ -370,13 +408,13 @@ static int run_operator_command(const struct command_settings *s, const char *no
     int64_t rows;
 
     if (!row)
-        return print_operator_usage(noun);
+        return print_unknown_verb(noun, verb);
     char **words = row->verb ? arguments + 1 : arguments;
     if (row->is_list)
-        return words[0] ? print_operator_usage(noun) : send_and_print_list(s, row);
+        return words[0] ? print_wrong_argument_count(row, words) : send_and_print_list(s, row);
     const char *problem = check_operator_arguments(row, words);
     if (problem)
-        return *problem ? print_usage_error(problem) : print_operator_usage(noun);
+        return *problem ? print_usage_error(problem) : print_wrong_argument_count(row, words);
     int status = confirm_irreversible_command(s, row, words);
     if (status)
         return status;

@@ -221,7 +221,7 @@ int tool_record(const struct command_settings *s, char **arguments)
     struct arena *arena;
 
     if (!arguments[0] || arguments[1] || !is_valid_user_argument(s->console.user))
-        return print_usage_error("record FILE --user BOT");
+        return print_usage_forms("record FILE --user BOT");
     arena = arena_new();
     const char *url = console_server_url(&s->config, arena);
     int status = 1;

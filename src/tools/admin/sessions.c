@@ -167,7 +167,7 @@ int tool_sessions(const struct command_settings *s, char **arguments)
         !strpbrk(arguments[1], "\t\r\n"))
         return send_session_command(s, arguments[0], arguments[1]);
     if (*arguments && !voice)
-        return print_usage_error("sessions, sessions voice, or "
+        return print_usage_forms("sessions, sessions voice, or "
                                  "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
     enum err e = control_send_request_to_all(

@@ -71,7 +71,7 @@ int tool_snapshot(const struct command_settings *s, char **arguments)
     if (!arguments[0])
         return print_snapshot_list(s);
     if (arguments[1] || !is_valid_snapshot_argument(arguments[0]))
-        return print_usage_error("snapshot [NAME]");
+        return print_usage_forms("snapshot [NAME]");
     return run_snapshot_command(s, "make", arguments[0]);
 }
 
@@ -93,7 +93,7 @@ int snapshot_restore(const struct command_settings *s, const char *name)
     int tried, restored, now_tried = 0, now_restored = 0;
 
     if (!is_valid_snapshot_argument(name))
-        return print_usage_error("restore NAME");
+        return print_usage_forms("restore NAME");
     if (!read_restore_counts(s, &tried, &restored))
         return print_server_unreachable(s->config.data, ERR_UNAVAILABLE);
     int status = run_snapshot_command(s, "restore", name);

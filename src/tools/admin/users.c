@@ -51,7 +51,7 @@ int add_user_without_server(const struct command_settings *s, char **words)
     int status = 1;
 
     if (bot && strcmp(words[1], "bot") != 0)
-        return print_usage_error("user add NAME [bot]");
+        return print_usage_forms("user add NAME [bot]");
     if (!username_is_allowed(n.draft.username))
         return print_usage_error("a name must have 2-32 characters of a-z, 0-9, _ and single dots");
     if (!open_store_as_owner(config, &store) && !auth_new(config->data, store, &n.auth)) {

@@ -1,18 +1,23 @@
 /* watch.c - `guildhall watch`: follows the traffic of the running server. */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "json/schema.h"
 #include "json/write.h"
+#include "model/events/events.h"
 #include "model/fields/types.h"
+#include "net/http/http_parser.h"
 #include "tools/admin/console.h"
 
 #define WATCH_OFFSET(member) .offset = offsetof(struct command_settings, console.member)
 
 const struct option_row watch_option_rows[] = {
-    { "kind", OPTION_TEXT, WATCH_OFFSET(kind), .value = "KIND",
-      .help = "call, request, frame, opened, received, sent, closed, delivered or refused" },
+    { "kind", OPTION_CHOICE, WATCH_OFFSET(kind),
+      .choices = "call|request|frame|opened|received|sent|closed|delivered|refused",
+      .help = "Only records of this kind; request: calls and refused requests; frame: all others" },
     { "user", OPTION_TEXT, WATCH_OFFSET(user), .value = "NAME",
       .help = "Only records of this account" },
     { "route", OPTION_TEXT, WATCH_OFFSET(route), .value = "PART",
@@ -31,7 +36,7 @@ const struct option_row watch_option_rows[] = {
     { "count", OPTION_INT, WATCH_OFFSET(count), .fallback = "0", .min = 0, .max = 1000000,
       .help = "Stop after this number of records" },
     { "seconds", OPTION_INT, WATCH_OFFSET(seconds), .fallback = "0", .min = 0, .max = 86400,
-      .help = "Stop after this time, with exit status 5" },
+      .help = "Stop after this time; exit status 5 if --count was not reached" },
     { "json", OPTION_SWITCH, WATCH_OFFSET(json), .fallback = "off",
       .help = "Print one line of JSON per record" },
     { 0 },
@@ -148,14 +153,73 @@ static int receive_and_print_traffic_records(struct api_client *w, const struct 
     return result == CLIENT_CONNECTION_LOST ? 1 : left && o->count ? 5 : 0;
 }
 
+/* --- wrong filters, which match no record ------------------------------------------------ */
+
+static bool is_http_method(const char *name)
+{
+    for (int m = 0; m < HTTP_METHODS; m++)
+        if (strcasecmp(http_method_name((enum http_method)m), name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_status_filter(const char *status)
+{
+    uint64_t number;
+
+    if (strcmp(status, "error") == 0)
+        return true;
+    if (strlen(status) != 3 || status[0] < '1' || status[0] > '5')
+        return false;
+    return strcmp(status + 1, "xx") == 0 || str_to_u64(str_of(status), &number);
+}
+
+static const char *find_similar_event_name(const char *name)
+{
+    struct option_row names[EVENT_COUNT + 1] = { 0 };
+    const struct option_row *lists[] = { names, NULL };
+
+    for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
+        names[e - EVENT_NONE - 1].name = event_name((enum event)e);
+    return option_find_most_similar(lists, str_of(name));
+}
+
+/* Returns a sentence about the first filter that cannot match; NULL if there is none. */
+static const char *find_wrong_filter(const struct console_options *o, struct arena *arena)
+{
+    if (o->method && !is_http_method(o->method))
+        return str_printf(arena,
+                          "--method must be GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS, "
+                          "not '%.64s'",
+                          o->method)
+            .p;
+    if (o->status && !is_status_filter(o->status))
+        return str_printf(arena,
+                          "--status must be a status such as 404, a class such as 4xx, or "
+                          "error, not '%.64s'",
+                          o->status)
+            .p;
+    if (o->event && event_find_by_name(str_of(o->event)) == EVENT_NONE) {
+        const char *meant = find_similar_event_name(o->event);
+
+        return str_printf(arena, "--event: the gateway has no event '%.64s'%s%s%s", o->event,
+                          meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "")
+            .p;
+    }
+    return NULL;
+}
+
 int tool_watch(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
+    const char *problem = find_wrong_filter(&s->console, arena);
     int status = 1;
 
-    if (*arguments) {
+    (void)arguments;
+    if (problem) {
+        status = print_usage_error(problem);
         arena_free(arena);
-        return print_usage_error("watch accepts only options");
+        return status;
     }
     struct api_client *w = console_connect(&s->config, arena);
     if (w) {

@@ -122,7 +122,7 @@ int tool_why(const struct command_settings *s, char **arguments)
 
     if (!path) {
         arena_free(arena);
-        return print_usage_error("why NAME PERMISSION [in CHANNEL], or why NAME MESSAGE-LINK");
+        return print_usage_forms("why NAME PERMISSION [in CHANNEL], or why NAME MESSAGE-LINK");
     }
     struct api_client_response a =
         console_request(&s->config, arena, "GET", path, (struct str){ 0 });

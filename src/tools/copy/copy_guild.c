@@ -157,15 +157,26 @@ static void print_report(const struct guild_archive *a, const struct copy_source
                (long long)a->not_taken_count, a->folder);
 }
 
+static const char *find_missing_copy_option(const struct copy_options *o)
+{
+    uint64_t id;
+
+    if (!o->from || !is_url(o->from))
+        return "--from needs the URL of the other server, such as https://discord.com/api/v10";
+    if (!o->token_file)
+        return "--token-file is missing: a file with the token of a bot that is in the guild";
+    if (!o->guild || !str_to_u64(str_of(o->guild), &id) || !id)
+        return "--guild needs the id of the guild";
+    return NULL;
+}
+
+/* find_missing_copy_option has returned NULL. */
 static bool parse_copy_options(const struct copy_options *o, struct copy_download_options *ret)
 {
     uint64_t id;
 
-    if (!o->from || !is_url(o->from) || !o->token_file || !o->guild ||
-        !str_to_u64(str_of(o->guild), &id) || !id) {
-        print_usage_error("--from URL --token-file FILE --guild ID are required");
+    if (!str_to_u64(str_of(o->guild), &id))
         return false;
-    }
     *ret = (struct copy_download_options){ .guild = id,
                                            .max_file_bytes = o->max_file_mib * 1024 * 1024,
                                            .workers = o->connections,
@@ -206,11 +217,14 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 {
     struct guild_archive archive;
     enum copy_result result = COPY_STOPPED;
+    const char *problem = find_missing_copy_option(&s->copy);
 
+    if ((!arguments[0] && !s->copy.dry_run) || (arguments[0] && arguments[1]))
+        return print_usage_forms("export-guild FOLDER --from URL --token-file FILE --guild ID");
+    if (problem)
+        return print_usage_error(problem);
     if (s->copy.dry_run && !arguments[0])
         return print_estimate(&s->copy);
-    if (!arguments[0] || arguments[1])
-        return print_usage_error("export-guild FOLDER --from URL --token-file FILE --guild ID");
     if (guild_archive_open(&archive, arguments[0]))
         result = download_archive(&s->copy, &archive);
     guild_archive_close(&archive);
@@ -298,7 +312,7 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
     if (s->copy.dry_run && !arguments[1])
         return data_package_print_guilds(arguments[0]) ? 0 : 1;
     if (arguments[1] || !s->copy.guild || !str_to_u64(str_of(s->copy.guild), &guild) || !guild)
-        return print_usage_error("copy-guild PACKAGE --guild ID; --dry-run lists the guilds of a "
+        return print_usage_forms("copy-guild PACKAGE --guild ID; --dry-run lists the guilds of a "
                                  "package");
     snowflake user = data_package_read_user(arguments[0]);
     if (!user)
@@ -412,13 +426,15 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     if (arguments[0] && !o->from)
         return copy_chat_exports(s, arguments);
     if (arguments[0] || !o->from)
-        return print_usage_error(
+        return print_usage_forms(
             "copy-guild --from URL --token-file FILE --guild ID, copy-guild "
             "--from FOLDER, copy-guild FILE.json…, or copy-guild PACKAGE --guild "
             "ID");
     bool remote = is_url(o->from);
     if (o->send_claims && (!remote || !is_url(o->send_claims)))
-        return print_usage_error("send-claims needs the URL of this server, and --from a URL");
+        return print_usage_error("--send-claims needs the URL of this server, and --from a URL");
+    if (remote && find_missing_copy_option(o))
+        return print_usage_error(find_missing_copy_option(o));
     if (remote && o->dry_run)
         return print_estimate(o);
     if ((o->follow && !remote) || (o->post_back_token_file && !o->follow))

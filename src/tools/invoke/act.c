@@ -306,7 +306,7 @@ static int run_user_action_command(const struct command_settings *s, enum act_ki
 
     if (!arguments[0] || arguments[1] || !s->invoke.as == !s->invoke.token ||
         (placed && !s->invoke.channel)) {
-        status = (enum invoke_status)print_usage_error(usage_words);
+        status = (enum invoke_status)print_usage_forms(usage_words);
     } else if (invoke_connect(&v, &s->config)) {
         /* Connect to the gateway before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || api_client_connect_gateway(v.wire))

@@ -191,7 +191,7 @@ static enum invoke_status connect_and_run_invocation(struct invoke_run *v,
 static const char *find_usage_error(const struct invoke_options *o, char **arguments)
 {
     if (!arguments[0] && !(o->message && o->press))
-        return "invoke \"/command option:value\", or --message ID --press COMPONENT";
+        return "invoke needs a command (\"/command option:value\"), or --message ID --press COMPONENT";
     if (arguments[0] && arguments[1])
         return "a command and its options must be one argument: invoke \"/command option:value\"";
     if (!o->channel)

@@ -587,7 +587,7 @@ int tool_replay(const struct command_settings *s, char **arguments)
     int port, status = 1;
 
     if (!arguments[0] || arguments[1])
-        return print_usage_error("replay FILE");
+        return print_usage_forms("replay FILE");
     if (!split_listen_option(s->config.listen, host, sizeof host, &port))
         return print_usage_error("--listen is HOST:PORT");
     p.arena = arena_new();

@@ -67,13 +67,14 @@ static void expect_import_refused_at(const char *file, int line, struct world *w
 
 static struct str export_world(struct world *w)
 {
+    struct world_file_progress progress = { 0 };
     struct buf out;
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(!world_file_export(guildhall_get_store(world_server(w)), guildhall_domains, &out,
-                              &importable));
-    expect(importable);
+    expect(!world_file_export(guildhall_get_store(world_server(w)), guildhall_domains, &progress,
+                              &out, &importable));
+    expect(importable && progress.total > 0 && progress.done > 0);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);
     return text;

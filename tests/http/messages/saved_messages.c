@@ -85,6 +85,7 @@ static void saved_messages_end_with_message_channel_and_account(struct world *w)
     expect_status(client_put(bob, NULL, SAVED "/%s/%s", v.channel, two), 200);
     expect(world_number(w, "select count(*) from saved_messages") == 1);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    world_settle(w);
     expect(world_number(w, "select count(*) from saved_messages") == 0);
 }
 

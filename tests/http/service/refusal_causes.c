@@ -221,6 +221,90 @@ static void invalid_field_is_explained_with_its_value(struct world *w)
     expect(!strstr(answer_text(a, "records.0.hint"), "the value"));
 }
 
+static void unknown_id_of_another_object_is_explained(struct world *w)
+{
+    struct test_bot s = world_test_bot(w);
+    const char *channel = s.test_guild.channel;
+
+    expect_error(client_get(s.bot, "/channels/%s/messages", s.test_guild.id), 404, 10003);
+    expect_hint(w, "", "is the id of a guild (|), not of a channel; use the id of a channel",
+                10003);
+    expect_error(client_get(s.bot, "/guilds/%s/channels", channel), 404, 10004);
+    expect_hint(w, "", "is the id of a channel (|), not of a guild", 10004);
+    expect_error(client_get(s.bot, "/users/%s", channel), 404, 10013);
+    expect_hint(w, "", "is the id of a channel (|), not of a user", 10013);
+    expect_error(client_get(s.bot, "/channels/1572702099781714000/messages?limit=5"), 404, 10003);
+    expect_hint(w, "", "1572702099781714000 is not the id of a channel|keep ids as strings", 10003);
+    expect_error(client_get(s.bot, "/channels/1572702099781713924/messages"), 404, 10003);
+    expect_hint(w, "", "The id is not that of a channel", 10003);
+}
+
+static void values_that_are_not_ids_are_explained(struct world *w)
+{
+    static const char *const cases[][2] = {
+        { "undefined", "\"undefined\" is not snowflake" },
+        { "NaN", "the variable with the id is not set" },
+        { "general", "write the id, a number of 17 to 20 digits, not a name" },
+        { "1.57e18", "keep ids as strings" },
+        { "%7Bid%7D", "replace the placeholder" },
+    };
+    struct test_bot s = world_test_bot(w);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_error(client_get(s.bot, "/channels/%s/messages", cases[i][0]), 400, 50035);
+        struct answer a = console_get(w, "/console/traffic?limit=1");
+        expect(strstr(answer_text(a, "records.0.line"), cases[i][1]));
+        expect(strstr(answer_text(a, "records.0.hint"), "correct the field channel_id; "));
+    }
+}
+
+static void invalid_field_is_explained_with_what_to_write(struct world *w)
+{
+    static const char *const cases[][2] = {
+        { "{'embeds': [{'title': 'x', 'url': 'www.example.com'}]}",
+          "a complete URL with https://" },
+        { "{'embeds': [{'title': 'x', 'color': '#ff0000'}]}", "such as 0xFF0000" },
+        { "{'embeds': [{'title': 'x', 'timestamp': 'today'}]}", "toISOString" },
+        { "{'embeds': [{'fields': [{'name': 'x'}]}]}", "add the field embeds.0.fields.0.value" },
+        { "{'content': {}}", "correct the field content; the value is {}" },
+        { "{'content': 'x', 'components': [{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'x'}]}",
+          "into an action row (type 1)" },
+    };
+    struct test_bot s = world_test_bot(w);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_error(client_post(s.bot, cases[i][0], "/channels/%s/messages", s.test_guild.channel),
+                     400, 50035);
+        expect_hint(w, "", cases[i][1], 50035);
+    }
+}
+
+static void wrong_credentials_and_methods_are_explained(struct world *w)
+{
+    static const char *const cases[][2] = {
+        { "Bot undefined", "the variable with the token is not set" },
+        { "Bot ", "the variable with the token is not set" },
+        { "None", "the variable with the token is not set" },
+        { "Bot \"abc\"", "contains quotes or spaces" },
+        { "Bot Bot abc", "begins with \"Bot \" twice" },
+        { "Bot abc", "no bot has this token" },
+        { "abc", "for a bot's token, send" },
+        { "Bearer abc", "a bot's token is sent as \"Bot TOKEN\"" },
+    };
+    struct test_bot s = world_test_bot(w);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str header = str_printf(world_arena(w), "Authorization: %s\r\n", cases[i][0]);
+
+        expect_status(client_request(world_anonymous(w), "GET", "/api/v10/users/@me", header.p,
+                                     (struct str){ 0 }),
+                      401);
+        expect_hint(w, "", cases[i][1], 401);
+    }
+    expect_status(client_post(s.bot, "{}", "/channels/%s", s.test_guild.channel), 405);
+    expect_hint(w, "", "not with this HTTP method; use one of |GET|PATCH", 405);
+}
+
 /* Names may have 100 characters of four bytes; a cut in the middle would not be valid JSON. */
 static void causes_with_long_names_are_valid_utf8(struct world *w)
 {
@@ -256,7 +340,7 @@ static void wrong_token_type_and_missing_intent_are_explained(struct world *w)
     expect_error(client_get(s.bot, "/guilds/%s/members", s.test_guild.id), 403, 50001);
     expect_hint(w, "", "privileged intent GUILD_MEMBERS", 50001);
     expect_error(client_get(s.bot, "/applications/%s/commands", s.ada->id), 404, 10002);
-    expect_hint(w, "", "not that of an application", 10002);
+    expect_hint(w, "", "is the id of a user (ada), not of an application", 10002);
     struct test_guild other = world_test_guild(w, s.bob);
     expect_error(
         client_put(s.bot, "[]", "/applications/%s/guilds/%s/commands", s.application, other.id),
@@ -270,6 +354,27 @@ static void wrong_token_type_and_missing_intent_are_explained(struct world *w)
     expect(conn_close_code(g) == 4014);
     expect_hint(w, str_printf(world_arena(w), "&kind=closed&user=%s", s.bot->id).p,
                 "asks for MESSAGE_CONTENT, which its application has not enabled", 4014);
+}
+
+static void malformed_gateway_messages_are_explained(struct world *w)
+{
+    struct test_bot s = world_test_bot(w);
+    struct gateway_conn *g = conn_open(s.bot, "v=10&encoding=json");
+
+    expect_op(g, 10);
+    conn_send(g, "{'op': 2, 'd': {'token': null, 'intents': 513, 'properties': {}}}");
+    expect_close(g, 4002);
+    expect_hint(w, "&kind=closed", "op 2: the token is missing|is the variable with the token set",
+                4002);
+    g = conn_open(s.bot, "v=10&encoding=msgpack");
+    expect_close(g, 4002);
+    expect_hint(w, "&kind=closed", "must be json or etf", 4002);
+    g = conn_session(s.bot, "v=10&encoding=json", "'intents': 1");
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    conn_send(g, "{'op': 8, 'd': {'guild_id': '%s', 'query': '', 'limit': 0}}", s.test_guild.id);
+    expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'members': []}");
+    expect_hint_of_newest_record_at(__LINE__, w, "&event=GUILD_MEMBERS_CHUNK",
+                                    "needs the intent GUILD_MEMBERS (1 << 1)", "");
 }
 
 static void outdated_command_version_is_explained(struct world *w)
@@ -382,9 +487,19 @@ static void missing_delivery_is_explained_by_the_first_check_that_fails(struct w
                                     "this session gets no messages|(GUILDS)", "");
     conn_close(g, 1000);
 
-    conn_session(s.bot, "v=10&encoding=json", "'intents': 513");
+    world_wait(w, 2);
+    g = conn_session(s.bot, "v=10&encoding=json", "'intents': 513");
+    a = explain_delivery(&s, m);
+    expect_json(a, "{'delivered': false, 'content': false}");
+    expect(strstr(answer_text(a, "cause"), "after the message was sent"));
+    m = answer_text(
+        client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", s.test_guild.channel),
+        "id");
+    expect_dispatch(g, "GUILD_CREATE", "{}");
+    expect_dispatch(g, "MESSAGE_CREATE", "{'id': '%s', 'content': ''}", m);
     a = explain_delivery(&s, m);
     expect_json(a, "{'delivered': true, 'content': false}");
+    expect(strstr(answer_text(a, "steps.4.text"), "MESSAGE_CREATE was sent to it at "));
     expect(strstr(answer_text(a, "cause"), "the intent MESSAGE_CONTENT"));
     deny_permission_in_channel(&s, 1, s.bot->id, PERMISSION(VIEW_CHANNEL));
     a = explain_delivery(&s, m);
@@ -438,8 +553,13 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(late_second_and_foreign_responses_are_explained_to_the_bot, enable_workbench),
     TEST_WITH(webhook_calls_are_recorded_for_the_application, enable_workbench),
     TEST_WITH(invalid_field_is_explained_with_its_value, enable_workbench),
+    TEST_WITH(unknown_id_of_another_object_is_explained, enable_workbench),
+    TEST_WITH(values_that_are_not_ids_are_explained, enable_workbench),
+    TEST_WITH(invalid_field_is_explained_with_what_to_write, enable_workbench),
+    TEST_WITH(wrong_credentials_and_methods_are_explained, enable_workbench),
     TEST_WITH(causes_with_long_names_are_valid_utf8, enable_workbench),
     TEST_WITH(wrong_token_type_and_missing_intent_are_explained, enable_workbench),
+    TEST_WITH(malformed_gateway_messages_are_explained, enable_workbench),
     TEST_WITH(outdated_command_version_is_explained, enable_workbench),
     TEST_WITH(refusal_by_a_rate_limit_names_bucket_and_mistake, enable_workbench_and_rate_limits),
     TEST_WITH(permission_is_explained_step_by_step, enable_workbench),

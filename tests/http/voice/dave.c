@@ -528,6 +528,31 @@ static void resumed_client_gets_the_messages_of_a_new_epoch(struct world *w)
     voice_client_hang_up(&carol);
 }
 
+/* The new transport has no address until the first STUN request. Until then the client is no
+ * member, because its session description says that the call is not encrypted. */
+static void selecting_webrtc_in_an_encrypted_call_leaves_the_group(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada, bob;
+
+    form_group(&h, &ada, &bob);
+    conn_send(bob.gate, "{'op': 1, 'd': {'protocol': 'webrtc', 'data': "
+                        "'a=ice-ufrag:abcd\\na=ice-pwd:0123456789012345678901\\n"
+                        "a=fingerprint:sha-256 00:11\\na=rtpmap:111 opus/48000/2'}}");
+    expect(number_at(voice_client_await(&bob, 4), "d.dave_protocol_version") == 0);
+    voice_client_await(&ada, DAVE_PREPARE_EPOCH); /* the only member */
+    voice_client_await(&ada, DAVE_EXTERNAL_SENDER);
+    send_key_package(&ada, FAULT_NONE);
+    /* With an address, the client is a member again. */
+    voice_client_select(&bob, VOICE_CLIENT_AES);
+    expect(bob.described == 1);
+    voice_client_await(&bob, DAVE_EXTERNAL_SENDER);
+    send_key_package(&bob, FAULT_NONE);
+    voice_client_await(&ada, DAVE_PROPOSALS);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
+}
+
 const struct test voice_dave_tests[] = {
     TEST_WITH(clients_with_dave_form_a_group, with_relay),
     TEST_WITH(binary_messages_have_sequence_numbers_from_version_8_on, with_relay),
@@ -543,5 +568,6 @@ const struct test voice_dave_tests[] = {
     TEST_WITH(key_packages_are_verified_and_limited, with_relay),
     TEST_WITH(voice_protocol_selections_are_rate_limited, with_relay),
     TEST_WITH(resumed_client_gets_the_messages_of_a_new_epoch, with_relay),
+    TEST_WITH(selecting_webrtc_in_an_encrypted_call_leaves_the_group, with_relay),
     { 0 },
 };

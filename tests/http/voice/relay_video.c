@@ -198,6 +198,19 @@ static void video_announcements_are_rate_limited(struct world *w)
     hang_up_both_clients(&c);
 }
 
+/* A list can change the codec of the room, which is sent to all participants. */
+static void codec_lists_are_rate_limited(struct world *w)
+{
+    struct cameras c = create_cameras(w);
+
+    for (int i = 0; i <= 60; i++)
+        conn_send(c.ada.gate, "{'op': 14, 'd': {'codecs': []}}");
+    for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
+        ;
+    expect(conn_close_code(c.ada.gate) == 4021);
+    hang_up_both_clients(&c);
+}
+
 static void video_payload_types_must_be_negotiated(struct world *w)
 {
     struct cameras c = create_cameras(w);
@@ -332,6 +345,7 @@ const struct test voice_relay_video_tests[] = {
     TEST_WITH(video_is_forwarded_only_while_the_camera_is_on, with_relay),
     TEST_WITH(video_with_another_participants_ssrc_closes_with_4020, with_relay),
     TEST_WITH(video_announcements_are_rate_limited, with_relay),
+    TEST_WITH(codec_lists_are_rate_limited, with_relay),
     TEST_WITH(video_payload_types_must_be_negotiated, with_relay),
     TEST_WITH(room_uses_a_video_codec_that_all_participants_support, with_relay),
     TEST_WITH(rtcp_feedback_to_one_sender_is_limited_per_second, with_relay),

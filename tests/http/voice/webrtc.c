@@ -452,6 +452,11 @@ static void video_with_the_payload_type_of_opus_is_translated(struct world *w)
     webrtc_client_send_rtp(&p.ada, 700000, 120, "picture");
     struct received_frame f = voice_client_receive(&p.bob, 60000);
     expect(f.type == 101 && f.ssrc == p.ada.voice.ssrc + 1 && str_is(f.frame, "picture"));
+    /* Op 14 named no codec of audio, which stays as it was. */
+    webrtc_client_say(&p.ada, "still heard");
+    expect_audio(&p.bob, &p.ada.voice, "still heard");
+    voice_client_say(&p.bob, "still hears");
+    expect_browser_audio(&p.ada, &p.bob, "still hears");
     hang_up(&p);
 }
 
@@ -493,6 +498,92 @@ static void video_continues_after_a_browser_changes_its_ssrc(struct world *w)
     hang_up(&p);
 }
 
+/* After 40,000 packets that the browser did not get, a sequence number seems to be old, so those
+ * that it gets must continue. */
+static void browser_receives_audio_again_after_a_long_deafening(struct world *w)
+{
+    struct browser_and_client p = create_browser_and_client(w);
+    struct test_voice *h = &p.voice;
+
+    voice_client_say(&p.bob, "before");
+    struct received_frame before = webrtc_client_receive(&p.ada, 60000);
+    expect(str_is(before.frame, "before"));
+    expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->ada->id), 200);
+    p.bob.sequence = (uint16_t)(p.bob.sequence + 40000);
+    p.bob.timestamp += 40000 * 960;
+    voice_client_say(&p.bob, "secret");
+    expect_browser_deaf(&p.ada);
+    expect_status(client_patch(h->ada, "{'deaf': false}", MEMBER, h->guild, h->ada->id), 200);
+    for (int i = 1; i <= 2; i++) {
+        voice_client_say(&p.bob, "after");
+        struct received_frame f = webrtc_client_receive(&p.ada, 60000);
+        expect(str_is(f.frame, "after") && f.ssrc == p.bob.ssrc);
+        expect(f.sequence == (uint16_t)(before.sequence + i));
+        expect(f.timestamp == before.timestamp + (uint32_t)(40001 + i) * 960);
+    }
+    hang_up(&p);
+}
+
+static struct str control_with_three_words(struct world *w, unsigned type, unsigned format,
+                                           const uint32_t words[3])
+{
+    unsigned char bytes[16] = { (unsigned char)(0x80 | format), (unsigned char)type, 0, 3 };
+
+    for (int i = 0; i < 3; i++) {
+        uint32_t word = htonl(words[i]);
+        memcpy(bytes + 4 + 4 * i, &word, sizeof word);
+    }
+    return str_dup(world_arena(w), str_slice((const char *)bytes, sizeof bytes));
+}
+
+/* A viewer whose packets are renumbered requests a lost one with the number that it got, and gets
+ * it again with that number. A request for a key frame (FIR) names the sender's SSRC in its entry.
+ */
+static void video_continues_after_a_pause_of_the_viewer(struct world *w)
+{
+    struct browser_and_client p = create_browser_and_client(w);
+    struct client *cleo = test_voice_member(&p.voice, "cleo", 0);
+    uint32_t ssrc = p.ada.voice.ssrc + 1;
+
+    start_video(&p);
+    struct webrtc_client viewer = webrtc_client_call(&p.voice, cleo, p.voice.voice);
+    announce_video(&p, 700000, 700001);
+    voice_client_wants(&viewer.voice, "{'any': 100}");
+    while (str_is(dom_at(voice_client_await(&p.bob, 12), "d.video_ssrc")->text, "0"))
+        ;
+    p.ada.sequence = 1000;
+    expect_picture(&p, 700000);
+    struct received_frame f = webrtc_client_receive(&viewer, 60000);
+    expect(f.sequence == 1000 && f.ssrc == ssrc);
+    voice_client_wants(&viewer.voice, "{'any': 0}");
+    for (int i = 0; i < 2; i++) { /* no sender skips so many numbers at once */
+        p.ada.sequence += 20000;
+        expect_picture(&p, 700000);
+    }
+    voice_client_wants(&viewer.voice, "{'any': 100}");
+    expect(expect_picture(&p, 700000).sequence == 41003);
+    f = webrtc_client_receive(&viewer, 60000);
+    expect(str_is(f.frame, "picture") && f.sequence == 1000 + 2048);
+    webrtc_client_send_control(
+        &viewer,
+        control_with_three_words(w, 205, 1, (uint32_t[]){ 1, ssrc, (uint32_t)f.sequence << 16 }));
+    struct str request = webrtc_client_receive_control(&p.ada, 60000);
+    expect(request.n == 16 && word_at(request, 8) == 700000);
+    expect(word_at(request, 12) >> 16 == 41003);
+    webrtc_client_send_rtp(&p.ada, 700001, 104, "\xa0\x2brepeated");
+    f = webrtc_client_receive(&viewer, 60000);
+    expect(f.ssrc == ssrc + 1 && str_is(f.frame, "\x0b\xe8repeated"));
+    f = voice_client_receive(&p.bob, 60000);
+    expect(f.ssrc == ssrc + 1 && str_is(f.frame, "\xa0\x2brepeated"));
+    webrtc_client_send_control(&viewer,
+                               control_with_three_words(w, 206, 4, (uint32_t[]){ 1, 0, ssrc }));
+    request = webrtc_client_receive_control(&p.ada, 60000);
+    expect(request.n == 16 && word_at(request, 4) == viewer.voice.ssrc);
+    expect(word_at(request, 12) == 700000);
+    webrtc_client_hang_up(&viewer);
+    hang_up(&p);
+}
+
 const struct test voice_webrtc_tests[] = {
     TEST_WITH(browsers_and_udp_clients_exchange_audio, with_relay),
     TEST_WITH(browsers_get_packets_without_header_extensions, with_relay),
@@ -511,5 +602,7 @@ const struct test voice_webrtc_tests[] = {
     TEST_WITH(video_of_browsers_gets_the_ssrcs_and_types_of_the_room, with_relay),
     TEST_WITH(video_with_the_payload_type_of_opus_is_translated, with_relay),
     TEST_WITH(video_continues_after_a_browser_changes_its_ssrc, with_relay),
+    TEST_WITH(browser_receives_audio_again_after_a_long_deafening, with_relay),
+    TEST_WITH(video_continues_after_a_pause_of_the_viewer, with_relay),
     { 0 },
 };

@@ -695,6 +695,70 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
     loops_stop(ls);
 }
 
+enum { BYSTANDERS = 99 };
+
+static void send_joins_of_bystanders(struct loop *l, void *arg)
+{
+    const struct two_seats *t = arg;
+
+    (void)l;
+    for (snowflake id = LISTENER + 1; id <= LISTENER + BYSTANDERS; id++)
+        send_participant_join(t->relay, t->loop, id, (struct opt_int){ 0 });
+}
+
+struct credit_reading {
+    struct relay *relay;
+    long credit;
+};
+
+static void read_credit_of_room(struct loop *l, void *arg)
+{
+    struct credit_reading *c = arg;
+    size_t at = 0;
+
+    (void)l;
+    c->credit = participants_next(c->relay->workers[0].participants, &at)->room->share.credit;
+}
+
+/* A packet is received (2), sent once (1) and not sent to 100 participants (6): otherwise a room
+ * of thousands that receives nothing would take the time of the other rooms. */
+static void room_is_charged_for_participants_that_receive_nothing(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .threads = 1,
+                                     .address = "127.0.0.1",
+                                     .source.on_connected_changed =
+                                         count_participants_without_socket,
+                                     .source.on_audio_activity = ignore_activity };
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
+    struct two_seats t = { .loop = loops_get(ls, 0), .fd = loopback_socket() };
+    struct relay_stats s;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
+    while (!t.bound)
+        loop_call_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener, &t);
+    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_bystanders, &t);
+    do
+        relay_read_stats(t.relay, &s);
+    while (s.participants < LISTENER + BYSTANDERS && clock_monotonic_ns() < until);
+    struct media_cipher *seal =
+        media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))), t.key, 0);
+    send_packet(&t, seal, 1);
+    do
+        relay_read_stats(t.relay, &s);
+    while (s.packets_out < 1 && clock_monotonic_ns() < until);
+    struct credit_reading reading = { .relay = t.relay };
+    loop_call_and_wait(t.relay->workers[0].loop, read_credit_of_room, &reading);
+    assert_int_equal(reading.credit, MEDIA_QUEUE_CREDIT - 2 - 1 - 6);
+    media_cipher_free(seal);
+    close(t.fd);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
 /* --- sequence numbers ----------------------------------------------------------------- */
 
 /* Returns a participant without a socket that was sent `count` messages. */
@@ -859,6 +923,7 @@ int main(void)
         cmocka_unit_test(rooms_are_divided_between_workers),
         cmocka_unit_test(full_encrypted_room_refuses_participants_if_encryption_is_required),
         cmocka_unit_test(participant_is_disconnected_after_the_last_nonce),
+        cmocka_unit_test(room_is_charged_for_participants_that_receive_nothing),
         cmocka_unit_test(video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams),
         cmocka_unit_test(shared_message_text_gets_the_sequence_number_of_each_participant),
     };

@@ -103,6 +103,7 @@ enum err prepare_identity_check(struct call *call, const struct opt_str *passwor
  * with neither password nor second factor needs no proof. Call it in the handler. */
 enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_verified);
 
+extern const struct rate_limit limit_mfa; /* attempts per IP address */
 extern const struct type mfa_finish_body;
 enum err prepare_finish_verification(struct call *call);
 enum err finish_verification(struct call *call);

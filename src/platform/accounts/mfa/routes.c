@@ -9,7 +9,7 @@
 
 /* --- rate limits of MFA codes -------------------------------------------------------- */
 
-static const struct rate_limit limit_mfa = {
+const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
 /* Limits on wrong codes, per ticket and per account. At any time 3 of the million six-digit TOTP

@@ -342,7 +342,8 @@ static enum err export_channels(struct world_file_exporter *ex, struct opt_list 
 
 const struct world_file_fields channels_world = { (const struct world_file_field[]){
     { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
-      .export = export_channels },
+      .export = export_channels,
+      .count = SQL_TEXT("select count(*) from channels where type >= 0") },
     { "guild", "channels", .order = 70, .import = import_channel_details },
     { "guild", "channels", .order = 80, .import = import_thread_details },
     { 0 },

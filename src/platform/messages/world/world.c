@@ -250,7 +250,7 @@ static enum err export_messages(struct world_file_exporter *ex, struct opt_list 
 
     if (e)
         return e;
-    while (rows_next(&r)) {
+    while (!world_file_export_is_too_large(ex) && rows_next(&r)) {
         struct world_message *m = world_file_entry_add(ex, "message", ret);
 
         *m = (struct world_message){
@@ -279,7 +279,8 @@ static enum err export_messages(struct world_file_exporter *ex, struct opt_list 
 
 const struct world_file_fields messages_world = { (const struct world_file_field[]){
     { "channel", "messages", &world_message_list, "message", 10, .whole = true,
-      .import = import_messages, .export = export_messages },
+      .import = import_messages, .export = export_messages,
+      .count = SQL_TEXT("select count(*) from messages") },
     { "private", "messages", &world_message_list, "message", 10, .whole = true,
       .import = import_messages, .export = export_messages },
     { 0 },

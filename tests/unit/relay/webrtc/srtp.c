@@ -91,8 +91,20 @@ static void key_derivation_matches_rfc_3711(void **state)
     assert_memory_equal(keys.auth, expected, 20);
 }
 
-/* RFC 7714, 16.1.1 and 16.2.1: the session keys are given, not derived. */
-static void gcm_encryption_matches_rfc_7714(void **state)
+/* The session keys of RFC 7714 are given, not derived. */
+static struct srtp *new_session_of_rfc_7714(enum srtp_profile profile)
+{
+    struct srtp_keys keys[2] = { 0 };
+
+    for (int k = 0; k < SRTP_MAX_KEY; k++)
+        keys[0].cipher[k] = (unsigned char)k;
+    memcpy(keys[0].salt, "Quid pro quo", 12);
+    keys[1] = keys[0];
+    return srtp_new_from_keys(profile, keys, keys);
+}
+
+/* RFC 7714, 16.1.1, 16.1.2, 16.2.1 and 16.2.2. */
+static void gcm_packets_match_rfc_7714(void **state)
 {
     static const struct {
         enum srtp_profile profile;
@@ -106,19 +118,59 @@ static void gcm_encryption_matches_rfc_7714(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct srtp_keys keys[2] = { 0 };
         unsigned char out[SRTP_MAX], expected[SRTP_MAX];
-        struct decrypted_rtp_packet p = { .n = 38 };
+        struct decrypted_rtp_packet p = { .n = 38 }, got;
 
-        for (int k = 0; k < SRTP_MAX_KEY; k++)
-            keys[1].cipher[k] = (unsigned char)k;
-        memcpy(keys[1].salt, "Quid pro quo", 12);
         memcpy(p.bytes, "Gallia est omnis divisa in partes tres", 38);
         parse_hex("8040f17b8041f8d35501a0b2", p.header);
-        struct srtp *s = srtp_new_from_keys(rows[i].profile, keys, keys);
+        struct srtp *s = new_session_of_rfc_7714(rows[i].profile);
         size_t n = srtp_encrypt(s, &p, out);
         assert_int_equal(n, RTP_HEADER_SIZE + parse_hex(rows[i].sealed, expected));
         assert_memory_equal(out + RTP_HEADER_SIZE, expected, n - RTP_HEADER_SIZE);
+        assert_true(srtp_decrypt(s, str_slice((const char *)out, n), &got));
+        assert_int_equal(got.n, p.n);
+        assert_memory_equal(got.bytes, p.bytes, p.n);
+        srtp_free(s);
+    }
+}
+
+/* RFC 7714, 17.1 and 17.2, with index 0x5d4; 17.3 is authentic but not encrypted, which is
+ * refused. */
+static void gcm_control_packets_match_rfc_7714(void **state)
+{
+    enum { INDEX = 0x5d4 };
+    static const char *const plain = "81c8000d4d6172734e5450314e545032525450200000042a0000e9304c75"
+                                     "6e61deadbeefdeadbeefdeadbeefdeadbeefdeadbeef";
+    static const char *const unencrypted =
+        "81c8000d4d6172734e5450314e545032525450200000042a0000e9304c756e61deadbeefdeadbeefdeadbeef"
+        "deadbeefdeadbeef841dd9683dd78ec92ae58790125f62b3000005d4";
+    static const struct {
+        enum srtp_profile profile;
+        const char *sealed;
+    } rows[] = {
+        { PROFILE_GCM_128, "81c8000d4d61727363e94885dcdab67ca727d7662f6b7e997ff5c0f76c06f32dc676a5"
+                           "f1730d6fda4ce09b4686303ded0bb9275bc84aa45896cf4d2fc5abf87245d9eade8000"
+                           "05d4" },
+        { PROFILE_GCM_256, "81c8000d4d617273d50ae4d1f5ce5d304ba297e47d470c282c3ece5dbffe0a50a2eaa5"
+                           "c1110555be8415f658c61de0476f1b6fad1d1eb30c4446839f57ff6f6cb26ac3be8000"
+                           "05d4" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct srtp *s = new_session_of_rfc_7714(rows[i].profile);
+        unsigned char bytes[SRTP_MAX], expected[SRTP_MAX], out[SRTP_MAX];
+        size_t n = parse_hex(plain, expected), got;
+        struct str packet = str_slice((const char *)expected, n);
+
+        assert_false(srtcp_decrypt(s, str_of_hex(unencrypted, bytes), out, &got));
+        assert_true(srtcp_decrypt(s, str_of_hex(rows[i].sealed, bytes), out, &got));
+        assert_int_equal(got, n);
+        assert_memory_equal(out, expected, n);
+        for (int index = 1; index < INDEX; index++)
+            srtcp_encrypt(s, packet, out);
+        assert_int_equal(srtcp_encrypt(s, packet, out), parse_hex(rows[i].sealed, bytes));
+        assert_memory_equal(out, bytes, n + 20);
         srtp_free(s);
     }
 }
@@ -257,6 +309,91 @@ static void rollovers_are_counted_by_both_sides(void **state)
     }
 }
 
+/* Forwards a packet to a browser, which decrypts it; returns the sequence number that the browser
+ * gets, or -1 if it gets none. */
+static int forward_to_browser(struct srtp *s, uint64_t number, bool audio)
+{
+    struct decrypted_rtp_packet p = plain_packet((uint16_t)number), got;
+    unsigned char out[SRTP_MAX];
+    size_t n = srtp_forward(s, &p, number, audio, out);
+
+    if (!n)
+        return -1;
+    assert_true(srtp_decrypt(s, str_slice((const char *)out, n), &got));
+    assert_memory_equal(got.bytes, p.bytes, p.n);
+    return got.header[2] << 8 | got.header[3];
+}
+
+/* A browser that was deafened for 40,000 packets would take the next one for an old one. */
+static void forwarded_packets_continue_after_a_pause(void **state)
+{
+    uint64_t pauses[] = { 101, 20000, 32768, 40000, 65500, 65536, 200000 };
+    struct srtp *s = new_session(PROFILE_GCM_128);
+    uint64_t number = (UINT64_C(1) << 32) + 1000;
+    int last;
+
+    (void)state;
+    assert_int_equal(forward_to_browser(s, number, true), 1000);
+    assert_int_equal(forward_to_browser(s, number += 100, true), 1100); /* lost packets */
+    assert_int_equal(srtp_sequence_shift(s, 16), 0);
+    last = 1100;
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        assert_int_equal(forward_to_browser(s, number += pauses[i], true), ++last);
+        assert_int_equal((uint16_t)((unsigned)number + srtp_sequence_shift(s, 16)), last);
+        assert_int_equal(forward_to_browser(s, number += 2, true), last += 2);
+        assert_int_equal(forward_to_browser(s, number - 1, true), last - 1); /* late */
+        assert_int_equal(forward_to_browser(s, number - 1, true), -1);
+        assert_int_equal(forward_to_browser(s, number - 3, true), -1); /* from the pause */
+    }
+    srtp_free(s);
+}
+
+/* Browsers request a key frame when packets seem to be lost, so the pause of a video stays visible.
+ */
+static void forwarded_video_continues_with_a_gap(void **state)
+{
+    struct srtp *s = new_session(PROFILE_GCM_128);
+    uint64_t number = (UINT64_C(1) << 32) + 1000;
+
+    (void)state;
+    assert_int_equal(forward_to_browser(s, number, false), 1000);
+    assert_int_equal(forward_to_browser(s, number += 16384, false), 17384);
+    assert_int_equal(forward_to_browser(s, number += 16385, false), 17384 + 2048);
+    assert_int_equal(forward_to_browser(s, number += 1, false), 17384 + 2049);
+    srtp_free(s);
+}
+
+/* Video of UDP clients keeps its sequence numbers when the sender restarts them. */
+static void forwarded_video_continues_after_a_restart(void **state)
+{
+    struct srtp *s = new_session(PROFILE_GCM_128);
+    struct decrypted_rtp_packet p = plain_packet(30000), restarted = plain_packet(7), got;
+    unsigned char out[SRTP_MAX];
+
+    (void)state;
+    assert_true(srtp_forward(s, &p, 30000, false, out) > 0);
+    size_t n = srtp_forward(s, &restarted, 30001, false, out);
+    assert_true(srtp_decrypt(s, str_slice((const char *)out, n), &got));
+    assert_int_equal(got.header[2] << 8 | got.header[3], 30000 + 2048);
+    srtp_free(s);
+}
+
+static void forgotten_streams_begin_again(void **state)
+{
+    struct srtp *s = new_session(PROFILE_GCM_128);
+    struct decrypted_rtp_packet p = plain_packet(1000), old = plain_packet(10), other = old;
+    unsigned char out[SRTP_MAX];
+
+    (void)state;
+    other.header[11] = 18;
+    assert_true(srtp_encrypt(s, &p, out) && srtp_encrypt(s, &other, out));
+    assert_int_equal(srtp_encrypt(s, &old, out), 0);
+    srtp_forget_sent_streams(s, 16, 2);
+    assert_true(srtp_encrypt(s, &old, out) > 0);
+    assert_int_equal(srtp_encrypt(s, &other, out), 0); /* of another participant */
+    srtp_free(s);
+}
+
 static void only_sixteen_streams_are_accepted(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
@@ -293,7 +430,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(key_derivation_matches_rfc_3711),
-        cmocka_unit_test(gcm_encryption_matches_rfc_7714),
+        cmocka_unit_test(gcm_packets_match_rfc_7714),
+        cmocka_unit_test(gcm_control_packets_match_rfc_7714),
         cmocka_unit_test(packets_of_libsrtp_are_decrypted),
         cmocka_unit_test(written_packets_equal_those_of_libsrtp),
         cmocka_unit_test(replayed_packets_are_refused),
@@ -301,6 +439,10 @@ int main(void)
         cmocka_unit_test(an_index_is_never_encrypted_twice),
         cmocka_unit_test(a_packet_before_the_first_one_is_refused),
         cmocka_unit_test(rollovers_are_counted_by_both_sides),
+        cmocka_unit_test(forwarded_packets_continue_after_a_pause),
+        cmocka_unit_test(forwarded_video_continues_with_a_gap),
+        cmocka_unit_test(forwarded_video_continues_after_a_restart),
+        cmocka_unit_test(forgotten_streams_begin_again),
         cmocka_unit_test(only_sixteen_streams_are_accepted),
         cmocka_unit_test(an_extension_longer_than_the_packet_is_refused),
     };

@@ -1,0 +1,27 @@
+/* recorded_delivery.h - what the traffic log knows about the delivery of a message to an account.
+ */
+#ifndef ADMIN_CONSOLE_RECORDED_DELIVERY_H
+#define ADMIN_CONSOLE_RECORDED_DELIVERY_H
+
+#include "admin/console/traffic_records.h"
+#include "gateway/gateway.h"
+
+enum { DELIVERY_SESSIONS_MAX = 64 };
+
+struct delivery_search {
+    snowflake user_id, message_id;
+    const struct gateway_session_options *sessions; /* at most DELIVERY_SESSIONS_MAX */
+    size_t session_count;
+};
+/* Times in microseconds; 0 if the log has no such record. */
+struct recorded_delivery {
+    int64_t began_us[DELIVERY_SESSIONS_MAX]; /* READY of each session */
+    int64_t sent_us;                         /* MESSAGE_CREATE with the message */
+};
+
+/* Searches the newest records, so do not call it on a loop. */
+enum err find_recorded_delivery(struct tx *tx, struct traffic_ring *t,
+                                const struct delivery_search *wanted,
+                                struct recorded_delivery *ret);
+
+#endif

@@ -1,0 +1,287 @@
+/* delivery.c - the job that sends a message to the push services of its recipients.
+ *
+ * A step reads the subscriptions of at most eight accounts, encrypts and signs one request for each
+ * (about 0.1 ms on the loop) and waits for the replies. A message is sent once: the push service
+ * stores it for the browser. */
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+
+#include "api/jobs/internal_call.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/client/fetcher.h"
+#include "platform/channels/channels.h"
+#include "platform/web_push/internal.h"
+
+enum {
+    REQUEST_TIMEOUT_MS = 10 * 1000,
+    MAX_REPLY_BYTES = 64 * 1024,
+    LEASE_MS = 60 * 1000,
+    MAX_FAILURES = 10,              /* consecutive failures after which a subscription ends */
+    TOKEN_SECONDS = 12 * 60 * 60,   /* validity of the signature; RFC 8292 allows 24 hours */
+    MESSAGE_SECONDS = 24 * 60 * 60, /* how long the push service stores a message */
+};
+
+/* Limits what an account can make the server send to a URL that the account has chosen. */
+static const struct rate_limit limit_notifications = { .name = "web-push-notifications",
+                                                       .count = 60,
+                                                       .window_s = 60 };
+
+enum delivery_outcome { DELIVERY_SKIPPED, DELIVERY_ACCEPTED, DELIVERY_FAILED, DELIVERY_GONE };
+
+struct push_run {
+    struct job job;
+    struct push_step step;
+    struct push_batch batch;
+    struct call *call;
+    struct push_delivery *deliveries; /* one per subscription of the batch */
+    size_t waiting;
+};
+struct push_delivery {
+    struct push_run *run;
+    const struct push_subscription *subscription;
+    enum delivery_outcome outcome;
+};
+
+/* --- requests ------------------------------------------------------------------------- */
+
+static struct str url_origin(struct str url)
+{
+    const char *host = memmem(url.p, url.n, "://", 3);
+    size_t at = host ? (size_t)(host - url.p) + 3 : url.n;
+
+    while (at < url.n && url.p[at] != '/' && url.p[at] != '?' && url.p[at] != '#')
+        at++;
+    return str_slice(url.p, at);
+}
+
+/* A service that no longer knows the subscription, or refuses the server's key, will never accept a
+ * message. An address that is not allowed is not asked again either. */
+static enum delivery_outcome outcome_of_reply(enum fetch_result result, int status)
+{
+    if (result == FETCH_FORBIDDEN || result == FETCH_BAD_URL)
+        return DELIVERY_GONE;
+    if (result != FETCH_OK)
+        return DELIVERY_FAILED;
+    if (status == 404 || status == 410 || status == 401 || status == 403)
+        return DELIVERY_GONE;
+    if (status == 429)
+        return DELIVERY_SKIPPED;
+    return status >= 200 && status < 300 ? DELIVERY_ACCEPTED : DELIVERY_FAILED;
+}
+
+static void on_push_service_reply(void *arg, enum fetch_result result, int status,
+                                  struct str content_type, struct buf *body)
+{
+    struct push_delivery *d = arg;
+    struct push_run *run = d->run;
+
+    (void)content_type;
+    (void)body;
+    d->outcome =
+        api_is_draining(run->call->api) ? DELIVERY_SKIPPED : outcome_of_reply(result, status);
+    if (d->outcome == DELIVERY_FAILED)
+        log_debug("web push: a push service did not accept a message (result %d, HTTP status %d)",
+                  (int)result, status);
+    if (--run->waiting == 0)
+        call_resume_after_await(run->call, OK);
+}
+
+static bool encrypt_for_subscription(struct call *call, const struct push_subscription *s,
+                                     struct str text, struct str *ret)
+{
+    unsigned char salt[PUSH_SALT_BYTES];
+    struct p256_pair sender;
+
+    randombytes_buf(salt, sizeof salt);
+    bool ok =
+        p256_pair_new(&sender) && push_encrypt(call->arena, &s->receiver, &sender, salt, text, ret);
+
+    sodium_memzero(&sender, sizeof sender);
+    return ok;
+}
+
+/* Private addresses are allowed only by private-endpoints=on, not by "auto", because the job does
+ * not know from where the caller subscribed. */
+static bool may_push_to_private_addresses(const struct api *api)
+{
+    return api_options(api)->private_endpoints && !api_options(api)->private_for_local;
+}
+
+static bool start_push_request(struct call *call, const struct p256_pair *server_key,
+                               struct push_delivery *d)
+{
+    const struct push_run *run = d->run;
+    const struct push_subscription *s = d->subscription;
+    struct str body,
+        authorization = vapid_authorization(call->arena, server_key, url_origin(s->endpoint),
+                                            str_of(web_push_contact()), clock_s() + TOKEN_SECONDS);
+
+    if (!authorization.p || !encrypt_for_subscription(call, s, run->batch.text, &body))
+        return false;
+    const struct fetch_header headers[] = {
+        { STR("Authorization"), authorization },
+        { STR("Content-Encoding"), STR("aes128gcm") },
+        { STR("Content-Type"), STR("application/octet-stream") },
+        { STR("TTL"), str_printf(call->arena, "%d", MESSAGE_SECONDS) },
+        { STR("Topic"), run->batch.topic },
+        { STR("Urgency"), STR("high") },
+        { STR("User-Agent"),
+          str_printf(call->arena, "Guildhall/%s", api_options(call->api)->version) },
+    };
+    fetcher_start_request(api_fetcher_of_loop(call->api, call->loop),
+                          &(struct fetch_request){
+                              .method = "POST",
+                              .url = str_dup_cstring(call->arena, s->endpoint),
+                              .headers = headers,
+                              .header_count = COUNT_OF(headers),
+                              .body = body,
+                              .timeout_ms = REQUEST_TIMEOUT_MS,
+                              .max_response = MAX_REPLY_BYTES,
+                              .public_only = !may_push_to_private_addresses(call->api),
+                              .done = on_push_service_reply,
+                              .arg = d,
+                          });
+    return true;
+}
+
+/* The await stage of a step. */
+static void send_batch(struct call *call)
+{
+    struct push_run *run = call_passed_data(call, "push_run");
+    const struct push_subscription *all = run->batch.subscriptions.items;
+    struct p256_pair server_key;
+    bool has_key = web_push_contact() && web_push_server_key(call->api, &server_key);
+
+    run->call = call;
+    run->deliveries =
+        arena_alloc(call->arena, run->batch.subscriptions.count * sizeof *run->deliveries);
+    for (size_t i = 0; has_key && i < run->batch.subscriptions.count; i++) {
+        struct push_delivery *d = &run->deliveries[i];
+        struct str account = str_slice((const char *)&all[i].user_id, sizeof all[i].user_id);
+
+        *d = (struct push_delivery){ run, &all[i], DELIVERY_SKIPPED };
+        if (call_count_against_limit(call, &limit_notifications, account) == OK &&
+            start_push_request(call, &server_key, d))
+            run->waiting++;
+    }
+    sodium_memzero(&server_key, sizeof server_key);
+    if (!run->waiting)
+        call_resume_after_await(call, OK);
+}
+
+/* --- steps ---------------------------------------------------------------------------- */
+
+static const char END_SUBSCRIPTION[] =
+    "delete from web_push_subscriptions where token_id = $1 and endpoint = $2";
+static const char SET_FAILURES[] =
+    "update web_push_subscriptions set failures = $3 where token_id = $1 and endpoint = $2";
+
+static enum err store_outcome(struct call *call, const struct push_delivery *d)
+{
+    const struct push_subscription *s = d->subscription;
+    struct value token = v_bytes(str_slice((const char *)s->token_id, sizeof s->token_id));
+
+    if (d->outcome == DELIVERY_GONE ||
+        (d->outcome == DELIVERY_FAILED && s->failures + 1 >= MAX_FAILURES))
+        return tx_exec(call->tx, END_SUBSCRIPTION, BIND(token, v_text(s->endpoint)), NULL);
+    if (d->outcome == DELIVERY_FAILED)
+        return tx_exec(call->tx, SET_FAILURES,
+                       BIND(token, v_text(s->endpoint), v_int(s->failures + 1)), NULL);
+    if (d->outcome == DELIVERY_ACCEPTED && s->failures)
+        return tx_exec(call->tx, SET_FAILURES, BIND(token, v_text(s->endpoint), v_int(0)), NULL);
+    return OK;
+}
+
+static struct str encode_step(struct arena *a, const struct push_step *step)
+{
+    return str_printf(a, "%d %" PRIu64, (int)step->phase, step->after);
+}
+
+static void decode_step(const struct job *job, struct push_step *ret)
+{
+    struct str data = job->data, phase = str_cut(&data, ' ');
+    int64_t number = 0;
+
+    *ret = (struct push_step){ .message_id = job->key };
+    if (str_to_i64(phase, &number) && number == PUSH_TO_GROUPS)
+        ret->phase = PUSH_TO_GROUPS;
+    str_to_u64(data, &ret->after);
+}
+
+static enum err finish_step(struct call *call)
+{
+    struct push_run *run = call_passed_data(call, "push_run");
+    bool held;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && run->deliveries && i < run->batch.subscriptions.count; i++)
+        if (run->deliveries[i].subscription)
+            e = store_outcome(call, &run->deliveries[i]);
+    if (e)
+        return e;
+    if (run->batch.next.phase == PUSH_DONE)
+        return job_finish(call, &run->job);
+    return job_renew_lease(call, &run->job, clock_us(), encode_step(call->arena, &run->batch.next),
+                           &held);
+}
+
+static enum err read_step(struct call *call)
+{
+    struct push_run *run = call_passed_data(call, "push_run");
+
+    call->await = NULL;
+    enum err e = push_batch_read(call, &run->step, &run->batch);
+    if (!e && run->batch.subscriptions.count)
+        call->await = send_batch;
+    return e;
+}
+
+static enum err prepare_step(struct call *call)
+{
+    call->read = read_step;
+    return OK;
+}
+
+static void start_web_push_job(struct api *api, struct loop *loop, const struct job *job)
+{
+    struct push_run run = { .job = *job };
+
+    decode_step(job, &run.step);
+    run.job.data = (struct str){ 0 };
+    internal_call_start(api, loop,
+                        &(struct internal_call){ .name = job->kind->name,
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .decode = prepare_step,
+                                                 .run = finish_step,
+                                                 .type = "push_run",
+                                                 .data = &run,
+                                                 .size = sizeof run });
+}
+
+const struct job_kind web_push_job = {
+    .name = "web-push",
+    .doc = "Sends a message to the push services of its recipients' browsers.",
+    .start = start_web_push_job,
+    .lease_ms = LEASE_MS,
+};
+
+/* --- new messages --------------------------------------------------------------------- */
+
+enum err web_push_on_message_create(struct call *call, const struct message_creation *made)
+{
+    const struct message *m = made->message;
+    bool subscribed;
+
+    if (!web_push_contact() || m->ephemeral_for || (m->flags & MESSAGE_SUPPRESS_NOTIFICATIONS))
+        return OK;
+    if (!channel_is_private(made->channel->type) && !m->mention_everyone &&
+        !m->mention_roles.count && !m->mentions.count)
+        return OK;
+    enum err e =
+        tx_exists(call->tx, "select 1 from web_push_subscriptions limit 1", NO_BIND, &subscribed);
+
+    return e || !subscribed ? e : job_schedule(call, &web_push_job, m->id, clock_us(), STR("0 0"));
+}

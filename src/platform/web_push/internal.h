@@ -1,0 +1,59 @@
+/* internal.h - declarations shared by the files of web_push/. */
+#ifndef PLATFORM_WEB_PUSH_INTERNAL_H
+#define PLATFORM_WEB_PUSH_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs/jobs.h"
+#include "platform/messages/messages.h"
+#include "platform/web_push/encryption.h"
+#include "platform/web_push/web_push.h"
+
+enum { PUSH_TOKEN_BYTES = 8 }; /* length of tokens.id */
+
+struct push_subscription {
+    unsigned char token_id[PUSH_TOKEN_BYTES];
+    snowflake user_id;
+    struct str endpoint;
+    struct push_receiver receiver;
+    int64_t failures;
+};
+
+/* Returns the operator's contact, or NULL if web push is off. */
+const char *web_push_contact(void);
+/* Computes the key pair with which the server identifies itself to push services. It is derived
+ * from the server's key file. */
+bool web_push_server_key(struct api *api, struct p256_pair *ret);
+
+/* --- recipients.c ---------------------------------------------------------------------- */
+
+/* A job of a message handles the recipients in steps, ordered by account id: first those of a
+ * private channel or those mentioned by name, then members that a role or @everyone mentions. */
+enum push_phase { PUSH_TO_NAMED = 0, PUSH_TO_GROUPS = 1, PUSH_DONE = 2 };
+struct push_step {
+    snowflake message_id;
+    enum push_phase phase;
+    snowflake after; /* accounts up to this id are handled */
+};
+enum {
+    PUSH_STEP_ACCOUNTS = 8,  /* accounts whose settings and permissions one step reads */
+    PUSH_STEP_SCANNED = 200, /* subscribed accounts of which one step checks the membership */
+    PUSH_ACCOUNT_SUBSCRIPTIONS = 5, /* maximum number of subscriptions per account */
+};
+
+/* A step sends the same text to each subscription. */
+struct push_batch {
+    struct str text;           /* JSON for the service worker */
+    struct str topic;          /* a newer message of the channel replaces an undelivered one */
+    struct list subscriptions; /* struct push_subscription */
+    struct push_step next;
+};
+/* Reads the next step, in a read transaction. A message that was deleted meanwhile has no
+ * recipients. */
+enum err push_batch_read(struct call *call, const struct push_step *step, struct push_batch *ret);
+
+/* --- delivery.c ------------------------------------------------------------------------- */
+
+enum err web_push_on_message_create(struct call *call, const struct message_creation *made);
+extern const struct job_kind web_push_job;
+
+#endif
