@@ -367,7 +367,8 @@ static inline bool request_is_within_limit(struct request_window *w, int64_t now
     return w->count++ < most;
 }
 
-/* Detects replayed RTCP packets by their nonces, because RTCP has no sequence numbers. */
+/* Detects replayed RTCP packets by the hashes of the last packets, because RTCP has no sequence
+ * numbers. */
 struct rtcp_replay_window {
     uint64_t seen[128]; /* hashes of the last encrypted packets */
     unsigned next;
@@ -559,9 +560,9 @@ void room_free_dave_group(struct relay_room *room);
  * as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
 bool participant_media_is_refused(const struct relay_participant *s);
-/* Adds the participant to the group if its address is known; a member leaves first, also if its
- * address is no longer known. Returns the version for the session description, which must be sent
- * before participant_on_description_sent. */
+/* Adds the participant to the group if its media address is known. If it is already a member, it
+ * leaves first, also if its address is no longer known. Returns the version for the session
+ * description, which must be sent before participant_on_description_sent is called. */
 unsigned participant_join_dave_group(struct relay_participant *s);
 void participant_on_description_sent(struct relay_participant *s, unsigned version);
 /* Adds a participant to the group if its media address became known only after the session

@@ -68,8 +68,8 @@ struct relay_participant *find_browser_by_address(struct relay_participants *all
     return map_get(&all->browsers_by_address, media_address_key(a));
 }
 
-/* Addresses of browsers are in a map of their own, because the addresses of other clients may come
- * from requests that are not authenticated. */
+/* Returns the map of addresses that contains this participant. Browsers have their own map, because
+ * the addresses of other clients may come from requests that are not authenticated. */
 static struct map *address_map_of_participant(const struct relay_participant *s)
 {
     struct relay_participants *all = participants_of_same_worker(s);
@@ -268,8 +268,8 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
     serialized_message_unref(t);
 }
 
-/* Frees what the browsers of the room store about each participant from which they got media.
- * Otherwise the memory would grow as long as participants come and go. */
+/* Frees the data that browsers in the room store per sender for this participant. Otherwise the
+ * memory would grow with each participant that comes and goes. */
 static void room_forget_streams_of_participant(const struct relay_participant *s)
 {
     const struct relay_room *room = s->room;
@@ -302,7 +302,7 @@ void room_disconnect_all_participants(struct relay_participants *all, snowflake 
         struct relay_participant *s = room->participants[room->count - 1];
 
         room_free_dave_group(room);
-        s->offer.decodes.given = false; /* so that no new codec is chosen for the others */
+        s->offer.decodes.given = false; /* prevents that a new codec is chosen for the others */
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
     }

@@ -117,8 +117,9 @@ static void rtp_strip_extension(struct decrypted_rtp_packet *p)
     p->header[0] &= (unsigned char)~RTP_EXTENSION_BIT;
 }
 
-/* The payload of a retransmission begins with the sequence number of the repeated packet, of which
- * the browser got another one if its stream had a pause. */
+/* Changes the sequence number at the beginning of a retransmission, which names the repeated
+ * packet. If the browser's stream had a pause, the repeated packet had another sequence number for
+ * the browser than for its sender. */
 static void shift_original_sequence(const struct packet_handler *w, struct decrypted_rtp_packet *p,
                                     const struct srtp *srtp, int direction)
 {
@@ -131,7 +132,8 @@ static void shift_original_sequence(const struct packet_handler *w, struct decry
     network_write_u16(p->bytes, (uint16_t)(network_read_u16(p->bytes) + shift));
 }
 
-/* Encrypts a packet without header extensions, because each client numbers them differently. */
+/* Encrypts a packet for a browser, without its header extensions, because each client numbers them
+ * differently. */
 size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
                                   unsigned payload_type, unsigned char *out)
 {

@@ -13,8 +13,8 @@ enum {
      * an unknown address. */
     WINDOW_FOREIGN = 50,
     WINDOW_DISCOVERY = 20,
-    RECEIVE_COST = 2,      /* cost of receiving a datagram; forwarding it once costs 1 */
-    SKIPPED_PER_COST = 16, /* participants that do not receive a packet cost 1 together */
+    RECEIVE_COST = 2,      /* cost of receiving a datagram; sending it once costs 1 */
+    SKIPPED_PER_COST = 16, /* this many participants that do not receive a packet cost 1 together */
 };
 
 static int64_t monotonic_ms(void)

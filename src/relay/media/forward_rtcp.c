@@ -55,7 +55,8 @@ static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct r
     network_write_u32(out, ssrc);
 }
 
-/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the sender sent. */
+/* Replaces the sequence numbers in a request for missing packets (RFC 4585, 6.2.1) by the numbers
+ * that the sender of the media had used. */
 static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
                                                 const struct rtcp_packet *part, uint16_t ahead)
 {

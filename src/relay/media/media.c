@@ -20,9 +20,10 @@ enum {
     WINDOW_VIDEO_PACKETS = 4000,
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    INTERRUPT_COST = 128,        /* cost of a packet after which other rooms have a turn */
-    CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
-    MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
+    /* Cost of one packet after which datagrams of idle rooms are handled in between. */
+    INTERRUPT_COST = 128,
+    CRYPTO_SAMPLE_INTERVAL = 64, /* the encryption time is measured for one of this many packets */
+    MAX_RTP_HEADERS = 1 << 26,   /* number of 20 ms frames after which an RTP header repeats */
 };
 
 bool media_address_is_same(const union media_address *a, const union media_address *b)

@@ -15,7 +15,7 @@ struct packet_handler {
     unsigned sent;                     /* times that the packet was sent */
     unsigned skipped;                  /* participants of the room that did not receive it */
     struct decrypted_rtp_packet plain; /* the decrypted packet */
-    uint64_t number;                   /* its position in its stream */
+    uint64_t number;                   /* position of the packet in its stream */
     unsigned char control[PACKET_MAX];
     /* Counts packets; when it is 0, the encryption time of this packet is measured. */
     unsigned sample;
@@ -30,11 +30,11 @@ struct packet_handler {
 void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
 
-/* Returns the cost of the packet that was handled, in sent datagrams. */
+/* Returns the cost of the current packet; sending one datagram costs 1. */
 unsigned media_packet_cost(const struct packet_handler *w);
 
-/* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
- * are sent. */
+/* Frees a datagram that was handled or dropped. The datagram is counted as received after all
+ * replies to it were sent. */
 void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d);
 
 /* --- media.c: RTP --------------------------------------------------------------------- */
@@ -50,9 +50,9 @@ bool media_address_is_same(const union media_address *a, const union media_addre
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
 void media_rate_window_add(struct media_rate_window *w, size_t bytes);
-/* Queues an encrypted packet for sending. Returns false if all nonces are used; the participant was
- * then disconnected. With SRTP, n is 0 if the sequence number was used before, and nothing is
- * sent. */
+/* Queues an encrypted packet of n bytes for sending; n is 0 if it could not be encrypted. For a UDP
+ * client this means that all nonces are used: the participant is disconnected, and false is
+ * returned. For a browser it means that the sequence number was used before: nothing is sent. */
 bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant *to, size_t n);
 /* Returns the RTP stream of an SSRC. Returns NULL if no packet with a video SSRC has arrived
  * yet. */
