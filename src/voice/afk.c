@@ -80,7 +80,8 @@ static enum err move_to_afk_channel(struct call *call, const struct voice_state 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     e = voice_state_move(call, s, &afk);
-    return e == ERR_MAX_MEMBERS ? OK : e; /* the user stays if the AFK channel is full */
+    /* If the AFK channel is full, the user stays in the present channel. */
+    return e == ERR_MAX_MEMBERS ? OK : e;
 }
 
 static enum err run_afk_move(struct call *call, const struct job *job)

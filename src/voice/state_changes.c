@@ -28,8 +28,8 @@ struct voice_state voice_state_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Reads the member of a voice state. If the user has left the guild, the voice state is sent
- * without a member. */
+/* Reads the member to whom a voice state belongs. If the user has left the guild, the voice state
+ * is sent without a member. */
 static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -99,7 +99,7 @@ void voice_token_derive(const struct api *api, const struct voice_state *s,
     auth_derive_key(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN_SIZE);
 }
 
-/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
+/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the channel now. */
 static void emit_server_update(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };
@@ -180,7 +180,7 @@ enum err read_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_
     return e;
 }
 
-/* The rules are those of a join, except that CONNECT is not required. */
+/* Moves a user. The same rules apply as for a join, except that CONNECT is not required. */
 enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
     snowflake from = voice_state_channel_id(s);
@@ -267,7 +267,8 @@ enum err voice_on_channel_region_change(struct call *call, const struct channel 
                                      : OK;
 }
 
-/* The job uses the voice region that the channel has when the job runs. */
+/* Continues a region change. The job uses the voice region that the channel has when the job
+ * runs. */
 static enum err run_region_change_job(struct call *call, const struct job *job)
 {
     struct large_room_step step;

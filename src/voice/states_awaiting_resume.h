@@ -11,8 +11,9 @@ void refused_resumes_add(struct map *refusals, snowflake user_id);
 bool refused_resumes_contain(const struct map *refusals, snowflake user_id);
 void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
-/* Restore the voice states of a resumed session, or the account's voice state in a guild. Call on a
- * loop after the session's queue was created; at the end session_queue_finish_restore is called. */
+/* Restore all voice states of a resumed session, or the account's voice state in one guild. Call
+ * these functions on an event loop, after the session's queue was created. At the end they call
+ * session_queue_finish_restore. */
 void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
                                        const struct gateway_caller *who);
 void restore_state_of_new_session(struct voice_service *v, struct api *api,

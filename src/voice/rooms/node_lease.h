@@ -1,7 +1,7 @@
 /* node_lease.h - the lease of a node on the voice states of its sessions. A node renews its lease
  * every few seconds. When a lease expires, the voice states of that node are removed. After a
  * restart, the voice states of the previous process stay until their sessions resume
- * (states_awaiting_resume.c) or can no longer resume. With SQLite all states found at the start
+ * (states_awaiting_resume.c) or can no longer resume. With SQLite all voice states in the database
  * belong to the previous process. */
 #ifndef VOICE_NODE_LEASE_H
 #define VOICE_NODE_LEASE_H
@@ -11,11 +11,12 @@
 
 struct node_lease;
 
-/* Marks the voice states of the previous process as waiting for RESUME. Blocks, so do not call on a
- * loop. tick is called every second on the loop. */
+/* Marks the voice states of the previous process as waiting for RESUME, and starts to renew the
+ * lease. This call blocks, so do not call it on an event loop. Calls tick every second, on the
+ * event loop `loop`. */
 enum err node_lease_begin(struct api *api, struct loop *loop, void (*tick)(void *arg), void *arg,
                           struct node_lease **ret);
-/* Call when no internal call runs any more. Accepts NULL. */
+/* Ends the renewal. Call this function when no internal call runs any more. l may be NULL. */
 void node_lease_end(struct node_lease *l);
 
 #endif

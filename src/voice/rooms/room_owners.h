@@ -10,14 +10,15 @@
 #include "model/voice_state.h"
 #include "net/loop.h"
 
-/* Returns the endpoint (host and path) of a room's voice server. ret->p is NULL if no node carries
- * the room now; an update will follow. A new room is assigned to this node if it carries voice. */
+/* Returns the endpoint (host and path) of a room's voice server. If no node carries the room now,
+ * ret->p is NULL and an update is sent later. A new room is assigned to this node if this node
+ * carries voice. */
 enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
                              struct str *ret);
 enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret);
-/* Deletes the owner row of an empty room. */
+/* Deletes the row that names the owner node of an empty room. */
 enum err room_owner_delete(struct call *call, snowflake room_id);
-/* Hook: deletes the room's owner row if the last participant has left. */
+/* Hook: if the last participant has left, deletes the row that names the room's owner node. */
 enum err room_owner_on_leave(struct call *call, const struct voice_state *was);
 
 /* --- room_owner_watch.c: rooms without a live owner node ------------------------------ */
@@ -28,9 +29,9 @@ struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop
 void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
 void room_owner_watch_check(struct room_owner_watch *w);
-/* room_owner_watch_accept_rooms lets this node accept rooms at the endpoint.
+/* room_owner_watch_accept_rooms makes this node accept rooms, at the given endpoint.
  * room_owner_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so do
- * not call them on a loop. */
+ * not call them on an event loop. */
 enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint);
 void room_owner_watch_hand_over_rooms(struct room_owner_watch *w);
 
@@ -41,7 +42,8 @@ void room_owner_watch_hand_over_rooms(struct room_owner_watch *w);
 enum err room_owners_reassign(struct call *call, bool *ret_more);
 /* Reads whether there are rooms without a live owner node. */
 enum err read_has_rooms_without_owner(struct call *call, bool *ret);
-/* Publishes the endpoint of this node to other nodes; empty if this node carries no rooms. */
+/* Stores the voice endpoint of this node for the other nodes. The endpoint is empty if this node
+ * carries no rooms. */
 enum err node_publish_voice_endpoint(struct call *call, struct str endpoint);
 
 #endif

@@ -104,7 +104,7 @@ enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret)
     struct stage_instance s;
     struct rows rows;
 
-    /* A guild without a stage channel needs no query. */
+    /* If the guild has no stage channel, skip the query. */
     if (!has_stage_channel(&ret->channels))
         return OK;
     enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
@@ -169,7 +169,7 @@ static struct str truncate_topic(struct str name)
     return name;
 }
 
-/* Opens a stage for a scheduled event; replaces a stage that is already open in the channel. */
+/* Opens a stage for a scheduled event. If the channel has an open stage, replaces it. */
 static enum err stage_open_for_event(struct call *call, struct scheduled_event_stage *about)
 {
     const struct scheduled_event *event = about->event;
@@ -208,8 +208,8 @@ static enum err send_stage_message(struct call *call, enum message_type type,
     return message_create_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* Resolves the channel in the body. Checks visibility and permissions here, because the path has no
- * channel. */
+/* Resolves the channel in the body. Checks visibility and permissions here, because the path of the
+ * route has no channel. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
 {
     enum err e = resolve_channel_by_id(call, channel_id);
