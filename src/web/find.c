@@ -3,8 +3,8 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads the URL itself. A trailing '/' matches all
- * paths below. */
+/* Paths that return the single-page application, which reads the URL itself. An element that ends
+ * with '/' matches all paths below it. */
 static const char *const page_paths[] = {
     "/",       "/channels/",        "/claim",    "/friends", "/invite/",
     "/login",  "/oauth2/authorize", "/register", "/reset",   "/settings/",
@@ -24,14 +24,16 @@ static bool is_chat_page(struct str path)
     return false;
 }
 
-/* Returns whether the path is a page in operator-only mode, which has no chat. */
+/* Returns whether the path is a page that exists in operator-only mode, where the chat is not
+ * served. */
 static bool is_operator_page(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") ||
            str_starts_with(path, STR("/workbench/"));
 }
 
-/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/', to prevent path traversal. */
+/* Returns whether a file name is safe from path traversal: only letters, digits, '-', '_', '.' and
+ * '/', and no '.' after a '/'. */
 static bool is_safe_file_name(struct str name)
 {
     char before = '/';
@@ -63,9 +65,9 @@ static bool text_contains(struct str text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* Finds the file of a path. Pages need "Accept: text/html", except the start page of the chat, so
- * that a program that omits "/api" gets an error and no page. operator.html is index.html with a
- * flag for the scripts, which means that there is no chat. */
+/* Finds the file of a path. A page is returned only if the request has "Accept: text/html", except
+ * the start page of the chat. So a program that omits "/api" in a URL gets an error and no page.
+ * operator.html is index.html with a flag that tells the scripts that there is no chat. */
 struct web_lookup_result web_find_file(const struct web_options *web, struct str path,
                                        struct str accept, struct str bundle)
 {

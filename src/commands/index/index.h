@@ -20,8 +20,9 @@ struct index_application {
     struct opt_id bot_id;
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
-    bool active;       /* a global command was used recently */
-    snowflake version; /* id of the last change of the app or its commands, or 0; not sent */
+    bool active; /* a global command was used recently */
+    /* Id of the last change of the app or of its commands, or 0; not sent to clients. */
+    snowflake version;
 };
 extern const struct type type_index_applications;
 
@@ -35,23 +36,24 @@ struct command_use_count {
     int64_t uses;
 };
 
-/* Reads the applications of an index. key is the id of a guild, account, application or channel. */
+/* Reads the applications of an index. `key` is the id of the guild, account, application or channel
+ * that the index is for. */
 enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret);
-/* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
- * bundle is valid until the next one is read. */
+/* Iterate over the bundles of the index's applications: first the global commands, then those of
+ * the guild. A bundle is valid until the next one is read. */
 enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
                             struct rows *ret);
 bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
-/* Reads recent uses of global commands (struct command_use_count). */
+/* Reads how often global commands were used recently (struct command_use_count). */
 enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
                                struct list *ret);
 /* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
  * first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
-/* Reads the version of an index. *ret is the id of the last change of the index or of its
- * applications, or version_key if nothing has changed. *ret_own is the id of the last change of the
- * index itself, or 0. */
+/* Reads the version of an index. ret is set to the id of the last change of the index or of its
+ * applications, or to version_key if there was none. ret_own is set to the id of the last change of
+ * the index itself, or to 0. */
 enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
                             snowflake *ret_own, snowflake *ret);
 
@@ -61,35 +63,36 @@ struct index_member {
     struct tx *tx;
     const struct member_access *member_access;
     bool adult;
-    struct list targets;         /* target of each permission row, sorted (snowflake) */
+    struct list targets;         /* target ids (snowflake) of the permission rows, sorted */
     struct list rows;            /* struct command_permission, parallel to targets */
     struct list channel_classes; /* struct index_channel_class, without duplicates */
 };
 
 enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
                            struct index_member *ret);
-/* Returns the permission rows of a command or an application in the guild (struct
- * command_permission). */
+/* Returns the guild's permission rows (struct command_permission) for a command or an
+ * application. */
 struct list find_index_permission_rows(const struct index_member *r, snowflake target_id);
-/* Returns true if the command is allowed in at least one channel of the guild. All fields of q
- * except those of the channel must be set. */
+/* Returns true if at least one channel of the guild allows the command. The caller sets all fields
+ * of q except those of the channel. */
 bool command_allowed_in_any_channel(const struct index_member *r,
                                     struct command_permission_check *q);
-/* Returns the permission rows of a command or application that concern the member, as the index
- * sends them; NULL if there are none. */
+/* Returns the permission rows of a command or application that apply to the member, in the form in
+ * which the index sends them. Returns NULL if there are none. */
 const struct command_index_permissions *find_permissions_of_index_member(
     const struct index_member *r, snowflake target_id);
 
 /* --- index_channels.c ----------------------------------------------------------------- */
 
-/* A class of channels or threads in which the member has the same command permissions. */
+/* A set of channels or Discord threads in which the member has the same command permissions. */
 struct index_channel_class {
     uint64_t permissions; /* permissions of the member */
-    snowflake channel_id; /* for a thread, its parent; 0 if no permission row names a channel */
+    /* Channel id; for a Discord thread, its parent; 0 if no permission row names a channel. */
+    snowflake channel_id;
     bool nsfw, thread;
 };
-/* Reads the classes of the channels in which the member may use commands. If by_channel is set, a
- * permission row names a channel, so each channel is its own class. */
+/* Reads the classes of the channels in which the member may use commands. If by_channel is set, at
+ * least one permission row names a channel, so each channel gets its own class. */
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
                                     struct list *ret);
 
@@ -99,10 +102,11 @@ enum err read_index_channel_classes(struct tx *tx, const struct member_access *s
 struct index_request {
     struct call *call;
     enum command_index_kind kind;
-    snowflake key, version_key; /* version_key is the id with the index version; 0 means `key` */
+    /* Version_key: id for which the index version is stored; 0 means the same as key. */
+    snowflake key, version_key;
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
-    uint64_t locales;                  /* locales of the caller, as a bit set */
+    uint64_t locales;                  /* locales that apply to the caller, as a bit set */
     const struct index_member *member; /* INDEX_GUILD only */
     const struct user *bot;            /* INDEX_APPLICATION only */
     struct user user;                  /* the caller */

@@ -22,9 +22,9 @@ enum err on_command_index_changed(struct call *call, snowflake id)
 
 /* --- direct channels with bots -------------------------------------------------------- */
 
-/* SQL: sets the index version of DM channels to $2. A bot or a user may have a hundred thousand DM
- * channels, so each statement starts from a small set: the apps of a guild, the guilds of a user,
- * one page of a bot's channels. */
+/* SQL: sets the index version of the selected DM channels to $2. A bot or a user may have a hundred
+ * thousand DM channels, so each statement starts from a small set: the apps of a guild, the guilds
+ * of a user, one page of a bot's channels. */
 #define SET_DIRECT_VERSIONS(channel_) \
     "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
 #define ON_VERSION_CONFLICT " on conflict (id) do update set version = excluded.version"
@@ -33,7 +33,7 @@ enum err on_command_index_changed(struct call *call, snowflake id)
 #define DIRECT_WITH(user_)                                                   \
     "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
     " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
-/* SQL: no guild of the user other than $1 has the app. */
+/* SQL condition: no guild of the user other than $1 has the app. */
 #define NOWHERE_ELSE(user_, app_)                                                            \
     "not exists (select 1 from members m cross join integrations o where m.user_id = " user_ \
     " and o.guild_id = m.guild_id and o.guild_id <> $1 and o.application_id = " app_         \
@@ -82,9 +82,10 @@ enum err invalidate_indexes_of_member(struct call *call, const struct member *m)
                    BIND(v_id(m->guild_id), v_id(snowflake_new()), v_id(m->user_id)), NULL);
 }
 
-/* --- all direct channels of a bot ----------------------------------------------------- */
+/* --- all DM channels of a bot ---------------------------------------------------------- */
 
-enum { CHANNELS_A_STEP = 50 }; /* channels per step; each user may be in a hundred guilds */
+/* Channels per job step; each user of a channel may be in a hundred guilds. */
+enum { CHANNELS_A_STEP = 50 };
 
 /* Position in the list of the bot's DM channels: first the open ones, then the closed ones. */
 struct bot_channel_walk {
@@ -108,7 +109,8 @@ static const char SET_VERSIONS_OF_PAGE[] = SET_DIRECT_VERSIONS(
 
 static const char READ_BOT_ID[] = "select bot_id from applications where id = $1";
 
-/* Invalidates one page of channels. *ret_count is their number; w->after becomes the last one. */
+/* Invalidates the indexes of one page of DM channels. Sets ret_count to the number of channels and
+ * w->after to the last one. */
 static enum err invalidate_indexes_of_channel_page(struct call *call, struct bot_channel_walk *w,
                                                    int64_t *ret_count)
 {
@@ -223,7 +225,8 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
     return e;
 }
 
-enum { COST_OF_COMMAND = 30 }; /* a deleted command, up to some MiB, counts as 30 rows */
+/* Cost of deleting a command, which may have some MiB, compared to deleting a small row. */
+enum { COST_OF_COMMAND = 30 };
 
 static const char DELETE_NEXT_COMMAND[] =
     "delete from commands where id in (select id from commands "
@@ -273,8 +276,8 @@ static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions wh
 static const char DELETE_ENTITY_PERMISSIONS[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-/* Deletes the permission rows of a role, channel or member. guild_id may be 0 for a channel,
- * because its rows are only in its guild. */
+/* Deletes the permission rows of a role, channel or member. For a channel, guild_id may be 0,
+ * because a channel has rows only in its own guild. */
 static enum err delete_permissions_of_entity(struct call *call, snowflake guild_id,
                                              snowflake entity_id)
 {

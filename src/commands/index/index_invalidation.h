@@ -6,23 +6,23 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 
-/* Invalidates an index by a new version. id is a guild, account or channel, or an application,
- * which invalidates all indexes that list its commands. */
+/* Invalidates an index by giving it a new version. `id` is a guild, account or channel. It may also
+ * be an application: then all indexes that list its commands are invalidated. */
 enum err invalidate_command_index(struct tx *tx, snowflake id);
 enum err on_command_index_changed(struct call *call, snowflake id);
 
-/* SQL: the app was installed in the guild with the scope applications.commands. */
+/* SQL condition: the app was installed in the guild with the scope applications.commands. */
 #define INTEGRATION_HAS_COMMANDS(i) i ".scopes like '%\"applications.commands\"%'"
 
-/* Invalidate the indexes of an account and of its DM channels with bots, except where another guild
- * of the user has the app. Call after an app was installed and before it is removed: a user has an
- * app's commands in the DM with its bot if the app is installed on the account or in a guild of the
- * user. */
+/* Invalidate the command index of an account and those of its DM channels with bots, except if
+ * another guild of the user has the app. A user has an app's commands in the DM with its bot if the
+ * app is installed on the account or in a guild of the user. So call these functions after an app
+ * was installed, and before it is removed. */
 enum err invalidate_indexes_of_account(struct call *call, const struct account_app *a);
 enum err invalidate_indexes_of_member(struct call *call, const struct member *m);
 enum err invalidate_indexes_of_guild_app(struct call *call, const struct guild_app *a);
-/* Invalidates the index of the DM channel with a blocked bot, whose commands cannot be used
- * there. */
+/* Invalidates the index of the DM channel with a bot that the user blocks or unblocks, because
+ * commands of a blocked bot cannot be used there. */
 enum err invalidate_indexes_of_block(struct call *call, const struct block_change *b);
 extern const struct job_kind
     command_index_invalidation_job; /* continues invalidate_indexes_of_guild_app */
@@ -34,7 +34,8 @@ extern const struct deletion_rule command_deletions[];
 enum err delete_command_permissions_of_role(struct call *call, const struct role *r);
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id);
 enum err delete_command_permissions_of_member(struct call *call, const struct member_leave *leave);
-/* Deletes the permission rows of an app that left a guild; the rows of the app's commands stay. */
+/* Deletes the permission rows that apply to a whole app that left the guild. The permission rows of
+ * the app's commands stay. */
 enum err delete_command_permissions_of_app(struct call *call, const struct guild_app *a);
 
 #endif

@@ -10,16 +10,16 @@
 
 /* --- writing one command -------------------------------------------------------------- */
 
-/* A command of a bundle, with the fields that depend on the caller. */
+/* A command of a bundle, with fields that depend on the caller. */
 struct index_command {
     const struct command_bundle *bundle;
     const struct command_bundle_entry *entry;
     struct str text; /* JSON object of the command */
-    int64_t rank;    /* 0 for a guild command, which has no rank */
+    int64_t rank;    /* popularity rank; 0 for a guild command, which has none */
     const struct command_index_permissions *permissions;
 };
 
-/* Decodes the command and encodes it in the caller's language. */
+/* Decodes the stored command and encodes it in the caller's language. */
 static enum err encode_localized_command(struct index_request *v, const struct index_command *s,
                                          struct str *ret)
 {
@@ -36,7 +36,8 @@ static enum err encode_localized_command(struct index_request *v, const struct i
     return OK;
 }
 
-/* Writes the stored JSON text; adds the caller's fields before the closing brace. */
+/* Writes the stored JSON text of a command, and inserts the fields that depend on the caller before
+ * the closing brace. */
 static void write_stored_command_json(struct index_request *v, const struct index_command *s)
 {
     struct buf *out = v->json.out;
@@ -102,7 +103,7 @@ static bool application_is_in_index(const struct index_request *v, snowflake app
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* Returns whether the caller may use the command, by evaluate_command_permission as for an
+/* Returns whether the caller may use the command. Decides by evaluate_command_permission, like an
  * invocation. */
 static bool caller_may_use_command(const struct index_request *v, const struct command_bundle *b,
                                    const struct command_bundle_entry *k)
@@ -138,7 +139,8 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* texts are copied before the next row invalidates them */
+    /* Texts may become invalid at the next row, because they are copied before. */
+    walk.rows.lent = true;
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (caller_may_use_command(v, b, s.entry))
@@ -198,7 +200,7 @@ static snowflake version_key_of_index(const struct index_request *v)
     return v->version_key ? v->version_key : v->key;
 }
 
-/* Reads the caller's account, for the age and language. */
+/* Reads the caller's account, because the reply depends on age and language. */
 static enum err read_requesting_user(struct index_request *v)
 {
     return user_find(v->call->tx, v->call->caller->id, &v->user);
@@ -224,8 +226,8 @@ static enum err read_index_data(struct index_request *v)
     return OK;
 }
 
-/* Writes the reply, which command_index_reply describes. No struct of the reply is built, because
- * it may be large and most of it is stored text. */
+/* Writes the reply in the form that struct command_index describes. That struct is not built,
+ * because the reply may be large and most of it is stored text. */
 static enum err write_index_json(struct index_request *v)
 {
     struct json_writer *j = &v->json;
@@ -338,7 +340,8 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* Finds the application of the bot in this DM channel; *ret is 0 if the other user is not a bot. */
+/* Finds the application whose bot is the other user of this DM channel. ret is set to 0 if the
+ * other user is not a bot. */
 static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 {
     struct list others;
