@@ -1,7 +1,7 @@
 /* call_chain.h - a job that consists of many internal calls, run one after the other. The state of
- * the job is one struct without pointers, which is copied into each internal call and wiped at the
- * end, because it may contain a secret. When the server stops, it ends its chains; the job's lease
- * remains, and the node that takes over the expired lease continues the job. */
+ * the job is one struct without pointers, which is copied into each internal call and overwritten
+ * at the end, because it may contain a secret. When a server process stops, its chains end, but the
+ * leases of their jobs remain. When a lease has expired, another node continues the job. */
 #ifndef INTEGRATIONS_CALL_CHAIN_H
 #define INTEGRATIONS_CALL_CHAIN_H
 
@@ -20,8 +20,8 @@ struct call_chain {
     size_t size;
 };
 
-/* Creates a chain with a copy of the state. step is the function that call_chain_continue calls.
- * type is the tag of the state's struct. */
+/* Creates a chain with a copy of the state. `step` is the function that call_chain_continue calls.
+ * `type` identifies the type of the state's struct. */
 struct call_chain *call_chain_new(struct api *api, struct loop *loop,
                                   void (*step)(struct call_chain *c), const char *type,
                                   const void *state, size_t size);
@@ -30,16 +30,17 @@ void call_chain_free(struct call_chain *c);
 /* Runs `step` in a later loop iteration. */
 void call_chain_continue(struct call_chain *c);
 
-/* Starts an internal call with a copy of the state as data. arg of `done` is the chain. */
+/* Starts an internal call with a copy of the state as its data. The function `done` gets the chain
+ * as arg. */
 void call_chain_run(struct call_chain *c, enum route_transaction_kind store,
                     enum err (*run)(struct call *call),
                     void (*done)(struct call *call, enum err e, void *arg));
-/* Starts an internal call like call_chain_run, with other data than the state. */
+/* Starts an internal call like call_chain_run, but with other data than the chain's state. */
 void call_chain_run_with_data(struct call_chain *c, enum route_transaction_kind store,
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg),
                               const char *type, const void *data, size_t size);
-/* Callback `done` for the last internal call of a chain; frees the chain. */
+/* Callback `done` for the last internal call of a chain. Frees the chain. */
 void call_chain_on_last_call(struct call *call, enum err e, void *arg);
 
 #endif

@@ -1,6 +1,7 @@
-/* sync.c - hourly job that gives the role to subscribers of a platform account and records ended
- * subscriptions. A sync is a chain of small transactions, so that other writes do not wait long.
- * After a crash the job's lease expires, and the node that takes over the job continues it. */
+/* sync.c - hourly job that gives the role to subscribers of a platform account and records which
+ * subscriptions have ended. A sync is a chain of small transactions, so that other writes do not
+ * wait long. After a crash the job's lease expires, and the node that takes over the job continues
+ * it. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -15,8 +16,8 @@ static struct sync_progress *sync_progress_of(const struct call_chain *c)
     return c->state;
 }
 
-/* Ends the call chain on an error or if gone is set. The job's lease stays; when the lease expires,
- * the job starts again. */
+/* Ends the call chain if there is an error or if `gone` is set. The job's lease stays; when it
+ * expires, the job starts again. */
 static bool end_sync_on_error(struct call_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)

@@ -1,7 +1,7 @@
 /* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs. One
  * job per interval of 250 ms fails all unanswered interactions that were created in that interval;
- * it finds them by id, because ids contain the creation time. Acknowledging an interaction
- * therefore changes no job. */
+ * it finds them by their ids, which contain the creation time. So no job changes when an
+ * interaction is acknowledged. */
 #include "interactions/invoke.h"
 
 #include "api/jobs/jobs.h"
@@ -21,8 +21,8 @@ static const char READ_UNANSWERED[] =
 
 static enum err schedule_cleanup(struct call *call, int64_t created_ms);
 
-/* Fails the unanswered interactions that were created in one interval; the job's key is the number
- * of the interval. */
+/* Job that fails the unanswered interactions of one interval. The job's key is the number of the
+ * interval. */
 static enum err run_timeout_job(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
@@ -56,7 +56,8 @@ enum err schedule_interaction_timeout(struct call *call, const struct interactio
     return job_schedule_if_changed(call, &interaction_timeout_job, (snowflake)slice, due_ms * 1000);
 }
 
-enum { CLEANUP_ROWS = 500 }; /* rows per step, which takes a few milliseconds */
+/* Maximum rows per transaction; deleting them takes a few milliseconds. */
+enum { CLEANUP_ROWS = 500 };
 
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select id from interaction_files where "
@@ -68,8 +69,8 @@ static const char DELETE_OLD_ROWS[] =
     "delete from interactions where id in "
     "(select id from interactions where id < $1 order by id limit $2)";
 
-/* Deletes the files of interactions whose token has expired. The rows of interactions stay longer,
- * because modals refer to them. */
+/* Deletes the files of interactions whose token has expired. The rows of the interactions stay
+ * longer, because modals refer to them. */
 static enum err delete_expired_files(struct call *call, int64_t *ret_gone)
 {
     snowflake before = snowflake_from_ms((clock_us() - INTERACTION_TOKEN_LIFE_US) / 1000);
@@ -102,7 +103,8 @@ static const struct job_kind interaction_cleanup_job = {
     .run = run_cleanup_job,
 };
 
-/* Schedules the deletion of files and of rows, each for all interactions of a minute. */
+/* Schedules the deletion of files, and that of rows: one job each for all interactions that were
+ * created in a minute. */
 static enum err schedule_cleanup(struct call *call, int64_t created_ms)
 {
     int64_t minute = created_ms / MINUTE_MS + 1;
