@@ -58,7 +58,8 @@ static enum err create_claim_code(struct tx *tx, void *arg)
     return placeholder_create_claim_code(tx, r->user_id, &r->code);
 }
 
-/* Writes a new claim code of a placeholder account; nothing if the account cannot be claimed. */
+/* Writes a new claim code for a placeholder account. Writes nothing if the account cannot be
+ * claimed. */
 void reply_claim_code(void *arg, unsigned uid, struct str id, struct buf *out)
 {
     const struct guildhall *g = arg;

@@ -7,7 +7,8 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Writes a token for the account with this name to out; nothing if there is no such account. */
+/* Writes a token for the account with this name to out. If there is no such account, writes
+ * nothing. */
 static void reply_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -57,7 +58,8 @@ static void reply_server_url(void *arg, unsigned uid, struct str rest, struct bu
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", http_server_port(g->server));
 }
 
-/* Writes the fingerprint of the server's TLS certificate, which tools on this machine expect. */
+/* Writes the fingerprint of the server's TLS certificate. Tools on this machine connect only to a
+ * server with this certificate. */
 static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -68,7 +70,7 @@ static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str re
         buf_add_str(out, str_of(text));
 }
 
-/* Reloads the configuration; writes nothing on success, otherwise the reason. */
+/* Reloads the configuration. Writes nothing on success, and the reason on failure. */
 static void reply_reload(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     struct guildhall *g = arg;

@@ -7,7 +7,7 @@
 
 enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, FEED_WATCHERS_MAX = 16 };
 
-/* Properties of the HTTP request that opens a live feed, for its WebSocket handler. */
+/* Properties of the HTTP request that opens a live feed. The handler of its WebSocket gets them. */
 struct traffic_feed_upgrade {
     struct workbench *workbench;
     bool local_head;
@@ -24,35 +24,36 @@ struct workbench {
     struct health *health;
 };
 
-/* Rate limit that allows a page that polls every second, and some clicks. */
+/* Rate limit for a page that polls once per second, plus some clicks. */
 extern const struct rate_limit limit_console;
 
 struct workbench *call_get_workbench(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */
 
-/* Returns OK if the caller is the operator, otherwise an error. For .admit of routes. */
+/* Returns OK if the caller is the operator, otherwise an error. Used in the field .admit of
+ * routes. */
 enum err check_console_permission(struct call *call);
-/* Like check_console_permission, but also requires the option `controls`; for routes that move the
+/* Like check_console_permission, but also requires the option `controls`. For routes that move the
  * clock or inject faults. */
 enum err check_console_controls_permission(struct call *call);
 
-/* Returns whether the request was sent by a local program or by a page of this server. Rejects
- * pages of other sites, also those with a host name that resolves to this machine (DNS
+/* Returns whether the request was sent by a local program or by a page of this server. Refuses
+ * pages of other sites, including those whose host name resolves to this machine (DNS
  * rebinding). */
 bool request_is_from_local_page(const struct http_request *r);
 bool console_key_is_valid(const struct workbench *w, struct str key);
 
 /* --- explain_permission.c ------------------------------------------------------------- */
 
-/* Finds an account by name or id; an error is reported at this field of the query. */
+/* Finds an account by name or id. An error is reported on this field of the query. */
 enum err console_find_user(struct call *call, const char *field, struct str name, struct user *ret);
 void write_explained_steps(struct json_writer *j, const struct list *steps);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Filter of traffic records: the query of the route, or (with the key) the message of a client of
- * the live feed. */
+/* Filter of traffic records. It is the query of the traffic route. With the key it is also the
+ * message that a client of the live feed sends. */
 struct traffic_query {
     struct str key, kind, user, route, method, status, event, session, text;
     struct opt_int after;
@@ -64,17 +65,17 @@ struct traffic_filter traffic_filter_from_query(const struct traffic_query *q);
 
 /* --- call_log.c ------------------------------------------------------------------------ */
 
-/* Starts a timer on this loop that logs each call to standard output. */
+/* Starts a timer on this event loop that writes each call to standard output. */
 struct call_log *call_log_start(struct workbench *w, struct loop *loop);
-/* Prints the remaining records and stops the timer. Blocks, so do not call it on a loop. Accepts
- * NULL. */
+/* Prints the remaining records and stops the timer. This call blocks, so do not make it on an event
+ * loop. l may be NULL. */
 void call_log_stop(struct call_log *l);
 
 /* --- health_stats.c -------------------------------------------------------------------- */
 
-/* Starts a timer on this loop that samples statistics. */
+/* Starts a timer on this event loop that samples the server's statistics. */
 struct health *health_stats_start(struct api *api, struct loop *loop);
-/* Stops the timer. Blocks, so do not call it on a loop. Accepts NULL. */
+/* Stops the timer. This call blocks, so do not make it on an event loop. h may be NULL. */
 void health_stats_stop(struct health *h);
 void health_stats_free(struct health *h);
 

@@ -7,12 +7,14 @@
 #include "base/mem.h"
 
 struct minute_stats {
-    size_t cells;                                   /* number of elements of one counts array */
-    bool begun;                                     /* whether there is a previous sample */
-    struct stats_sample last;                       /* owns its array of counts */
-    struct stats_minute minutes[STATS_MINUTES + 1]; /* the last element is the current minute */
-    uint32_t *counts;                               /* memory for the counts of all minutes */
-    size_t added;                                   /* number of minutes added in total */
+    size_t cells;             /* number of counts per minute */
+    bool begun;               /* whether there is a previous sample */
+    struct stats_sample last; /* owns its array of counts */
+    /* Ring buffer of minutes; the last element is the current minute. */
+    struct stats_minute minutes[STATS_MINUTES + 1];
+    /* Memory for the counts of all minutes. */
+    uint32_t *counts;
+    size_t added; /* number of minutes added in total */
 };
 
 struct minute_stats *minute_stats_new(size_t groups, size_t durations)
@@ -34,7 +36,8 @@ void minute_stats_free(struct minute_stats *f)
     mem_free(f);
 }
 
-/* Stores the difference between the last sample and now as the statistics of one minute. */
+/* Stores the differences between the last sample and the sample `now` as the statistics of a
+ * minute. */
 static void minute_stats_store_difference(struct minute_stats *f, const struct stats_sample *now,
                                           size_t slot)
 {

@@ -1,4 +1,4 @@
-/* traffic_format.c - formats a traffic record as JSON and as a line of text. */
+/* traffic_format.c - formats a traffic record as JSON or as a line of text. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ static void write_text_member_json(struct json_writer *j, const char *name, stru
     json_write_text(j, text);
 }
 
-/* Writes a body, its full length, and whether it was truncated. */
+/* Writes a recorded body, its full length, and whether the recording was truncated. */
 static void write_body_json(const struct traffic_view *s, struct json_writer *j, const char *name,
                             enum traffic_record_text which)
 {
@@ -57,7 +57,7 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
     const struct traffic_record *r = &s->r;
 
     json_write_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* written in milliseconds with three decimal places */
+    int64_t us = r->took_ns / 1000; /* shown as milliseconds with three decimal places */
     json_write_real(j, (double)us / 1000);
     write_text_member_json(j, "method", str_of(http_method_name(r->method)));
     write_text_member_json(j, "path", s->target);
@@ -115,7 +115,7 @@ static void write_gateway_message_json(const struct traffic_view *s, struct json
 
 enum { PROBLEM_MAX_BYTES = 200 };
 
-/* Returns whether a character controls a terminal (C0, C1) or the order of the characters after it
+/* Returns whether a character controls the terminal (C0, C1) or the direction of text
  * (bidirectional marks). */
 static bool is_control_character(uint32_t c)
 {
@@ -123,8 +123,8 @@ static bool is_control_character(uint32_t c)
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/* Replaces control characters and invalid bytes, so that a record stays on one line and looks like
- * what was sent. */
+/* Appends text with control characters and invalid bytes replaced, so that a record stays on one
+ * line and the terminal shows what was sent. */
 static void append_without_control_characters(struct buf *out, struct str text)
 {
     uint32_t c = 0;
@@ -149,7 +149,7 @@ static void append_username(const struct traffic_view *s, struct buf *out)
     buf_printf(out, "%-12s ", who);
 }
 
-/* Truncates the reason of a rejected call at a character boundary. */
+/* Truncates the error message of a refused call at a character boundary. */
 static struct str truncate_problem(struct str problem)
 {
     size_t n = problem.n < PROBLEM_MAX_BYTES ? problem.n : PROBLEM_MAX_BYTES;
@@ -215,7 +215,7 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* Adds the record as a line of text to the JSON, for readers who need no details. */
+/* Adds the record as a line of text to the JSON object, for readers who need no details. */
 static void write_record_line_json(const struct traffic_view *s, struct json_writer *j)
 {
     struct buf line;

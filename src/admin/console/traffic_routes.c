@@ -13,7 +13,7 @@ static const struct type type_number = { .kind = KIND_INT, .min = 0, .max = INT6
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
 static const struct type type_any = { .kind = KIND_RAW };
 static const struct field traffic_query_fields[] = {
-    /* console key; sent only in messages of the live feed */
+    /* console key; only used in messages of the live feed */
     { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL },
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
       .doc = "request, frame, or one of call, opened, received, sent, closed, delivered, refused" },
@@ -123,7 +123,8 @@ static const struct route routes[] = {
         .query = &traffic_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
-        .background = true, /* because the query searches the texts of up to 1000 records */
+        /* Background, because the query searches the texts of up to 1,000 records. */
+        .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,
         .handle = get_traffic,

@@ -1,9 +1,9 @@
 /* control.h - the control socket: operator commands for a running server.
  *
  * A Unix socket in the data folder, accessible to every user who may open files there. A request is
- * one line: a word and arguments. The reply is text, ended by closing the connection. The folder
- * uses base/ only. Start with control_socket_open (server) and control_send_request (client) in
- * control.c. */
+ * one line of text: a word and arguments. The reply is text; the server closes the connection at
+ * its end. The folder uses base/ only. Start with control_socket_open (server) and
+ * control_send_request (client) in control.c. */
 #ifndef ADMIN_CONTROL_CONTROL_H
 #define ADMIN_CONTROL_CONTROL_H
 
@@ -13,22 +13,22 @@
 struct control;
 
 struct control_command {
-    const char *word; /* first word of the request; NULL ends the list */
-    /* Writes the reply to a request. Runs on the control thread. uid is the user id of the client;
-     * rest is the request after its first word. */
+    const char *word; /* first word of the request; NULL in the last row of the list */
+    /* Writes the reply to a request. Runs on the OS thread of the control socket. `uid` is the user
+     * id of the client; `rest` is the request after its first word. */
     void (*write_reply)(void *arg, unsigned uid, struct str rest, struct buf *out);
 };
 
-/* Starts listening; logs and returns an error on failure. rows must stay valid. node is the number
- * of this server if several servers share the folder, otherwise -1. */
+/* Starts to listen. On failure, logs and returns an error. `rows` must stay valid. If several
+ * servers share the folder, `node` is the number of this server; otherwise it is -1. */
 enum err control_socket_open(const char *folder, int node, const struct control_command *rows,
                              void *arg, struct control **ret);
-/* Waits for a running request, then stops listening. Accepts NULL. */
+/* Waits until a running request has finished, then stops listening. c may be NULL. */
 void control_socket_close(struct control *c);
 
-/* Sends a request to the server that runs on this folder; if several servers share the folder, to
- * one of them. Returns ERR_UNAVAILABLE if no server runs, ERR_FORBIDDEN without access to the
- * folder, or ERR_OVERLOADED after a timeout. */
+/* Sends a request to the server that runs on this data folder. If several servers share the folder,
+ * sends it to one of them. Returns ERR_UNAVAILABLE if no server runs, ERR_FORBIDDEN without access
+ * to the folder, or ERR_OVERLOADED after a timeout. */
 enum err control_send_request(const char *folder, const char *question, struct buf *out);
 /* Sends a request to all servers that share the folder and concatenates the replies. */
 enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out);

@@ -1,6 +1,6 @@
 /* content.c - operator commands that show and delete messages and files.
  *
- * Reading a message is also recorded in the operator log, because the message may be private. */
+ * The operator log also records that a message was read, because the message may be private. */
 #include "admin/operator_commands/internal.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
@@ -117,7 +117,8 @@ static enum err refuse_unknown_file(struct operator_command *o)
         "no message has this file; pass its link, or the id that 'message show' prints");
 }
 
-/* Accepts an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
+/* Parses an attachment id, or a link ".../attachments/CHANNEL/ID/NAME" with or without a
+ * signature. */
 static bool parse_attachment_link(const struct operator_command *o, snowflake *ret)
 {
     struct str rest = o->words[0];

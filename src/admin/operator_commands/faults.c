@@ -77,7 +77,7 @@ static bool fault_path_is_events(const char *path)
     return strcmp(path, "events") == 0;
 }
 
-/* Delays gateway events by the longest delay of all faults on events. */
+/* Sets the delay of gateway events to the longest delay of all faults whose path is "events". */
 static void apply_longest_event_delay(struct call *call)
 {
     struct injected_fault *list = arena_array(call->arena, struct injected_fault, MOST_FAULTS);
@@ -118,7 +118,7 @@ enum err operator_fault_add(struct call *call, struct operator_command *o)
     return OK;
 }
 
-/* Removes all faults, or the one with this id. */
+/* Removes the fault with this id, or all faults. */
 enum err operator_fault_clear(struct call *call, struct operator_command *o)
 {
     snowflake id = 0;

@@ -50,12 +50,14 @@ enum err operator_guild_delete(struct call *call, struct operator_command *o)
 
 enum { REFRESHED_MEMBERS = 200 }; /* members per transaction */
 
-/* Nobody can log in to a placeholder account, so it has no sessions. */
+/* Lists members for whom the guild must be sent. Nobody can log in to a placeholder account, so it
+ * has no sessions and is not listed. */
 static const char MEMBERS_WITH_LOGIN[] =
     "select m.user_id from members m where m.guild_id = $1 and m.user_id > $2 and not exists "
     "(select 1 from placeholder_accounts p where p.user_id = m.user_id) order by m.user_id limit $3";
 
-/* Clients treat the guild as unavailable, as in an outage, until it is sent again. */
+/* Makes clients treat the guild as unavailable, as in an outage. This ends when the guild is sent
+ * again. */
 static void emit_guild_unavailable(struct call *call, snowflake id)
 {
     struct guild_delete_event *gone = arena_alloc(call->arena, sizeof *gone);
@@ -67,7 +69,7 @@ static void emit_guild_unavailable(struct call *call, snowflake id)
                             &guild_delete_event_schema, gone, json);
 }
 
-/* Sessions of the user read the guild themselves, because the event has only its id. */
+/* Makes the sessions of the user read and send the guild; the event itself contains only its id. */
 static void emit_guild_available(struct call *call, snowflake id, snowflake user)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
@@ -79,8 +81,8 @@ static void emit_guild_available(struct call *call, snowflake id, snowflake user
                             guild, json);
 }
 
-/* Sends a guild that was imported to the sessions of its members. The caller repeats the command
- * with the last id until that is 0. */
+/* Sends an imported guild to the sessions of its members. The caller repeats this command with the
+ * last id of the reply until that id is 0. */
 enum err operator_guild_refresh(struct call *call, struct operator_command *o)
 {
     struct guild g;

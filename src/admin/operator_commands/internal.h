@@ -7,33 +7,37 @@
 
 struct operator_command {
     const struct operator_command_row *row;
-    struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
+    /* Arguments after the noun and the verb of the command. */
+    struct str words[OPERATOR_ARGUMENTS_MAX];
     int count;
     unsigned uid;
-    snowflake after; /* for lists: the page of output rows begins after this id */
+    snowflake after; /* for lists: the page starts after the row with this id */
     int64_t limit;   /* for lists: page size */
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    struct relay *relay; /* NULL for a console route, or without a voice relay */
+    /* NULL if the command was called as a console route, or if there is no voice relay. */
+    struct relay *relay;
     struct arena *arena;
-    bool as_json;        /* output is JSON objects instead of lines of cells */
+    /* True: the output is JSON objects; false: lines of text with tab-separated values. */
+    bool as_json;
     struct buf out;      /* output while run or run_blocking writes */
-    struct str output;   /* output of run or run_blocking, in the arena */
-    const char *problem; /* error sentence; NULL if the error code alone is enough */
+    struct str output;   /* output of `run` or `run_blocking`, allocated in the arena */
+    const char *problem; /* error sentence; NULL if the error code says enough */
 };
 
 /* --- operator_commands.c: for the control socket and the console --------------------------- */
 
-/* Runs a command that has row->run_blocking; blocks the thread. */
+/* Runs a command that has row->run_blocking. This blocks the OS thread. */
 enum err operator_command_run_blocking(struct operator_command *o);
-/* Runs a command without row->run_blocking in the call's transaction, which may be repeated. */
+/* Runs a command that does not have row->run_blocking, in the call's transaction, which may be
+ * repeated. */
 enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o);
 void operator_command_write_reply(const struct operator_command *o, struct buf *out);
 
 /* --- output_rows.c: output rows ------------------------------------------------------- */
 
-/* Writes an output row with one value per column; names is in the format of
+/* Writes an output row with one value per column. `names` has the format of
  * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
 void operator_command_add_row(struct operator_command *o, const struct value *values);
@@ -51,7 +55,8 @@ enum err operator_command_refuse(struct operator_command *o, enum err e, const c
 
 /* --- users.c -------------------------------------------------------------------------- */
 
-/* Finds the account whose name or id is argument `word`. Sets o->problem if there is none. */
+/* Finds the account whose name or id is argument number `word`. If there is none, sets
+ * o->problem. */
 enum err operator_find_user(struct call *call, struct operator_command *o, int word,
                             struct user *ret);
 
@@ -131,7 +136,7 @@ enum err operator_snapshot_create(struct operator_command *o);
 enum err operator_snapshot_restore(struct operator_command *o);
 enum err operator_snapshot_delete(struct operator_command *o);
 
-/* Records a command that changes data in the operator log. */
+/* If the command changes data, records it in the operator log. */
 enum err operator_log_command(struct call *call, const struct operator_command *o);
 
 #endif

@@ -1,8 +1,9 @@
-/* mirror.c - commands of copy-guild --follow, which keeps the copy of a guild up to date.
+/* mirror.c - commands of copy-guild --follow, which updates the copy of a guild continuously.
  *
- * copy-guild imports new and changed objects as world files, which send no events; these commands
- * send the events then. They also delete what was deleted on the other server, and change
- * reactions. Each command may be repeated: what is already gone or already there is no error. */
+ * copy-guild imports new and changed objects as world files, which send no events. These commands
+ * then send the events. They also delete objects that were deleted on the other server, and change
+ * reactions. Each command may be repeated: it is no error if an object was already deleted or
+ * already exists. */
 #include "admin/operator_commands/internal.h"
 
 #include "model/fields/ids.h"
@@ -14,7 +15,7 @@
 #include "platform/reactions/reactions.h"
 #include "platform/threads/threads.h"
 
-/* Writes the row of the reply. An object that is not here, or no longer, is no error. */
+/* Writes the row of the reply. It is no error if the object does not exist on this server. */
 static enum err end_mirror_command(struct operator_command *o, enum err e)
 {
     bool absent = e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_ROLE ||
@@ -94,7 +95,8 @@ enum err operator_mirror_deletion(struct call *call, struct operator_command *o)
     return end_mirror_command(o, e);
 }
 
-/* USER 0 stands for all users, EMOJI "-" for all emoji; both only if the change is "removed". */
+/* Changes reactions. If the change is "removed", USER may be 0 for all users, and EMOJI may be "-"
+ * for all emoji. */
 enum err operator_mirror_reaction(struct call *call, struct operator_command *o)
 {
     struct str emoji = str_is(o->words[3], "-") ? STR("") : o->words[3];
@@ -147,7 +149,8 @@ enum err operator_mirror_role(struct call *call, struct operator_command *o)
 
 static const char IS_PLACEHOLDER[] = "select 1 from placeholder_accounts where user_id = $1";
 
-/* A person who has claimed the account stays a member when they leave the other server. */
+/* Removes the member if the account is a placeholder. A person who has claimed the account stays a
+ * member when they leave the guild on the other server. */
 static enum err remove_placeholder_member(struct call *call, snowflake guild_id, snowflake user_id)
 {
     struct member m;

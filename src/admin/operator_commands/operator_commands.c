@@ -25,7 +25,8 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define TEXT_UNKNOWN_GUILD  "there is no guild with this id"
 #define TEXT_UNKNOWN_APP    "there is no application with this id"
 
-/* Commands of copy-guild --follow: changes of a guild on the server from which it is copied. */
+/* Row for a command of copy-guild --follow, which applies changes of the guild on the server from
+ * which it is copied. */
 #define MIRROR_ROW(verb, arguments, count, function) \
     { "guild", verb, arguments, NULL, count, count, .writes = true, .is_frequent = true, \
       .run = function, .columns = "$state" },
@@ -202,7 +203,8 @@ static bool parse_list_start_and_limit(struct operator_command *o, struct str *r
            o->limit <= OPERATOR_PAGE_MAX;
 }
 
-/* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
+/* Decodes the last argument, which is JSON, with the schema row->body. Returns an error sentence,
+ * or NULL on success. */
 static const char *decode_json_argument(struct operator_command *o)
 {
     struct form form = { .arena = o->arena };
@@ -270,7 +272,7 @@ void operator_command_write_reply(const struct operator_command *o, struct buf *
     buf_printf(out, o->as_json && o->row->is_array ? "[%.*s]" : "%.*s", STR_ARGS(o->output));
 }
 
-/* A command that runs on a loop while the control thread waits. */
+/* A command that runs on an event loop while the control socket's OS thread waits for it. */
 struct operator_call {
     struct operator_command command;
     struct loop *loop;
@@ -337,7 +339,8 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
     return w->result;
 }
 
-/* Checks the password's length as the API does, and hashes it. The password is not stored. */
+/* Checks the length of the password as the API does, and hashes it. The password itself is not
+ * stored. */
 static enum err hash_password_argument(struct operator_command *o)
 {
     struct str password = o->words[--o->count];

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-/* Adds a row with all columns; a list outputs only the first ones. */
+/* Adds a row with all columns. A list command outputs only the first columns. */
 static void add_report_row(struct operator_command *o, const struct report *r)
 {
     OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_to_ms(r->id) * 1000), v_text(r->reason),

@@ -8,8 +8,9 @@
 
 static const char SESSION_LINE_PREFIX[] = "{\"user_id\":\"";
 
-/* `lines` is the output of gateway_write_session_list; `named` is the same with "name" after
- * "user_id". `users` (each account once) and `voice` (voice states) are for the console only. */
+/* List of sessions. `lines` is the output of gateway_write_session_list. `named` is the same, with
+ * a column "name" after "user_id". Only the console needs `users` (each account once) and `voice`
+ * (voice states). */
 struct session_lines {
     struct str lines;
     bool for_console;
@@ -85,7 +86,7 @@ static void write_sessions_json(const struct session_lines *l, struct buf *out)
     buf_printf(out, ",\"voice\":[%.*s]}", STR_ARGS(buf_str(&l->voice)));
 }
 
-/* Reads the names of up to 10,000 accounts on this thread, which may block. */
+/* Reads the names of up to 10,000 accounts on this OS thread, which may block. */
 static enum err reply_with_session_lines(struct operator_command *o, const struct buf *session_list)
 {
     struct session_lines l = { .lines = buf_str(session_list), .for_console = o->as_json };
@@ -149,7 +150,7 @@ static const struct schema session_action_schema = { .name = "SessionPush",
 const struct type operator_session_action_type = { .kind = KIND_OBJECT,
                                                    .schema = &session_action_schema };
 
-/* Returns whether a WebSocket close code may be sent; 1005 and 1006 are reserved. */
+/* Returns whether the server may send this WebSocket close code. 1005 and 1006 are reserved. */
 static bool close_code_can_be_sent(int64_t code)
 {
     return (code >= 3000 && code <= 4999) || (code >= 1000 && code <= 1003) ||
@@ -176,8 +177,8 @@ static enum err act_on_session_or_account(struct call *call, struct operator_com
     return e;
 }
 
-/* Parses a session action. Without a body, the verb is the action, and the second argument is the
- * close code. */
+/* Parses an action on a session. If the command has no JSON body, the verb is the action, and the
+ * second argument is the close code. */
 static struct session_action_request parse_session_action(const struct operator_command *o)
 {
     struct session_action_request in = { .action = str_of(o->row->verb) };

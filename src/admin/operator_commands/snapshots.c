@@ -9,7 +9,8 @@ static void add_snapshot_row(void *arg, const struct snapshot *s)
                  v_int(s->made_at_us));
 }
 
-/* The JSON output also contains how many restores were tried and succeeded. */
+/* Lists the snapshots. The JSON output also has the numbers of attempted and successful
+ * restores. */
 enum err operator_snapshot_list(struct operator_command *o)
 {
     int tried, restored;
@@ -34,7 +35,7 @@ enum err operator_snapshot_count_restores(struct operator_command *o)
     return OK;
 }
 
-/* Outputs the message of the store as a row, or as an error if it begins with "error: ". */
+/* Outputs the store's message: as an error if it begins with "error: ", otherwise as a row. */
 static enum err reply_with_store_message(struct operator_command *o, struct buf *sentence)
 {
     struct str text = buf_move_to_arena(sentence, o->arena);

@@ -7,7 +7,7 @@
 
 static const char SELECT_USER_BY_NAME[] = "select id from users where username = $1";
 
-/* Parses a user id; ids have at least 15 digits. */
+/* Parses a user id. A number with fewer than 15 digits is not an id. */
 static bool parse_user_id(struct str word, snowflake *ret)
 {
     return word.n >= 15 && snowflake_parse(word, ret);
@@ -24,7 +24,8 @@ static enum err find_user_by_name(struct call *call, struct str name, struct use
     return found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
 }
 
-/* If a text of digits is both an id and a name, the account with that id is returned. */
+/* A text of digits may be both the id of one account and the name of another; then the account with
+ * this id is returned. */
 enum err operator_find_user(struct call *call, struct operator_command *o, int word,
                             struct user *ret)
 {
@@ -100,7 +101,7 @@ enum err operator_user_add(struct call *call, struct operator_command *o)
     return OK;
 }
 
-/* Finds the account of a user; refuses bots and deleted accounts. */
+/* Finds the account of a human user. Refuses bots and deleted accounts. */
 static enum err operator_find_human_user(struct call *call, struct operator_command *o,
                                          struct user *ret)
 {
@@ -200,7 +201,7 @@ enum err operator_user_restore(struct call *call, struct operator_command *o)
     return e ? e : add_user_state_row(o, &u, "stays");
 }
 
-/* Starts an export of the user's data; repeated calls return its progress. */
+/* Starts an export of the user's data. Later calls return the progress of this export. */
 enum err operator_user_export(struct call *call, struct operator_command *o)
 {
     struct data_export row;
