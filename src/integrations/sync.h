@@ -47,8 +47,8 @@ struct remaining_subscriber_ids {
 struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
-    struct remaining_subscriber_ids before,
-        after; /* ids that are not stored yet, before and after this step */
+    /* Ids that are not stored yet, before and after this step. */
+    struct remaining_subscriber_ids before, after;
 };
 
 /* A range of members that a read step has scanned, and those whose role must change. The write step

@@ -23,9 +23,8 @@ struct relay_participants {
     struct dave_rooms *dave;
     struct ssrc_blocks ssrc_blocks;
     struct deadline_list *resume_deadlines;
-    struct deadline_list
-        /* When to send op 5 messages that were delayed because of their rate limit. */
-        *speaking_deadlines;
+    /* When to send op 5 messages that were delayed because of their rate limit. */
+    struct deadline_list *speaking_deadlines;
     struct deadline_list *consents, *handshake_checks; /* of browsers */
 };
 

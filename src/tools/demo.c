@@ -17,7 +17,7 @@ struct demo_state {
     struct demo_bot *bot; /* set once the server runs */
 };
 
-/* Fills an empty database with the example data; leaves other data unchanged. */
+/* Imports the example data if the database is empty. Otherwise changes nothing. */
 static enum err import_demo_world_into_empty_database(const struct config *config,
                                                       struct store *store)
 {
@@ -34,7 +34,8 @@ static enum err import_demo_world_into_empty_database(const struct config *confi
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Prepares the example data and its tokens, which stay the same after a restart. */
+/* Prepares the example data and the tokens of its accounts. The tokens stay the same after a
+ * restart. */
 static enum err prepare_demo_data_and_tokens(const struct config *config, struct demo_state *t)
 {
     struct store *store = NULL;
@@ -98,7 +99,8 @@ static void print_demo_guide(void *arg, const char *url)
     t->bot = demo_bot_start(t->config, url, t->requests[HELPER_INDEX].token);
 }
 
-/* Returns the configuration with workbench, request and traffic log enabled, unless set. */
+/* Returns the configuration for the demo: enables workbench, request log and traffic log, unless
+ * the operator has set these options. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;

@@ -20,10 +20,8 @@ enum {
     RTP_EXTENSION_PREAMBLE_SIZE = 4, /* size of the extension header: profile and length */
     RTP_OPUS_PAYLOAD_TYPE = 120,     /* payload type of audio */
     RTP_CLOCK_HZ = 48000,
-    SSRCS_PER_PARTICIPANT =
-        /* SSRCs per participant: one for audio, then two per video layer (video,
-         * retransmissions). */
-    16,
+    /* SSRCs of a participant: one for audio, then two per video layer (video, retransmissions). */
+    SSRCS_PER_PARTICIPANT = 16,
 };
 
 enum packet_kind {

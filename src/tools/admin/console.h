@@ -1,26 +1,28 @@
 /* console.h - calls console routes from the command line.
  *
- * A user with access to the data folder is the operator: the control socket returns the server's
- * URL and the console key. */
+ * A user who can open the data folder counts as the operator. Such a user gets the server's URL and
+ * the console key through the control socket. */
 #ifndef TOOLS_ADMIN_CONSOLE_H
 #define TOOLS_ADMIN_CONSOLE_H
 
 #include "tools/tools.h"
 #include "tools/wire/api_client.h"
 
-/* Returns a client for the server that runs on the data folder, with the console key as its token.
- * Prints an error and returns NULL if no server runs. */
+/* Returns an API client for the server that runs on the data folder. Its token is the console key.
+ * If no server runs, prints an error and returns NULL. */
 struct api_client *console_connect(const struct config *config, struct arena *arena);
 
-/* Returns the URL of the server that runs on the data folder. Prints an error and returns NULL if
- * no server runs. */
+/* Returns the URL of the server that runs on the data folder. If no server runs, prints an error
+ * and returns NULL. */
 const char *console_server_url(const struct config *config, struct arena *arena);
 
-/* Requests a console route; body is JSON, or empty. On failure prints why and returns status 0. */
+/* Sends a request to a console route. `body` is JSON, or empty. On failure prints the reason and
+ * returns status 0. */
 struct api_client_response console_request(const struct config *config, struct arena *arena,
                                            const char *method, const char *path, struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if invalid. */
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or a number of seconds. Returns false if it
+ * is invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

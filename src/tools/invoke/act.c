@@ -48,7 +48,7 @@ static bool message_contains_expected_text(const struct invoke_run *v,
            text_contains(m->components, part);
 }
 
-/* The user as whom the tool acts; messages of this user are not replies. */
+/* The user as whom the tool acts. Messages of this user are not replies. */
 struct current_user {
     snowflake id;
 };
@@ -196,7 +196,7 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
                                              .fields = invite_fields };
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
-/* Finds a guild of the user by id or name; prints an error and returns 0 if there is none. */
+/* Finds a guild of the user by id or name. If there is none, prints an error and returns 0. */
 static snowflake find_guild_of_user(struct invoke_run *v, const char *word)
 {
     const struct list *guilds = invoke_get_json(v, &type_act_guilds, "/users/@me/guilds");
@@ -226,7 +226,8 @@ static snowflake find_first_text_channel(struct invoke_run *v, snowflake guild)
     return 0;
 }
 
-/* Creates an invite as the member --by; prints an error and returns NULL on failure. */
+/* Creates an invite as the member in the option --by. On failure prints an error and returns
+ * NULL. */
 static const char *create_invite_as_member(struct invoke_run *v, const struct config *config,
                                            const char *guild)
 {

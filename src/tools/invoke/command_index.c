@@ -109,7 +109,8 @@ struct command_search {
     bool several; /* several apps have a matching command */
 };
 
-/* Searches one index. A guild command is preferred to a global command of the same name. */
+/* Searches one command index. If a guild command and a global command have the same name, finds the
+ * guild command. */
 static void search_command_index(const struct invoke_run *v,
                                  const struct invoke_command_index *index, struct command_search *s)
 {

@@ -4,7 +4,7 @@
 
 #include "tools/invoke/invoke.h"
 
-/* A choice of an option. `name` may be localized; requests need the original name. */
+/* A choice of an option. `name` may be localized, but requests need the original name. */
 struct indexed_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_default;
@@ -25,8 +25,9 @@ struct indexed_command {
     struct opt_list options;
 };
 
-/* Finds the usable command with this name. `types` is a bit set of command types; the lowest type
- * is preferred. Prints an error and returns NULL if there is none. */
+/* Finds the command with this name that the user may use. `types` is a bit set of command types. If
+ * several types have a command with this name, finds the one with the lowest type. If there is
+ * none, prints an error and returns NULL. */
 const struct indexed_command *find_indexed_command(struct invoke_run *v, struct str name,
                                                    unsigned types);
 

@@ -9,7 +9,8 @@
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* A word without its quotes; `colon` is the offset of the colon after the key, or 0 without key. */
+/* A word of the command line without its quotes. `colon` is the offset of the colon after the key;
+ * 0 if the word has no key. */
 struct command_word {
     struct str text;
     size_t colon;
@@ -63,7 +64,7 @@ static struct key_value_pair key_value_pair_from_word(const struct command_word 
                                     str_skip_bytes(w->text, w->colon + 1) };
 }
 
-/* Collects key:value pairs; other words are appended to the value of the previous pair. */
+/* Collects key:value pairs. A word without a key is appended to the value of the previous pair. */
 static bool collect_key_value_pairs(struct invoke_run *v, const struct list *words, size_t from,
                                     bool (*is_key)(const void *arg, struct str key),
                                     const void *arg, struct list *ret)
@@ -159,7 +160,7 @@ static bool read_attachment_file(struct invoke_run *v, const char *path, struct 
     return ok;
 }
 
-/* Writes the index of the uploaded file, which is the option's value. */
+/* Writes the value of an attachment option, which is the index of the uploaded file. */
 static bool write_attachment_json(struct invoke_run *v, struct json_writer *j, struct str text)
 {
     const char *path = str_dup_cstring(v->arena, text), *slash = strrchr(path, '/');
@@ -263,7 +264,8 @@ static bool write_options_json_from_pairs(struct invoke_run *v, struct json_writ
     return true;
 }
 
-/* Writes options. Words before the key:value pairs are subcommands with options of their own. */
+/* Writes the options. Words before the first key:value pair are names of sub-commands, which have
+ * options of their own. */
 static bool write_options_json(struct invoke_run *v, struct json_writer *j,
                                const struct list *options, const struct list *words, size_t from)
 {

@@ -51,7 +51,8 @@ static const struct schema page_schema = { .size = sizeof(struct failure_records
                                            .fields = page_fields };
 static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_schema };
 
-/* Reads the traffic records of the interaction; returns NULL if they are not available. */
+/* Reads the traffic records of the interaction. Returns NULL if the server does not record
+ * traffic. */
 static const struct failure_records *read_interaction_traffic(struct invoke_run *v,
                                                               snowflake interaction)
 {
@@ -102,8 +103,8 @@ static bool interaction_was_sent_to_bot(const struct traffic_entry *r)
            str_is(u->kind, "bot");
 }
 
-/* Returns why the reply failed according to the traffic records, or NULL. Sets *ret_sent to true if
- * the bot received the interaction. */
+/* Returns why the reply failed, if the traffic records show it, otherwise NULL. Sets ret_sent to
+ * true if the bot received the interaction. */
 static const char *reason_in_records(struct invoke_run *v, struct step_outcome *out,
                                      const struct failure_records *page, bool *ret_sent)
 {
@@ -124,8 +125,8 @@ static const char *reason_in_records(struct invoke_run *v, struct step_outcome *
 
 enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
 
-/* A bot that received the interaction may still reply. So waits up to one second for a late reply:
- * its traffic record shows the delay. */
+/* Finds why there was no reply. If the bot received the interaction, waits up to one second for a
+ * late reply, because the traffic record of such a reply shows its delay. */
 const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
 {
     for (int i = 0; i < LATE_REPLY_TRIES; i++) {

@@ -202,7 +202,7 @@ snowflake find_channel_by_text(struct invoke_run *v, struct str text)
     return id;
 }
 
-/* Finds a user or a role; users are preferred, as in Discord. */
+/* Finds a user or a role. If both match, finds the user, as Discord does. */
 snowflake find_mentionable_by_text(struct invoke_run *v, struct str text)
 {
     snowflake id;

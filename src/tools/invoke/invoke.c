@@ -97,7 +97,8 @@ static enum invoke_status run_invoke_steps(struct invoke_run *v, const char *lin
                        : INVOKE_USAGE;
 }
 
-/* --fill without a form is an error, because a test that uses --fill expects a form. */
+/* Runs the invocation. If --fill is used but the app shows no form, this is an error, because a
+ * test that uses --fill expects a form. */
 static enum invoke_status run_invocation_and_check_fill(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = run_invoke_steps(v, line);
@@ -109,7 +110,8 @@ static enum invoke_status run_invocation_and_check_fill(struct invoke_run *v, co
 
 /* --- authentication ------------------------------------------------------------------- */
 
-/* Creates a token for this run only, so that runs can overlap; invoke_revoke_token revokes it. */
+/* Creates a token that is used only by this run, so that several runs can overlap.
+ * invoke_revoke_token revokes it. */
 static bool get_user_token(struct invoke_run *v, const struct config *config)
 {
     struct str request = str_printf(v->arena, "token %s", v->options->as);
@@ -147,7 +149,8 @@ static const char *build_url_from_listen_option(const struct config *config, str
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; if none runs, uses --listen. */
+/* Returns the URL of the server. Requests it from the server that runs on the data folder; if none
+ * runs, uses --listen. */
 static const char *find_server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;

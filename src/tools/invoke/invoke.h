@@ -19,8 +19,8 @@
 /* Exit status. */
 enum invoke_status {
     INVOKE_REPLIED = 0,
-    INVOKE_ERROR = 1,   /* for example no server, or an unknown account */
-    INVOKE_USAGE = 2,   /* the command, an option or the channel is unknown */
+    INVOKE_ERROR = 1,   /* other errors, such as no server or an unknown account */
+    INVOKE_USAGE = 2,   /* the command, one of its options, or the channel is unknown */
     INVOKE_REFUSED = 3, /* the server refused the request */
     INVOKE_FAILED = 4,  /* the app's reply is invalid */
     INVOKE_TIMED_OUT = 5,
@@ -33,17 +33,17 @@ struct invoke_run {
     const struct config *config; /* configuration with the data folder of the running server */
     struct arena *arena;
     struct api_client *wire;
-    snowflake channel_id, guild_id; /* guild_id is 0 in a private channel */
+    snowflake channel_id, guild_id; /* in a private channel, guild_id is 0 */
     struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
-    bool app_replied; /* whether the app has replied in the previous step */
-    bool filled;      /* whether --fill was used for a form */
+    bool app_replied; /* the app replied in the previous step */
+    bool filled;      /* a form was filled with the values of --fill */
 };
 
-/* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
+/* Sends a GET request and decodes the response. On failure prints an error and returns NULL. */
 void *invoke_get_json(struct invoke_run *v, const struct type *type, const char *path);
-/* Connects and authenticates with --as or --token; prints an error and returns false on failure.
- * The caller frees v->wire. */
+/* Connects to the server and authenticates with --as or --token. On failure prints an error and
+ * returns false. The caller frees v->wire in any case. */
 bool invoke_connect(struct invoke_run *v, const struct config *config);
 void invoke_revoke_token(struct invoke_run *v);
 bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -51,7 +51,7 @@ bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
 bool read_channel_option(struct invoke_run *v);
-/* Find an object of the guild by id, mention or name; print an error and return 0 on failure. */
+/* Find an object of the guild by id, mention or name. On failure print an error and return 0. */
 snowflake find_user_by_text(struct invoke_run *v, struct str text);
 snowflake find_role_by_text(struct invoke_run *v, struct str text);
 snowflake find_mentionable_by_text(struct invoke_run *v, struct str text);
@@ -59,15 +59,15 @@ snowflake find_channel_by_text(struct invoke_run *v, struct str text);
 
 /* --- command_line.c ------------------------------------------------------------------- */
 
-/* A pair key:value of the command line; quotes allow spaces. */
+/* A pair key:value of the command line. A value in quotes may contain spaces. */
 struct key_value_pair {
     struct str key, value;
     bool used;
 };
 bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
-/* Parses a command line. Sets *ret_data to the data of the interaction and *ret_application to the
- * application of the command. */
+/* Parses a command line. Sets ret_data to the field `data` of the interaction, and ret_application
+ * to the application that has the command. */
 bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_application,
                         struct str *ret_data);
 
@@ -78,7 +78,7 @@ struct received_user {
     struct str username;
     struct opt_str global_name;
 };
-/* Fields of a message that this tool uses; `raw` is the whole JSON of the message. */
+/* The fields of a message that this tool uses. `raw` is the complete JSON of the message. */
 struct received_message {
     snowflake id;
     struct opt_id application_id;
@@ -96,24 +96,25 @@ struct received_metadata {
 struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct received_user *application; /* only the id of the application is used */
+    /* Only the id in this object is used: it is the application's id. */
+    const struct received_user *application;
     struct str raw;
 };
 
-/* Result of one step: command, autocomplete, press or form. */
+/* Result of one step: a command, autocomplete, the press of a button, or a form. */
 struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
     snowflake interaction_id; /* 0 if the interaction was not created */
-    snowflake pressed;        /* message with the pressed component, or 0 */
+    snowflake pressed;        /* id of the message with the pressed component; 0 in other steps */
     const struct received_message *message;
     const struct received_modal *modal;
     struct list choices;    /* struct received_choice */
     struct list follow_ups; /* items: const struct received_message * */
     struct str choices_raw;
     bool acknowledged;
-    const char *reason; /* why the app did not reply; NULL if unknown */
-    int http_status;    /* HTTP status, if the server refused the request */
+    const char *reason; /* why the app did not reply, as text; NULL if unknown */
+    int http_status;    /* HTTP status if the server refused the request, otherwise 0 */
     struct str refusal;
 };
 struct received_choice {
@@ -127,8 +128,9 @@ void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_o
 
 /* --- failure_reason.c ----------------------------------------------------------------- */
 
-/* Finds in the running server's traffic log why there is no reply; returns NULL if unknown. An
- * invalid reply sets INVOKE_FAILED, even if the server still waits for another reply. */
+/* Finds why there is no reply, from the running server's traffic log. Returns NULL if this is
+ * unknown. If the app sent an invalid reply, sets INVOKE_FAILED, although the server still waits
+ * for another reply. */
 const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
@@ -139,20 +141,22 @@ struct invoke_step {
     snowflake application_id;
     struct str data;                        /* JSON */
     const struct received_message *message; /* message that contains the component */
-    snowflake pressed;                      /* id of that message, for a form that follows; or 0 */
+    /* Id of the message with the pressed component, if a form follows; otherwise 0. */
+    snowflake pressed;
 };
 
 /* Sends the interaction, waits for the outcome and prints it. */
 struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_step *s);
 struct step_outcome press_component(struct invoke_run *v, const struct received_message *m);
-/* Submits the form that the step returned, if --fill is set. */
+/* If --fill is set and the step returned a form, fills and submits this form. */
 struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before);
-/* Returns the message of --message; prints an error and returns NULL on failure. */
+/* Returns the message that the option --message names. On failure prints an error and returns
+ * NULL. */
 const struct received_message *read_message_option(struct invoke_run *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
-/* Prints the outcome as text, or with --json as a line of JSON. */
+/* Prints the outcome as text. With --json, prints it as a line of JSON. */
 void print_step_outcome(struct invoke_run *v, const struct step_outcome *out);
 
 #endif

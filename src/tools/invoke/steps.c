@@ -43,8 +43,9 @@ static void write_interaction_json(struct invoke_run *v, const struct invoke_ste
     json_end_object(&j);
 }
 
-/* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
- * response to their callback, which may arrive after the event that the callback caused. */
+/* Waits as long as a user who reads the message would. This is necessary because client libraries
+ * register a button or form only after the HTTP response to their callback, and this response may
+ * arrive after the gateway event. */
 static void sleep_before_pressing_or_filling(const struct invoke_run *v)
 {
     if (v->app_replied)

@@ -13,8 +13,9 @@ struct body_comparison {
     void *arg;
 };
 
-/* Compares bodies. Ignores "nonce", values that are redacted in the recording, and custom_id values
- * that libraries choose at random (32 hex digits). A body that is not JSON is compared as text. */
+/* Compares two bodies. Ignores "nonce", values that are redacted in the recording, and custom_id
+ * values that libraries choose at random (32 hexadecimal digits). If a body is not JSON, compares
+ * the bodies as text. */
 void compare_bodies(struct body_comparison *c, struct str recorded, struct str now);
 
 #endif

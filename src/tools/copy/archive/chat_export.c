@@ -1,7 +1,7 @@
 /* chat_export.c - converts the JSON that DiscordChatExporter writes to lines of an archive.
  *
- * Such a file has the messages of one channel, oldest first, with the names of guild, channel and
- * parent. Roles, overwrites, members and the owner are not in it. */
+ * Such a file has the messages of one channel, oldest first, and the names of its guild, of the
+ * channel and of its parent. It has no roles, overwrites, members or owner. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -90,7 +90,8 @@ static void write_chat_users(struct json_writer *j, struct arena *arena, struct 
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Exports put files into a folder of their own. A hidden file, such as a key, is never one. */
+/* Returns whether a URL is the name of a file in the folder that the exporter saved next to the
+ * export. A hidden file, such as a key, is never in that folder. */
 static bool is_name_of_saved_file(struct str name)
 {
     bool in_folder = false;
@@ -103,7 +104,7 @@ static bool is_name_of_saved_file(struct str name)
     return in_folder && name.p[0] != '/';
 }
 
-/* Copies a file that was saved next to the export. */
+/* Copies a file to the archive that the exporter saved next to the export. */
 static void copy_saved_file(struct chat_export *x, struct arena *arena, struct str url,
                             snowflake id)
 {
@@ -317,7 +318,7 @@ static bool find_line_with_id(void *arg, struct str line, int64_t next_offset, s
     return !s->found;
 }
 
-/* Appends a line to a short list unless it has the id already. */
+/* Appends a line to a short list, unless a line with this id is already there. */
 static void add_line_once(struct chat_export *x, const char *file, snowflake id, struct str line)
 {
     struct line_search search = { .id = id };
@@ -358,8 +359,8 @@ static void add_channel_line(struct chat_export *x, const char *file, struct str
     buf_reset(&x->lines);
 }
 
-/* Adds the guild, the channel and its parent. The owner is not known: the author of the first
- * message becomes it until the operator names another one. */
+/* Adds the guild, the channel and its parent. The export does not contain the owner: the author of
+ * the first message becomes the owner, until the operator names another one. */
 static void add_guild_and_channel(struct chat_export *x, struct arena *arena, struct str first)
 {
     struct json_writer j = json_writer_to_buf(&x->lines);
@@ -399,7 +400,7 @@ snowflake chat_export_read_guild(const char *path)
     return id;
 }
 
-/* Returns the first message of the export, for the owner of a new guild. */
+/* Returns the first message of the export, whose author becomes the owner of a new guild. */
 static struct str find_first_message(struct arena *arena, struct str messages)
 {
     struct json_reader r;

@@ -1,10 +1,12 @@
-/* world_users.c - placeholder accounts of the people to whom entries of world files refer. */
+/* world_users.c - writes placeholder accounts for the people to whom entries of world files
+ * refer. */
 #include "tools/copy/convert/world_members.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 
-/* Returns a username that the rules here accept: names of bots may have other characters. */
+/* Returns a username that this server accepts. Usernames of bots on the source server may have
+ * other characters. */
 static struct str make_username(struct arena *arena, struct str name, snowflake id)
 {
     char *out = arena_alloc(arena, 64);

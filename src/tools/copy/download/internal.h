@@ -5,12 +5,12 @@
 #include "tools/copy/archive/json_members.h"
 #include "tools/copy/download/download.h"
 
-/* State of a download that all threads share. */
+/* State of a download, which all its OS threads share. */
 struct copy_download {
     const struct copy_download_options *options;
     struct copy_source *source;
     struct guild_archive *archive;
-    bool stopped, incomplete; /* incomplete: a step failed and is repeated by the next run */
+    bool stopped, incomplete; /* incomplete: a step has failed; the next run repeats it */
     int64_t message_count;    /* messages of this run */
     int64_t file_count;
     pthread_mutex_t lock;
@@ -20,25 +20,27 @@ struct copy_download {
 };
 struct copy_channel {
     snowflake id, last_message_id;
-    int64_t type, last_pin_at; /* last_pin_at: microseconds since 1970, 0 if unknown */
+    /* Last_pin_at: time of the newest pin in microseconds since 1970; 0 if unknown. */
+    int64_t type, last_pin_at;
     double progress;
 };
 
-/* Returns whether a thread has ended the run. */
+/* Returns whether an OS thread has ended the download. */
 bool copy_download_is_stopped(struct copy_download *d);
 
 /* --- download_messages.c --- */
 
-/* Reads the messages of a channel that the archive does not have yet, with their files. */
+/* Reads the messages of a channel that are not in the archive yet, with their files. */
 enum copy_result copy_download_messages(struct copy_download *d, struct copy_connection *c,
                                         struct copy_channel *channel);
 
-/* --- file_queue.c: files that the threads of a download fetch --- */
+/* --- file_queue.c: files that the OS threads of a download fetch together --- */
 
 struct file_job {
     char url[1024];
-    char name[300];          /* name in the archive */
-    snowflake attachment_id; /* if not 0, an expired address is refreshed */
+    char name[300]; /* name in the archive */
+    /* Id of the attachment, to request a new URL if its URL has expired; 0 for other files. */
+    snowflake attachment_id;
     struct file_batch *batch;
     struct file_job *next;
 };
@@ -49,9 +51,10 @@ struct file_batch {
 };
 struct file_queue *file_queue_new(void);
 void file_queue_free(struct file_queue *q);
-/* Adds a file unless the archive has it. Copies the job. */
+/* Adds a file to the queue, unless the archive already has it. Copies `job`. */
 void file_queue_add(struct copy_download *d, const struct file_job *job);
-/* Fetches files until all files of the batch are there or refused. Any thread may call it. */
+/* Fetches files from the queue until all files of the batch are fetched or refused. Every OS thread
+ * of the download may call it. */
 enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
                                          struct file_batch *batch);
 

@@ -1,8 +1,9 @@
 /* load.c - imports an archive, in small world files, each in one transaction.
  *
- * Entries are found by their ids, so everything may be imported again: an import that was
- * interrupted continues, and a second run adds what is new. If a world file is refused, its halves
- * are imported, so that one object cannot prevent the import of others. */
+ * Existing objects are found by their ids, so every entry may be imported again. So an interrupted
+ * import can continue, and a second run adds new objects. If a world file is refused, its two
+ * halves are imported separately, so that an invalid object does not prevent the import of
+ * others. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,8 +18,11 @@
 enum {
     MAX_ENTRIES = 100,
     MAX_MEMBER_ENTRIES = 500,
-    MAX_ENTRY_BYTES = 512 * 1024, /* an import needs several times that memory */
-    /* A running server imports as many entries at once as take about this time. */
+    /* Maximum size of the entries of one import in bytes; the import needs several times that
+     * memory. */
+    MAX_ENTRY_BYTES = 512 * 1024,
+    /* A running server imports so many entries per transaction that it takes between these
+     * times. */
     FIRST_RUNNING_ENTRIES = 4,
     MIN_RUNNING_US = 3000,
     MAX_RUNNING_US = 8000,
@@ -49,8 +53,9 @@ static void report_refused_entry(struct loader *l, struct str entry, struct str 
     arena_free(arena);
 }
 
-/* Imports in this process or by the running server. A running server must not be held for longer
- * than 20 ms, so the number of entries depends on the time that the last ones took. */
+/* Imports a world file, in this process or through the running server. A running server must not be
+ * blocked for longer than 20 ms, so the number of entries per file depends on how long the last
+ * files took. */
 static enum err import_text(struct loader *l, struct str text, size_t count,
                             struct world_file_import_report *report)
 {
@@ -69,7 +74,7 @@ static enum err import_text(struct loader *l, struct str text, size_t count,
     return e;
 }
 
-/* Imports a range of entries; halves the range if it is refused. */
+/* Imports a range of entries. If the range is refused, imports its two halves separately. */
 static void import_range(struct loader *l, const struct world_entries *e, struct str before,
                          struct str after, size_t from, size_t to)
 {
@@ -144,7 +149,8 @@ void loader_add_entry(struct loader *l, world_entry_function *write, struct aren
         buf_truncate(&l->entries.text, before);
 }
 
-/* Exports have only names of channels, which may be older than those here. */
+/* Returns whether a channel must not be imported. Chat exports have only the names of channels, and
+ * these names may be older than those on this server. */
 static bool must_skip_channel(const struct loader *l, struct str channel)
 {
     bool creates = !l->guild_exists || !l->options->no_channels;
@@ -172,7 +178,7 @@ static bool import_line(void *arg, struct str line, int64_t next_offset, struct 
     return !r->loader->failed;
 }
 
-/* Imports the lines of a file as entries of a list of the guild. */
+/* Imports each line of a file of the archive as an entry of one of the guild's lists. */
 static void import_list(struct loader *l, const char *file, const char *list,
                         world_entry_function *write, bool (*accepts)(struct str line))
 {
@@ -191,7 +197,7 @@ static void import_list(struct loader *l, const char *file, const char *list,
     loader_import_entries(l);
 }
 
-/* Imports the line of a file as a member of the guild that is no list. */
+/* Imports the line of a file as a field of the guild that is not a list. */
 static void import_setting(struct loader *l, const char *file, const char *name,
                            world_entry_function *write)
 {
@@ -227,7 +233,8 @@ static bool read_guild_line(void *arg, struct str line, int64_t next_offset, str
     return false;
 }
 
-/* Imports the guild's own fields. Its settings name channels, so this runs again after these. */
+/* Imports the guild's own fields. Some of them refer to channels, so this function runs again after
+ * the channels were imported. */
 static void import_guild_fields(struct loader *l, struct str guild)
 {
     struct arena *arena = arena_new();
@@ -293,7 +300,7 @@ static bool visit_parent(void *arg, struct str line, int64_t next_offset, struct
     return !r->loader->failed;
 }
 
-/* Calls found for each file with threads. */
+/* Calls `found` for each file that contains Discord threads. */
 static void for_each_thread_list(struct loader *l, thread_list_function *found, void *arg)
 {
     struct parent_reader r = { l, found, arg };
@@ -336,7 +343,7 @@ void loader_read_known_ids(struct loader *l)
 struct message_reader {
     struct loader *loader;
     snowflake channel;
-    snowflake first;  /* first id of the lines that are not imported yet; 0 if none */
+    snowflake first;  /* first id of the lines that are not imported yet; 0 if all are imported */
     struct buf lines; /* lines that are not imported yet */
     size_t count;
 };
@@ -372,7 +379,8 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Returns whether a message is new, or was edited or pinned since it was imported. */
+/* Returns whether a message must be imported: it is new, or was edited or pinned since it was
+ * imported. */
 static bool must_import_message(const struct loader *l, const struct map *stored,
                                 struct arena *arena, struct str line)
 {
@@ -647,7 +655,8 @@ static const struct verified_list {
     { "bans", { &COUNT_BAN_ROWS } },
 };
 
-/* Compares the numbers of lines with the numbers of rows, and prints both. */
+/* Compares the number of lines in each list of the archive with the number of rows in the database,
+ * and prints both. */
 static void verify_counts(struct loader *l)
 {
     struct verification v = { .loader = l };
@@ -733,7 +742,8 @@ void loader_close(struct loader *l)
     auth_free(l->import.auth);
 }
 
-/* Reads what exists here already, and writes the members of the guild that every file needs. */
+/* Reads which objects already exist on this server, and writes the fields of the guild that every
+ * world file must contain. */
 static bool read_guild(struct loader *l, bool read_channels)
 {
     struct str guild = buf_str(&l->guild_line);
