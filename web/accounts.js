@@ -1,15 +1,16 @@
-// accounts.js - the logins of this browser. A login with "Stay logged in" is in localStorage and is shared by all tabs;
-// a login without it is in sessionStorage and belongs to one tab. This file also decides which pages need a login.
+// accounts.js - the logins that this browser stores. A login with "Stay logged in" is in localStorage, and all tabs
+// share it; a login without it is in sessionStorage and belongs to one tab. This file also decides which pages need a
+// login.
 import { Rest } from "./rest.js";
 
 /**
  * @typedef {{token: string, id?: string, username?: string, global_name?: string|null, avatar?: string|null,
- *   typed?: boolean}} Account
- * `typed` is true if the user entered the token by hand. Other programs may use such a token, too.
+ * typed?: boolean}} Account
+ * `typed` is true if the user entered the token by hand; other programs may also use such a token.
  */
 
 const KEY = "login";
-const RENEWAL_MS = 5000; // maximum time that other tabs wait for the new token
+const RENEWAL_MS = 5000; // while one tab replaces the token, the other tabs wait for the new token at most this long
 const MOST_ACCOUNTS = 10;
 
 /** @returns {{current: string|null, accounts: Account[]}} */
@@ -32,14 +33,14 @@ function write(current, accounts) {
 /** The stored accounts, in the order in which they were added. */
 export const storedAccounts = () => read().accounts;
 
-/** True if this tab has a login of its own, which other tabs do not share. */
+/** Returns true if only this tab uses the login, because it was made without "Stay logged in". */
 export const isTabLogin = () => !!sessionStorage.getItem("token");
 
 /** The token of this tab, or null. */
 export const currentToken = () => sessionStorage.getItem("token") || read().current;
 
 /**
- * Stores a token and makes it the current one.
+ * Stores a token and makes it the current token of this browser or tab.
  * @param {string} token @param {{stay?: boolean, typed?: boolean}} [how]
  */
 export function storeToken(token, { stay = true, typed = false } = {}) {
@@ -62,8 +63,8 @@ export function replaceToken(old, token) {
 }
 
 /**
- * Stores name and avatar of the token's account, for the account switcher. Revokes an older token of the same account,
- * unless the user entered it by hand.
+ * Stores name and avatar of the token's account, for the account switcher. If an older token of the same account is
+ * stored, revokes it, unless the user entered it by hand.
  * @param {string} token @param {any} user
  */
 export function nameAccount(token, { id, username, global_name, avatar }) {
@@ -81,7 +82,10 @@ export function nameAccount(token, { id, username, global_name, avatar }) {
   for (const a of old) if (!a.typed) revoke(a.token).catch(() => {});
 }
 
-/** Removes a token from this browser. If it was the current token, the browser is logged out. @param {string} token */
+/**
+ * Removes a token from this browser. If it was the current token, nobody is logged in afterwards.
+ * @param {string} token
+ */
 export function forgetToken(token) {
   const { current, accounts } = read();
   if (sessionStorage.getItem("token") === token) sessionStorage.removeItem("token");
@@ -92,30 +96,30 @@ export function forgetToken(token) {
     );
 }
 
-/** Revokes a token on the server. @param {string} token */
+/** Revokes a token: the server no longer accepts it. @param {string} token */
 export const revoke = (token) => new Rest(token).post("/auth/logout", {});
 
 /** Announces to the other tabs that the current token is about to be replaced. */
 export const announceRenewal = () => localStorage.setItem("renewing", String(Date.now()));
 
-/** True if another tab is replacing the token at this moment. */
+/** Returns true if another tab is replacing the token now. */
 export const isRenewing = () => Math.abs(Date.now() - Number(localStorage.getItem("renewing") || 0)) < RENEWAL_MS;
 export const renewalTime = RENEWAL_MS;
 
-/** The account id of a stored token. @param {string|null|undefined} token */
+/** Returns the id of the account to which a stored token belongs. @param {string|null|undefined} token */
 export const accountOf = (token) => read().accounts.find((a) => a.token === token)?.id;
 
-/** Calls a function when another tab has changed the logins. @param {() => void} changed */
+/** Calls `changed` when another tab has logged in, logged out, or replaced the token. @param {() => void} changed */
 export function onOtherTab(changed) {
   addEventListener("storage", (e) => (e.key === KEY || e.key === null) && changed());
-  // A page that returns from the back/forward cache was frozen and missed the storage events.
+  // While a page is in the back/forward cache, it receives no storage events, so it may have missed changes.
   addEventListener("pageshow", (e) => e.persisted && changed());
 }
 
-/** Pages that need no login. */
+/** Paths of the pages that need no login. */
 const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset|claim)$)/;
 
-/** True if the server sent operator.html, because it offers only the workbench and no chat pages. */
+/** Returns true if the server sent operator.html, which has only the workbench and no chat pages. */
 export const operatorOnly = () => document.documentElement.dataset.pages === "operator";
 
 /** @param {string|null|undefined} token */

@@ -1,4 +1,4 @@
-// announcement.js - a banner that shows the operator's announcement until the user dismisses it or it expires.
+// announcement.js - a banner with the operator's announcement. It is shown until the user dismisses it or it expires.
 import { fill, h } from "./dom.js";
 import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
@@ -6,7 +6,7 @@ import { t } from "./translate.js";
 const EVERY_MS = 5 * 60 * 1000,
   DISMISSED = "announcement-dismissed";
 
-/** Reads the announcement every 5 minutes, and when the window becomes visible again. */
+/** The banner. It requests the announcement every 5 minutes, and when the window becomes visible again. */
 export class AnnouncementBar {
   /** @param {any} rest */
   constructor(rest) {

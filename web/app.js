@@ -35,11 +35,11 @@ const PAGES = [
 class App {
   constructor() {
     this.root = document.getElementById("app");
-    /** True if the server offers only the workbench; then no other page may be opened or linked. */
+    /** True if the server offers only the workbench. Then all other pages are neither opened nor linked. */
     this.operatorOnly = operatorOnly();
     this.problems = new Map();
     this.notices = new Map();
-    /** The message that the user edits, with its unsaved text. @type {any} */
+    /** The message that the user is editing, with its unsaved text; null if there is none. @type {any} */
     this.editing = null;
     this.rest = new Rest();
     this.rest.onunauthorized = () => this.gateway && this.login.refused();
@@ -72,7 +72,7 @@ class App {
     return this.show();
   }
 
-  /** Takes over the login page, which main.js draws before this script is loaded. */
+  /** Uses the login page that main.js drew before this script was loaded. */
   adopt(module) {
     this.module = module;
     this.root.prepend(this.trouble.el, this.announcement.el, this.bar);
@@ -98,7 +98,7 @@ class App {
     this.bar.hidden = true;
   }
 
-  /** Sends a request that replaces the token. @param {Promise<any>} call */
+  /** Sends a request whose response contains a new token, and uses the new token. @param {Promise<any>} call */
   renew(call) {
     return this.login.renew(call);
   }
@@ -144,7 +144,7 @@ class App {
     } else if (this.store.ready) showState();
   }
 
-  /** After a reconnect without RESUME, lets the open channel load its messages again. */
+  /** Makes the open channel load its messages again, because a reconnect without RESUME may have missed some. */
   refreshLogs() {
     this.store.touch("connected");
   }
@@ -188,12 +188,12 @@ class App {
     const page = (this.page = h("div.page"));
     fill(this.root, this.trouble.el, this.announcement.el, this.bar, page);
     const end = await module.mount(this, page, params);
-    // If the user has opened another page while this one was loading, ends this page at once.
+    // If the user opened another page while this one was loading, end this page at once.
     if (this.page === page) this.unmount = end;
     else end?.();
   }
 
-  /** Opens the page of a channel. For a new channel, waits for the event CHANNEL_CREATE first. */
+  /** Opens the page of a channel. If the channel was just created, waits for the event CHANNEL_CREATE first. */
   async openChannel(c) {
     await this.store.when("channels", () => this.store.channels.has(c.id));
     return this.go(`/channels/${c.guild_id || "@me"}/${c.id}`);
@@ -204,7 +204,7 @@ class App {
     return this.go(`/channels/${id}${channel ? `/${channel}` : ""}`);
   }
 
-  /** Opens a direct message channel, new or existing. */
+  /** Opens a direct message channel. The channel may not be in the store yet. */
   openPrivate(c) {
     (c.recipients || []).forEach((u) => this.store.keepUser(u));
     if (!this.store.channels.has(c.id)) this.store.channels.set(c.id, c);
@@ -266,7 +266,10 @@ class App {
     (await import("./views/profile.js")).showProfile(this, id, at);
   }
 
-  /* The chat page replaces the next four functions, because it has the message list and the message field. */
+  /*
+   * The next four functions do nothing until the chat page replaces them, because it has the message list and the
+   * composer.
+   */
   replyTo(_m) {}
   editMessage(_channel, _m) {}
   focusComposer() {}

@@ -1,4 +1,4 @@
-// autocomplete.js - a list of suggestions at an input field, usable by mouse and keyboard.
+// autocomplete.js - a list of suggestions at an input field, for mouse and keyboard.
 import { fill, h } from "./dom.js";
 
 let number = 0;
@@ -17,7 +17,7 @@ export function suggest(input, options) {
     at = 0,
     asked = 0,
     looking = /** @type {Promise<void>|null} */ (null);
-  // ARIA does not allow the role combobox for a textarea, so a textarea remains a text box.
+  // ARIA does not allow the role combobox for a textarea, so a textarea retains its own role.
   const lines = input.tagName === "TEXTAREA";
   const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
   if (!lines) input.setAttribute("role", "combobox");
@@ -55,7 +55,7 @@ export function suggest(input, options) {
     if (mine !== asked) return;
     looking = null;
     if (!found.length) return close();
-    // If the new list contains the selected suggestion, keep it selected.
+    // If the new list also contains the suggestion that was selected, keep it selected.
     const marked = list.hidden || at <= 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;
@@ -104,7 +104,7 @@ export function suggest(input, options) {
     return (looking = search());
   }
 
-  /** On Enter during a search, waits for the result and chooses the first suggestion. */
+  /** Called when Enter is pressed during a search: waits for its result and chooses the first suggestion. */
   async function chooseFound() {
     const text = input.value;
     while (looking) await looking;

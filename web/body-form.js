@@ -15,7 +15,7 @@ export function resolved(doc, schema) {
 
 const typeOf = (schema) => (Array.isArray(schema?.type) ? schema.type.find((x) => x !== "null") : schema?.type);
 
-/** Returns an initial value that fits the schema. */
+/** Returns an example value that fits the schema. */
 export function sample(doc, schema, depth = 0) {
   const s = resolved(doc, schema);
   if (!s || depth > 4) return null;
@@ -126,7 +126,7 @@ export function bodyForm(doc, schema) {
     try {
       if (!whole && Object.keys(gather()).length) json.value = JSON.stringify(gather(), null, 2);
     } catch {
-      return; // the field shows the error
+      return; // the field already shows the error
     }
     whole = !whole;
     draw();

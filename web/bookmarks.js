@@ -6,7 +6,7 @@ import { message } from "./message.js";
 import { t } from "./translate.js";
 
 const PATH = "/users/@me/saved-messages",
-  AT_ONCE = 20; // bookmarks that are drawn together
+  AT_ONCE = 20; // number of bookmarks that are drawn at a time
 
 /**
  * Loads the bookmarks, the newest first.
@@ -18,13 +18,13 @@ async function load(app) {
   return results;
 }
 
-/** Returns whether a message is bookmarked. Loads the bookmarks once; events keep them up to date. */
+/** Returns whether a message is bookmarked. The first call loads all bookmarks; later, events update the list. */
 export async function isBookmarked(app, id) {
   if (!app.store.saved) await load(app).catch(() => {});
   return !!app.store.saved?.has(id);
 }
 
-/** Adds a bookmark, or removes it. */
+/** Adds a bookmark to a message. If it has one already (`had`), removes the bookmark. */
 export function toggleBookmark(app, channel, id, had) {
   return app.tryCall(
     app.rest.call(had ? "DELETE" : "PUT", `${PATH}/${channel}/${id}`),

@@ -1,4 +1,4 @@
-// channel-order.js - the order of the channels of a server: sorting, and moving by drag and drop or by keyboard.
+// channel-order.js - the order of the channels of a guild: sorts them, and moves them by drag and drop or by keyboard.
 import { announce } from "./dom.js";
 import { CATEGORY, isThread, isVoice } from "./store.js";
 import { t } from "./translate.js";
@@ -8,7 +8,7 @@ const MOST_MOVES = 500; // entries of one request
 const bySlot = (a, b) =>
   Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
-/** Returns the sorted channels of each category (key null: no category), and the sorted categories. */
+/** Returns the sorted channels by category (key null: channels without category), and the sorted categories. */
 function groups(store, guild) {
   const inside = new Map([[null, []]]),
     categories = [];
@@ -42,13 +42,16 @@ export function orderedChannels(store, guild) {
   return out;
 }
 
-/** Returns the channels among which a channel is sorted: all categories, or channels of the same parent and type. */
+/**
+ * Returns the channels to which a channel's position is relative: for a category all categories, otherwise the channels
+ * of the same parent and type.
+ */
 function siblings(all, channel, parent) {
   if (channel.type === CATEGORY) return all.categories;
   return (all.inside.get(parent) || []).filter((c) => isVoice(c) === isVoice(channel));
 }
 
-/** Saves the new order of a list of channels. Sends only the channels whose position or category changes. */
+/** Saves the new order of a list of channels. Sends only those channels whose position or category has changed. */
 async function save(app, guild, list, channel, parent) {
   const free = list.map((c) => c.position).sort((a, b) => a - b);
   for (let i = 1; i < free.length; i++) free[i] = Math.max(free[i], free[i - 1] + 1);
@@ -101,7 +104,7 @@ export async function moveChannel(app, guild, id, target, where) {
 
 const categoryBefore = (all, category) => all.categories[all.categories.indexOf(category) - 1]?.id ?? null;
 
-/** Moves a channel one step up or down. At the end of a category, moves it to the next category. */
+/** Moves a channel up or down by one position. At the end of a category, moves it to the next category. */
 export function stepChannel(app, guild, id, by) {
   const all = groups(app.store, guild),
     channel = app.store.channels.get(id);

@@ -1,4 +1,4 @@
-// channel-types.js - the channel types, the order of ids, and the map of channels.
+// channel-types.js - the channel types, functions that compare and convert ids, and the map of channels.
 export const TEXT = 0,
   DM = 1,
   VOICE = 2,
@@ -11,26 +11,28 @@ export const TEXT = 0,
 export const isThread = (c) => c.type >= 10 && c.type <= 12;
 export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
 export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
-/** Returns true if the snowflake a is smaller than b, which means older. */
+/** Returns true if snowflake a is smaller than b, so that its object is older. */
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
-/** @param {any[]|undefined} list @returns {Map<string, any>} */
+/** Returns a map of objects by id. @param {any[]|undefined} list @returns {Map<string, any>} */
 export const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
 /** Returns the snowflake minus one. @param {string} id */
 export const idBefore = (id) => String(BigInt(id) - 1n);
 const EPOCH_MS = 1420070400000;
-/** Returns the smallest snowflake of a time. @param {number} ms */
+/** Returns the smallest snowflake that can be created at a time. @param {number} ms */
 export const idAt = (ms) => String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << 22n);
 /** Returns the time of a snowflake in ms since 1970. @param {string} id */
 export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
 
-/** Number of changes of all maps together, so that a new map never has the version of an old one. */
+/**
+ * Number of changes of all maps together. A new map takes its version from it, so no two maps have the same version.
+ */
 let changes = 0;
 
 /** A map of channels by id, with an index by guild. */
 export class Channels extends Map {
   /** @type {Map<string|undefined, any[]>|null} */
   byGuild = null;
-  /** Grows with each change of the map. */
+  /** Version of the map; it increases with each change. */
   version = ++changes;
   set(id, channel) {
     this.byGuild = null;

@@ -1,5 +1,5 @@
-// code-colours.js - colours of code blocks: comments, strings, numbers and keywords of common languages. Each
-// expression consumes at least one character and never looks back, so the time grows with the length of the text.
+// code-colours.js - colours of code blocks: comments, strings, numbers and keywords of common languages. Each regular
+// expression consumes at least one character and does not backtrack, so the time is linear in the length of the text.
 import { h } from "./dom.js";
 
 const words = (text) => new Set(text.trim().split(/,\s*/));
@@ -49,7 +49,7 @@ const LANGUAGES = new Map(
 const KINDS = ["comment", "string", "number"];
 
 /**
- * Returns a text of code as coloured nodes, or as one text if the language is unknown.
+ * Returns source code as coloured DOM nodes. If the language is unknown, returns the text without colours.
  * @param {string} text @param {string} language
  */
 export function colourCode(text, language) {

@@ -8,7 +8,7 @@ import { currentLanguage, t } from "./translate.js";
 
 const SUB = 1,
   GROUP = 2;
-const PATIENCE_MS = 15000; // longer than the 3 seconds after which the server reports that the app did not respond
+const PATIENCE_MS = 15000; // longer than 3 seconds, after which the server itself reports that the app did not respond
 const REASONS = {
   1: t("The application is offline, or its response was not valid."),
   2: t("The application did not answer within 3 seconds."),
@@ -17,7 +17,9 @@ const REASONS = {
 let counter = 0;
 export const nonce = () => `${Date.now()}${String(++counter).padStart(4, "0")}`;
 
-/** Returns the name or description of a command or option in the user's language. */
+/**
+ * Returns the name or description of a command or option in the user's language. `name` is the name of the property.
+ */
 export function localised(thing, name, locale) {
   return (
     thing[`${name}_localized`] ||
@@ -27,7 +29,7 @@ export function localised(thing, name, locale) {
   );
 }
 
-/** Returns the name without localization, which interactions must contain. */
+/** Returns the name without localization; interactions must contain this name. */
 export const ownName = (thing) => thing.name_default ?? thing.name;
 
 /* --- command lists --- */
@@ -39,7 +41,10 @@ export class CommandIndex {
     app.store.on("commands", () => this.cache.clear());
     app.store.on("ready", () => this.cache.clear());
   }
-  /** All commands that can be used in a channel. @returns {Promise<{commands: any[], apps: Map<string, any>}>} */
+  /**
+   * Returns all commands that the user can use in a channel, and their apps.
+   * @returns {Promise<{commands: any[], apps: Map<string, any>}>}
+   */
   async of(channel) {
     const key = channel.guild_id || channel.id;
     if (!this.cache.has(key))
@@ -69,7 +74,7 @@ export class CommandIndex {
   }
 }
 
-/** Returns the subcommands of a command that a user can run, or the command itself if it has none. */
+/** Returns the sub-commands of a command that a user can run. If it has none, returns the command itself. */
 function leaves(command, locale) {
   const out = [];
   const visit = (node, path, options) => {
@@ -88,7 +93,7 @@ function leaves(command, locale) {
   return out;
 }
 
-/** @param {string} text the text after the slash */
+/** Finds the commands whose names match the text. @param {string} text the text after the slash */
 export async function findCommands(app, channel, text) {
   const { commands, apps } = await app.commands.of(channel);
   const words = text.toLowerCase().trim(),
@@ -112,7 +117,10 @@ export function commandRow(leaf) {
 
 /* --- sending interactions --- */
 
-/** Sends an interaction; resolves with the event of its success or failure, or type SILENCE after PATIENCE_MS. */
+/**
+ * Sends an interaction. Resolves to the event of its success or failure; without an event, to the type SILENCE after
+ * PATIENCE_MS.
+ */
 export async function interact(app, channel, body, files) {
   const id = nonce();
   const full = {
@@ -150,7 +158,7 @@ export function failureWords(end, appName) {
   return "";
 }
 
-/** Sends the interaction for a used button or select menu. */
+/** Sends the interaction after the user has used a button or select menu. */
 export async function useComponent(app, channel, m, c, values, control) {
   const name = m.author.global_name || m.author.username;
   app.problems.delete(m.id);
@@ -177,7 +185,7 @@ export async function useComponent(app, channel, m, c, values, control) {
   app.store.changeMessage(channel.id, m.id, (x) => ({ ...x }));
 }
 
-/** Shows the modal with which an app responded. */
+/** Shows the modal that an app sent as its response. */
 export function showModal(app, modal) {
   const channel = app.store.channels.get(modal.channel_id);
   if (!channel) return;
@@ -198,7 +206,7 @@ export function showModal(app, modal) {
   });
 }
 
-/** Returns the user or message commands for the context menu of a user or message. */
+/** Returns the user commands or message commands for the context menu of a user or message. */
 export async function contextCommands(app, channel, type, targetId) {
   const { commands, apps } = await app.commands.of(channel);
   return commands
@@ -213,7 +221,7 @@ export async function contextCommands(app, channel, type, targetId) {
     }));
 }
 
-/** Runs a command; shows its state above the message field until the response arrives. */
+/** Runs a command. Until the response arrives, shows the state of the command above the message field. */
 export async function runCommand(app, channel, leaf, options, more, files) {
   const { command } = leaf,
     name = leaf.app?.name || t("The application");

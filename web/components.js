@@ -163,7 +163,7 @@ const PLACEHOLDERS = {
   [CHANNEL_MENU]: t("Choose a channel"),
 };
 
-/** A select menu for several values: a button that opens a list of check boxes. */
+/** A select menu that allows several values: a button that opens a list of check boxes. */
 function manyMenu(c, options, label, done) {
   const least = c.min_values ?? 1,
     most = c.max_values ?? 1;
@@ -238,7 +238,7 @@ function oneMenu(c, options, label, done) {
   return Object.assign(el, { values: () => (el.value ? [el.value] : []) });
 }
 
-/** Returns a select menu as a form control; its function values() returns the chosen values. */
+/** Returns a select menu as a form control. Its function values() returns the chosen values. */
 export function menuControl(c, context, done) {
   const options = optionsOf(c, context),
     label = c.placeholder || PLACEHOLDERS[c.type];

@@ -1,4 +1,4 @@
-// composer-parts.js - parts of the message field: the menu of the plus button, and the list of notices.
+// composer-parts.js - parts of the message field: the menu of the plus button, and the texts above the field.
 import { announce, fill, h } from "./dom.js";
 import { below, menu } from "./menu.js";
 import { iconButton } from "./icons.js";
@@ -50,7 +50,7 @@ export function noticeList(app, channel) {
   return { el, end: app.store.on("notices", draw) };
 }
 
-/** Shows a progress line above the message field of a channel. */
+/** Shows a progress text above the message field of a channel. */
 export function addNotice(app, channel, words) {
   const list = app.notices.get(channel.id) || [];
   const note = { words, bad: false };

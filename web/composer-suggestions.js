@@ -19,7 +19,12 @@ export async function findCommandsFor(app, channel, line) {
   return found.map((leaf) => ({ leaf, group: leaf.app?.name }));
 }
 
-/** Suggestions for a typed name. @param {any} app @param {any} channel @param {string} word "@bo", "#gen", ":smi" */
+/**
+ * Finds users, roles, channels or emoji for a typed name.
+ * @param {any} app
+ * @param {any} channel
+ * @param {string} word "@bo", "#gen", ":smi"
+ */
 export async function findNames(app, channel, word) {
   const { store } = app,
     guild = store.guildOf(channel),
@@ -89,7 +94,10 @@ export function suggestionRow(app, guild, s) {
   ];
 }
 
-/** Returns the text that a suggestion inserts. @param {import("./mention-names.js").MentionNames} names */
+/**
+ * Returns the text that is inserted when a suggestion is chosen.
+ * @param {import("./mention-names.js").MentionNames} names
+ */
 export function suggestionText(names, s) {
   if (s.user) return `${names.user(s.user)} `;
   if (s.role) return `${names.role(s.role)} `;

@@ -15,7 +15,7 @@ import { suggest } from "./autocomplete.js";
 import { t } from "./translate.js";
 import { Uploads, formOf, progressLine } from "./uploads.js";
 
-const EDITABLE = new Set([0, 19]); // message types that their author may edit: default, reply
+const EDITABLE = new Set([0, 19]); // types of messages that their author may edit: default and reply
 const TYPING_MS = 8000,
   DRAFT_MS = 300,
   PATIENCE_MS = 400;
@@ -179,7 +179,7 @@ export function composer(app, channel, events = {}) {
 
   /* --- sending --- */
 
-  /** Sends files with a progress bar and a button that cancels. */
+  /** Uploads files with a message. Shows a progress bar and a button that cancels the upload. */
   async function upload(body, files) {
     const control = new AbortController(),
       words = files.length === 1 ? files[0].file.name : t("{n} file|{n} files", { n: files.length });
@@ -197,7 +197,7 @@ export function composer(app, channel, events = {}) {
     }
   }
 
-  /** Sends a message, as a reply if the user has chosen a message to reply to. */
+  /** Sends a message. If the user has chosen a message to answer, sends it as a reply. */
   async function post(body, files = []) {
     const answered = reply;
     if (reply) body = { ...body, message_reference: { message_id: reply.id } };
@@ -213,7 +213,7 @@ export function composer(app, channel, events = {}) {
       Uploads.release(files);
       return events.sent?.();
     }
-    // If the server refuses the message, restore reply, files and text in the message field.
+    // If the server refuses the message, put reply, files and text into the message field again.
     if (answered) setReply(answered);
     if (files.length) uploads.restore(files);
     if (!input.value && body.content) write(names.decode(body.content));

@@ -4,10 +4,11 @@ import { dataUrl } from "./forms.js";
 import { t } from "./translate.js";
 
 const MOST_ZOOM = 5,
-  STEP = 10; // pixels of the preview per arrow key
+  STEP = 10; // pixels of the preview by which an arrow key moves the picture
 
 /**
- * Returns the part of a picture that is shown: the picture covers the frame, moved by the offset in frame pixels.
+ * Returns the part of a picture that is visible in a frame. The picture covers the whole frame, and is moved by
+ * `offset` (pixels of the frame).
  * @param {{width: number, height: number}} picture @param {{width: number, height: number}} frame
  * @param {number} zoom 1: the picture just covers the frame @param {{x: number, y: number}} offset is limited
  */
@@ -28,7 +29,7 @@ export function cropOf(picture, frame, zoom, offset) {
 }
 
 /**
- * Lets the user cut a picture. An animated GIF stays as it is, because a canvas has only its first frame.
+ * Lets the user crop a picture. An animated GIF is not cropped, because a canvas shows only its first frame.
  * @param {File} file @param {{width: number, height: number, round?: boolean}} shape size of the result in pixels
  * @returns {Promise<string|undefined>} a data: URL; undefined if the user cancels
  */

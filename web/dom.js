@@ -55,7 +55,7 @@ export function fill(el, ...children) {
 const CLICK_MS = 50; // time between pointerup and click, for mouse and touch
 let pressed = /** @type {Node|null} */ (null),
   lettingGo;
-/** Redraws that wait for pointerup, by element. @type {Map<HTMLElement, () => void>} */
+/** Redraws that wait for pointerup, by the element to redraw. @type {Map<HTMLElement, () => void>} */
 const late = new Map();
 
 function letGo() {
@@ -88,17 +88,18 @@ addEventListener(
     if (pressed && !e.buttons && late.size) letGo();
   },
   true,
-); // the button was released where no pointerup is sent, for example on a scrollbar
+); // the button was released where the page gets no pointerup, for example on a scrollbar
 addEventListener(
   "click",
   () => {
     pressed = null;
   },
   true,
-); // later redraws show the result of the click, so they do not wait
+); // later redraws already show the result of the click, so they need not wait
 
 /**
- * Redraws an element. If the pointer is pressed inside it, waits for pointerup: a replaced button would get no click.
+ * Redraws an element. If the pointer is pressed inside the element, the redraw waits for pointerup, because a button
+ * that is replaced while it is pressed gets no click.
  * @param {HTMLElement} el @param {() => void} draw
  */
 export function calmly(el, draw) {
@@ -110,7 +111,8 @@ export function calmly(el, draw) {
 const nameOf = (x) => x.dataset.key ?? x.getAttribute("aria-label") ?? x.textContent;
 
 /**
- * Replaces the children of an element. Restores the focus to the control with the same data-key, or else same label.
+ * Replaces the children of an element. If a control in it has the focus, focuses the new control with the same
+ * data-key, or else with the same label.
  * @param {HTMLElement} el @param {...any} children
  */
 export function refill(el, ...children) {
@@ -130,7 +132,12 @@ export function refill(el, ...children) {
 }
 
 const signs = new WeakMap();
-/** Redraws an element if its data `sign` changed. @param {HTMLElement} el @param {any} sign @param {() => any} make */
+/**
+ * Redraws an element if `sign`, a value computed from its data, has changed.
+ * @param {HTMLElement} el
+ * @param {any} sign
+ * @param {() => any} make
+ */
 export function refillChanged(el, sign, make) {
   const next = JSON.stringify(sign);
   if (signs.get(el) === next) return;
@@ -139,7 +146,8 @@ export function refillChanged(el, sign, make) {
 }
 
 /**
- * Redraws a long list. An item whose `sign` (a text of the data that it shows) is unchanged keeps its element.
+ * Redraws a long list. Each item has a `sign`, a text computed from the data that it shows; if the sign is unchanged,
+ * the item retains its element.
  * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made the current elements
  * @param {{key: string, sign: string, make: () => Element}[]} items
  */
@@ -167,7 +175,7 @@ export function fillChanged(el, made, items) {
   }
 }
 
-/** Announces a text to screen readers. @param {string} text */
+/** Makes screen readers read a text aloud. @param {string} text */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
@@ -193,7 +201,7 @@ export function field(label, control, hint) {
   return Object.assign(el, { control: /** @type {Control} */ (control), problem });
 }
 
-/** Opens a modal dialog. build gets the function close(value); the promise resolves to this value. */
+/** Opens a modal dialog. `build` gets the function close(value), and the promise resolves to this value. */
 export function dialog(title, build, props) {
   return new Promise((resolve) => {
     let answer;
@@ -231,24 +239,28 @@ export function dialog(title, build, props) {
   });
 }
 
-/** Returns the topmost open dialog, or the body without one. Elements outside get no input. @returns {HTMLElement} */
+/**
+ * Returns the topmost open dialog, or the body if no dialog is open. Elements outside of it get no input.
+ * @returns {HTMLElement}
+ */
 export function foremost() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("dialog[open]")]).at(-1) || document.body;
 }
 
-/** Shows a short message in the corner for 6 seconds. Its box is a popover, so it is drawn above every dialog. */
+/** Shows a short message in the corner for 6 seconds. It is a popover, so it is drawn above every dialog. */
 export function toast(text, kind) {
   const container = foremost();
   let box = /** @type {HTMLElement|null} */ (container.querySelector(":scope > .toasts"));
   if (!box) container.appendChild((box = h("div.toasts", { popover: "manual" })));
-  if (box.matches(":popover-open")) box.hidePopover(); // opened again below, to be above newer popovers
+  // Closed here and opened again below, so that it is above newer popovers.
+  if (box.matches(":popover-open")) box.hidePopover();
   box.showPopover();
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);
   box.appendChild(el);
   setTimeout(() => el.remove(), 6000);
 }
 
-/** Lets arrow keys move the focus between the buttons of a list. */
+/** Makes the arrow keys move the focus between the buttons of a list. */
 export function arrowKeys(el, selector) {
   el.addEventListener("keydown", (e) => {
     if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;

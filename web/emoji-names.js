@@ -1,7 +1,10 @@
 // emoji-names.js - finds emoji by name; the tables are loaded when they are first needed.
 import { t } from "./translate.js";
 
-/** @typedef {{name: string, names: string[], id?: string, animated?: boolean, tones?: boolean}} Emoji */
+/**
+ * An emoji with its names.
+ * @typedef {{name: string, names: string[], id?: string, animated?: boolean, tones?: boolean}} Emoji
+ */
 
 const RECENT = "emoji.recent",
   TONE = "emoji.tone",
@@ -41,7 +44,11 @@ export function groups() {
   return loading;
 }
 
-/** Finds emoji by name; first those whose first name begins with the text. @param {string} text @param {number} most */
+/**
+ * Finds emoji by name. The result begins with those whose first name begins with the text.
+ * @param {string} text
+ * @param {number} most
+ */
 export async function findEmoji(text, most) {
   const words = text.toLowerCase().replace(/^:|:$/g, "").replace(/ /g, "_"),
     ranked = /** @type {Emoji[][]} */ ([[], [], [], []]);
@@ -63,7 +70,7 @@ export async function findEmoji(text, most) {
 }
 
 /**
- * Replaces each :name: outside of code by the emoji of that name.
+ * Replaces each :name: outside of code blocks by the emoji with that name.
  * @param {string} text @param {any[]} [own] emoji of the server
  */
 export async function replaceNames(text, own = []) {
@@ -81,7 +88,10 @@ export const tone = () => Number(localStorage.getItem(TONE) || 0);
 /** @param {number} n */
 export const setTone = (n) => localStorage.setItem(TONE, String(n));
 
-/** Returns the emoji with the chosen skin tone, whose modifier follows the first character. @param {Emoji} e */
+/**
+ * Returns the emoji with the skin tone that the user has chosen. The modifier of the tone follows the first character.
+ * @param {Emoji} e
+ */
 export function withTone(e) {
   const mark = TONES[tone()];
   if (!e.tones || !mark) return e.name;
@@ -89,7 +99,7 @@ export function withTone(e) {
   return first + mark + (rest[0] === "\ufe0f" ? rest.slice(1) : rest).join("");
 }
 
-/** @returns {{name: string, id?: string, animated?: boolean}[]} */
+/** Returns the emoji that the user has used recently. @returns {{name: string, id?: string, animated?: boolean}[]} */
 export function recent() {
   try {
     return JSON.parse(localStorage.getItem(RECENT) || "[]");
@@ -98,7 +108,10 @@ export function recent() {
   }
 }
 
-/** Adds a chosen emoji to the recent emoji. @param {{name: string, id?: string, animated?: boolean}} e */
+/**
+ * Adds an emoji that the user has chosen to the recent emoji.
+ * @param {{name: string, id?: string, animated?: boolean}} e
+ */
 export function use(e) {
   const same = (x) => (e.id ? x.id === e.id : !x.id && x.name === e.name);
   const one = e.id ? { name: e.name, id: e.id, animated: e.animated } : { name: e.name };

@@ -1,4 +1,4 @@
-// emoji-picker.js - the emoji picker: search by name, groups, skin tones, recent emoji, emoji of the server.
+// emoji-picker.js - the emoji picker: search by name, groups, skin tones, recent emoji, emoji of the guild.
 import { fill, h } from "./dom.js";
 import { TONES, findEmoji, groups, recent, setTone, tone, use, withTone } from "./emoji-names.js";
 import { emoji } from "./markdown.js";
@@ -7,7 +7,7 @@ import { t } from "./translate.js";
 
 const MOST_FOUND = 120;
 
-/** Arrow keys move in a grid of buttons. @param {HTMLElement} grid */
+/** Makes the arrow keys move the focus in a grid of buttons. @param {HTMLElement} grid */
 function gridKeys(grid) {
   grid.addEventListener("keydown", (e) => {
     const all = /** @type {HTMLElement[]} */ ([...grid.querySelectorAll("button")]),

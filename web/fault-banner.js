@@ -1,4 +1,4 @@
-// fault-banner.js - a banner on every page while simulated errors are set or the server clock is shifted.
+// fault-banner.js - a banner on every page while the test server simulates errors or its clock is shifted.
 import { fill, h } from "./dom.js";
 import { consoleCall } from "./operator.js";
 import { t } from "./translate.js";
@@ -37,7 +37,7 @@ function sentence(all, clock) {
   return words && `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-/** Polls the server for simulated errors and its clock, until it refuses the request. */
+/** The banner. It requests the simulated errors and the clock periodically, until the server refuses the request. */
 export class TroubleBar {
   constructor() {
     this.el = h("div.bar.trouble", { role: "status", hidden: true });
@@ -51,14 +51,14 @@ export class TroubleBar {
     clearTimeout(this.timer);
     try {
       const [faults, clock] = await Promise.all([consoleCall("GET", "/faults"), consoleCall("GET", "/clock")]);
-      if (turn !== this.turn) return; // a newer poll is running
+      if (turn !== this.turn) return; // a newer request was sent in the meantime
       const words = sentence(faults, clock);
       if (this.words.textContent !== words) this.words.textContent = words;
       this.el.hidden = !words;
     } catch (e) {
       if (turn !== this.turn) return;
       this.el.hidden = true;
-      if (e.status) return; // the server refuses the request, so polling ends
+      if (e.status) return; // the server refuses these requests, so no more are sent
     }
     this.timer = setTimeout(() => this.poll(), EVERY_MS);
   }

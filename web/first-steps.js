@@ -1,10 +1,10 @@
-// first-steps.js - suggests to a user without a server to create or join one; draws empty states.
+// first-steps.js - suggests to a user who is in no guild to create or join one; draws empty states.
 import { dialog, field, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { t } from "./translate.js";
 
 /**
- * An empty list or page: a title, advice what to do next, and a button that does it.
+ * Returns the contents of an empty list or page: a title, advice on what to do next, and a button that does it.
  * @param {{icon?: string, title: string, words?: any, action?: string, run?: () => void}} what
  */
 export function emptyState({ icon: name, title, words, action, run }) {
@@ -46,7 +46,7 @@ function askOne(title, label, props, hint, action, send) {
   });
 }
 
-/** Asks for a name and opens the new server. @param {any} app */
+/** Asks for a name, creates a server (guild) and opens it. @param {any} app */
 export async function createServer(app) {
   const made = await askOne(
     t("Create a server"),
@@ -59,7 +59,7 @@ export async function createServer(app) {
   if (made) app.openGuild(made.id);
 }
 
-/** Asks for an invite and opens its page. @param {any} app */
+/** Asks for an invite and opens the page of the invite. @param {any} app */
 export async function joinServer(app) {
   const code = await askOne(
     t("Join a server"),
@@ -89,7 +89,11 @@ const choice = (name, title, words, run) =>
     h("span", null, h("strong", null, title), h("small.faint", null, words)),
   );
 
-/** The buttons to create and to join a server. @param {any} app @param {() => void} [before] called by a click */
+/**
+ * The buttons to create and to join a server (guild). Each click calls `before` first.
+ * @param {any} app
+ * @param {() => void} [before] called by a click
+ */
 export const serverChoices = (app, before = () => {}) =>
   h(
     "div.first-choices",
@@ -104,7 +108,7 @@ export const serverChoices = (app, before = () => {}) =>
     }),
   );
 
-/** The start page of a user who is in no server. @param {any} app */
+/** The start page of a user who is in no server (guild). @param {any} app */
 export const firstSteps = (app) =>
   h(
     "section.first-steps",

@@ -48,10 +48,10 @@ export function small(words, onclick, kind, key) {
 }
 
 /**
- * A form with one field per entry of `rows`. Errors of the server are shown at their fields.
+ * Returns a form with one field per element of `rows`. If the server refuses a field, the error is shown at that field.
  * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string,
- *   rows?: number, required?: boolean, props?: Record<string, any>,
- *   custom?: {el: HTMLElement, value: () => any}}[]} rows props: attributes; custom: not an input
+ * rows?: number, required?: boolean, props?: Record<string, any>,
+ * custom?: {el: HTMLElement, value: () => any}}[]} rows props: attributes; custom: not an input
  * @param {(values: any) => Promise<any>} send
  */
 export function quickForm(rows, action, send, kind) {
@@ -138,7 +138,7 @@ export function quickForm(rows, action, send, kind) {
 }
 
 /**
- * A form field with a control other than an input, and an error text below it.
+ * A form field whose control is not an input, with an error text below the control.
  * @param {HTMLElement} control @returns {import("./dom.js").Field}
  */
 function customField(control) {
@@ -163,14 +163,14 @@ export function dataUrl(file) {
   });
 }
 
-/** On narrow screens, scrolls the row of tabs until the open tab is visible. @param {Element} page */
+/** On narrow screens, scrolls the row of tabs so that the open tab is visible. @param {Element} page */
 export function showCurrent(page) {
   page.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 /**
  * A page with tabs at the side. A tab has a path segment, a label and a render function. A tab without a path segment
- * is a heading of the tabs after it.
+ * is a heading for the tabs after it.
  */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
@@ -201,7 +201,7 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   body.append(panel);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
-  // Renders the tab off screen, then shows it, unless a newer rendering has begun in the meantime.
+  // Draw the tab off screen, then show it. If a newer drawing has begun in the meantime, do not show this one.
   const show = async () => {
     const mine = ++turn,
       next = h("div");

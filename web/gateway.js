@@ -1,8 +1,12 @@
-// gateway.js - a gateway session: identify, heartbeat, resume. Calls a function for each event, in order.
+// gateway.js - a gateway session: identify, heartbeat, resume. Calls a function for each event, in the order of
+// arrival.
 
 const LONGEST_PAUSE_MS = 15000;
 
-/** Decompresses the messages of a connection with compress=zlib-stream: one zlib stream for all messages. */
+/**
+ * Decompresses the messages of a connection with compress=zlib-stream. All messages of a connection are one zlib
+ * stream.
+ */
 class Inflater {
   constructor(give) {
     this.stream = new DecompressionStream("deflate");
@@ -48,7 +52,7 @@ export class Gateway extends EventTarget {
     this.setState("connecting");
   }
 
-  /** Handles all complete messages in a text. Returns the incomplete rest, to which the next data is appended. */
+  /** Handles all complete messages in a text. Returns the incomplete rest, which must be put before the next data. */
   takeText(text) {
     let depth = 0,
       quoted = false,

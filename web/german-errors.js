@@ -1,4 +1,4 @@
-// german-errors.js - the German translation of messages of the server. A number in a message is written as #.
+// german-errors.js - the German translation of the server's messages. The keys have # instead of each number.
 
 export const MESSAGES = {
   "#: Unauthorized": "Nicht angemeldet. Melde dich erneut an.",

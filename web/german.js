@@ -1,5 +1,4 @@
-// german.js - the German translation: English text, German text.
-// Names in braces are replaced by values.
+// german.js - the German translation: English text to German text. Names in braces stand for values.
 
 import { ACCOUNT_TEXTS } from "./german-account.js";
 import { SERVER_TEXTS } from "./german-server.js";

@@ -1,11 +1,11 @@
-// images.js - avatars, icons and attachments; images are only loaded from this server.
+// images.js - avatars, icons and attachments. Images are loaded only from this server.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { t } from "./translate.js";
 
 const THIS_MACHINE = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** Returns the path of a URL of this server; null for a URL of another server. @param {string} url */
+/** Returns the path of a URL on this server, or null if the URL is on another server. @param {string} url */
 export function ownPath(url) {
   let at;
   try {
@@ -14,7 +14,8 @@ export function ownPath(url) {
     return null;
   }
   const web = at.protocol === "http:" || at.protocol === "https:";
-  // A bot on this machine may use another name of this server, such as 127.0.0.1 instead of localhost.
+  // A URL may contain another name of this server, such as 127.0.0.1 instead of localhost, if a bot on this machine
+  // made it.
   const own =
     at.host === location.host ||
     (THIS_MACHINE.has(at.hostname) && THIS_MACHINE.has(location.hostname) && at.port === location.port);
@@ -35,11 +36,11 @@ function letters(name, id, kind) {
   return h(`span.${kind}`, { style: { "--hue": hue }, "aria-hidden": "true", dataset: { letters: initials(name) } });
 }
 
-/* --- patterns for users without a picture: symmetric, made from the user's id --- */
+/* --- pictures for users without an avatar: symmetric patterns, made from the user's id --- */
 
 const SVG = "http://www.w3.org/2000/svg";
 const PATTERN_HUES = [174, 200, 222, 262, 290, 330, 356, 18, 36, 96, 140];
-/** SVG paths of the shapes that fill a cell of 8 × 8 units, relative to the cell's corner. */
+/** SVG paths of the shapes of a cell. A cell has 8 × 8 units; the path starts at its top left corner. */
 const SHAPES = [
   "h8v8h-8z", // square
   "h8a8 8 0 0 1-8 8z", // quarter circle with its center at the top left
@@ -61,7 +62,8 @@ function hash(text) {
 }
 
 /**
- * Returns the default avatar of an id: background, foreground, and the SVG path of a pattern of 3 × 3 cells.
+ * Returns the default avatar for an id: background colour, foreground colour, and the SVG path of a pattern of 3 × 3
+ * cells.
  * @param {string|number|undefined} id
  */
 export function patternOf(id) {
@@ -70,7 +72,8 @@ export function patternOf(id) {
     cells = hash(`cells ${id ?? ""}`);
   let outline = "";
   for (let i = 0; i < 6; i++) {
-    // Cells 0 to 2 are the left column, which is mirrored; 3 to 5 the middle column. The center is never empty.
+    // Cells 0 to 2 are the left column, and the right column mirrors them. Cells 3 to 5 are the middle column. The
+    // center is never empty.
     const row = i % 3,
       middle = i > 2,
       shape = Math.floor(cells / 6 ** i) % (i === 4 ? 5 : 6);
@@ -98,10 +101,10 @@ export function pattern(id, kind) {
   return svg;
 }
 
-/** Returns a user's avatar, or a pattern made from the user's id. */
+/** Returns a user's avatar. If the user has none, returns a pattern made from the user's id. */
 export function avatar(user, name, kind = "avatar") {
   if (!user?.avatar) return pattern(user?.id || name, kind);
-  // The avatar URL of a webhook may point to another server, from which nothing is loaded.
+  // The avatar URL of a webhook may point to another server; then nothing is loaded.
   return h(`img.${kind}`, {
     src: `/avatars/${user.id}/${user.avatar}.png`,
     alt: "",
@@ -125,7 +128,10 @@ export function appIcon(app, kind = "avatar") {
   return h(`img.${kind}`, { src: `/app-icons/${app.id}/${app.icon}.png`, alt: "", loading: "lazy" });
 }
 
-/** Returns an image if it is on this server, else a link to the image, which the browser does not load. */
+/**
+ * Returns an image element if the image is on this server. Otherwise returns a link to it, so that the browser does not
+ * load it.
+ */
 export function picture(media, kind, description) {
   const url = media?.proxy_url || media?.url;
   const path = url && ownPath(url);
@@ -147,8 +153,9 @@ export function fileSize(bytes) {
 export const plainName = (name) => String(name ?? "").replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 
 /**
+ * Returns an attachment as an element: image, video, sound, text, or a link.
  * @param {{filename: string, url: string, size?: number, content_type?: string, description?: string,
- *   width?: number, height?: number}} a
+ * width?: number, height?: number}} a
  */
 export function attachment(a) {
   const path = ownPath(a.url),
@@ -194,7 +201,7 @@ const isText = (type, name) =>
   /^text\/(?!html)|json|xml|yaml/.test(type) ||
   /\.(txt|md|log|csv|json|ya?ml|toml|ini|c|h|js|py|sh|sql|css)$/i.test(name);
 
-/** A text file, which is fetched and shown when the user opens it. */
+/** A text file. It is fetched when the user opens it. */
 function textFile(a, path, name) {
   const text = h("pre.file-text", { tabindex: 0 });
   const load = async (e) => {

@@ -10,5 +10,5 @@ export function registerServiceWorker() {
   const trusted = types
     ? types.createPolicy("service-worker", { createScriptURL: () => url }).createScriptURL("")
     : url;
-  navigator.serviceWorker.register(trusted).catch(() => {}); // the page works without it
+  navigator.serviceWorker.register(trusted).catch(() => {}); // the page also works without a service worker
 }

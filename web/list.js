@@ -1,12 +1,12 @@
-// list.js - virtual lists: only the items near the visible ones have DOM elements.
+// list.js - lists of which only the items near the visible part have DOM elements.
 import { calmly, h } from "./dom.js";
 
 const MOST = 120,
   STEP = 40,
   NEAR = 500;
-const AT_ONCE = 12; // maximum number of new messages that one draw renders
+const AT_ONCE = 12; // maximum number of new messages that are rendered at once
 
-/** Replaces an element. If a control in it has the focus, focuses the same control of the new element. */
+/** Replaces an element. If a control in it has the focus, focuses the corresponding control in the new element. */
 function replaceHeld(old, el) {
   const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, textarea, [tabindex]")],
     held = controls(old).indexOf(document.activeElement);
@@ -14,7 +14,7 @@ function replaceHeld(old, el) {
   if (held >= 0) (controls(el)[held] || el.querySelector("article"))?.focus({ preventScroll: true });
 }
 
-/** The message list. Items have any height. If the list is at its end, it scrolls to new messages. */
+/** The message list. Items can have any height. As long as the list is scrolled to its end, it follows new messages. */
 export class MessageList {
   /**
    * @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string,
@@ -23,7 +23,7 @@ export class MessageList {
   constructor(options) {
     this.options = options;
     this.items = [];
-    /** Id of the item below the "new messages" divider. @type {string|null} */
+    /** Id of the item above which the "new messages" divider is drawn, or null. @type {string|null} */
     this.mark = null;
     /** True if the server has newer items that are not loaded. */
     this.detached = false;
@@ -41,7 +41,7 @@ export class MessageList {
     this.resized.observe(this.el);
   }
 
-  /** Arrow keys move between messages; Tab reaches the actions of a message. */
+  /** Makes the arrow keys move between messages. Tab moves to the actions of a message. */
   key(e) {
     const at = /** @type {HTMLElement} */ (e.target),
       all = /** @type {HTMLElement[]} */ ([...this.body.querySelectorAll("article")]);
@@ -55,7 +55,7 @@ export class MessageList {
     next.focus();
   }
 
-  /** Number of items that have elements. */
+  /** Number of items that have DOM elements. */
   get shown() {
     return Math.min(MOST, this.items.length - this.first);
   }
@@ -69,7 +69,7 @@ export class MessageList {
     this.top = this.el.scrollTop;
   }
 
-  /** Shows these items. If the list was scrolled to its end, scrolls to the new end. */
+  /** Shows these items. If the list was scrolled to its end, it stays at the end. */
   set(items) {
     this.items = items;
     if (this.stuck) this.first = this.firstAtEnd();
@@ -78,7 +78,9 @@ export class MessageList {
     if (this.stuck) this.toEnd();
   }
 
-  /** Returns the index of the first item to draw. After a burst of messages, a timer draws the older ones later. */
+  /**
+   * Returns the index of the first item to draw. After many new messages at once, a timer draws the older ones later.
+   */
   firstAtEnd() {
     let first = this.items.length,
       fresh = 0;
@@ -121,7 +123,7 @@ export class MessageList {
     });
   }
 
-  /** Runs `change`, which draws other items, and scrolls so that the first visible item does not move. */
+  /** Runs `change`, which draws other items, then scrolls so that the first visible item does not move. */
   around(change) {
     const mark = /** @type {HTMLElement[]} */ ([...this.body.children]).find(
       (c) => c.offsetTop + c.offsetHeight > this.el.scrollTop,
@@ -133,7 +135,7 @@ export class MessageList {
 
   async scrolled() {
     const last = this.first + MOST >= this.items.length;
-    // New items may have arrived since toEnd, so only scrolling up means that the user has left the end.
+    // New items may have arrived since toEnd. So the list has left its end only if the user has scrolled up.
     if (last && this.atEnd && !this.detached) this.stuck = true;
     else if (this.el.scrollTop < this.top - 2) this.stuck = false;
     this.top = this.el.scrollTop;
@@ -159,13 +161,13 @@ export class MessageList {
     for (const made of this.made.values()) made.version = "";
   }
 
-  /** Loads older items. Returns false if there are none or the request failed. */
+  /** Loads older items. Returns false if there are none, or if the request failed. */
   async loadMore() {
     if (this.moving) return false;
     this.moving = true;
     const found = await this.options.more().catch(() => false);
     this.moving = false;
-    // At its top, the list gets no scroll event that would show the older items, so show them now.
+    // If the list is scrolled to its top, no scroll event will show the older items, so show them now.
     if (found && this.el.scrollTop < NEAR) this.showAbove();
     return found;
   }
@@ -198,7 +200,7 @@ export class MessageList {
   }
 }
 
-/** A list of rows of equal height. Only visible rows and a few around them have elements. */
+/** A list of rows of equal height. Only the visible rows and a few rows around them have DOM elements. */
 export class RowList {
   /** @param {{height: number, render: (item: any, at: number) => HTMLElement, label: string, role?: string}} options */
   constructor(options) {
@@ -237,7 +239,7 @@ export class RowList {
       this.made.set(i, { el, item: this.items[i] });
     }
   }
-  /** Redraws all rows, also those whose item is unchanged, because other data may have changed. */
+  /** Redraws all rows, even those whose item is unchanged, because their look may depend on other data. */
   redraw() {
     for (const made of this.made.values()) made.el.remove();
     this.made.clear();

@@ -22,7 +22,7 @@ export class LoginState {
   /** @param {any} app */
   constructor(app) {
     this.app = app;
-    /** Sentence on the login page that explains why the user must log in, or "". */
+    /** Sentence on the login page about why the user must log in again; "" if there is none. */
     this.reason = "";
     this.renewing = false;
     onOtherTab(() => this.followOtherTabs());
@@ -36,7 +36,7 @@ export class LoginState {
   }
 
   /**
-   * Logs in with a token. If another account is logged in, reloads the page, so that no data of that account remains.
+   * Logs in with a token. If another account was logged in, reloads the page, so that none of its data remains.
    * @param {string} token @param {{stay?: boolean, typed?: boolean}} [how]
    */
   enter(token, how) {
@@ -51,7 +51,7 @@ export class LoginState {
     return app.go(next || HOME);
   }
 
-  /** Makes a stored account the current one, in all tabs that share the login. @param {string} token */
+  /** Makes a stored account the current one, in all tabs that use the shared login. @param {string} token */
   switchTo(token) {
     storeToken(token);
     return this.reload();
@@ -63,7 +63,8 @@ export class LoginState {
   }
 
   /**
-   * Waits for a request that replaces the token. Meanwhile, ignores that the gateway refuses the old token.
+   * Waits for a request whose response replaces the token. Meanwhile the gateway may refuse the old token; this is
+   * ignored.
    * @param {Promise<any>} call
    */
   async renew(call) {
@@ -83,8 +84,9 @@ export class LoginState {
   }
 
   /**
-   * Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. Removes the
-   * stored token before it is revoked, so that other tabs show "logged out" instead of "session ended".
+   * Logs out. Closes the gateway session before it revokes the token; otherwise the login page would be drawn twice.
+   * Removes the stored token before it revokes the token, so that other tabs show "logged out" instead of "session
+   * ended".
    */
   async logOut() {
     const token = this.app.rest.token;
@@ -99,7 +101,7 @@ export class LoginState {
       toast(t("The server did not answer: end this session later in Settings, Sessions, from another login."), "bad");
   }
 
-  /** Called when the server has refused the token of this tab. */
+  /** Called when the server refuses the token of this tab. */
   refused() {
     const { app } = this,
       token = app.rest.token;
@@ -125,7 +127,7 @@ export class LoginState {
    */
   leave(reason, comeBack) {
     const token = this.app.rest.token;
-    if (!token) return; // already done: both a REST request and the gateway can report the refusal
+    if (!token) return; // already done, because both a REST request and the gateway can report the refusal
     forgetToken(token);
     this.show(reason, comeBack);
   }
@@ -139,7 +141,9 @@ export class LoginState {
     this.app.go("/login");
   }
 
-  /** Called after another tab has logged in, logged out, switched the account or replaced the token. */
+  /**
+   * Called after another tab has logged in, logged out, switched the account or replaced the token. Updates this tab.
+   */
   followOtherTabs() {
     const { app } = this,
       token = app.rest.token,

@@ -25,7 +25,7 @@ function drawEntrance() {
         return app;
       },
       (failure) => {
-        coming = undefined; // the next use tries again
+        coming = undefined; // so that the next call tries to load it again
         throw failure;
       },
     ));
@@ -39,11 +39,11 @@ function drawEntrance() {
       tryCall: async (promise) => {
         promise.catch(() => {});
         return (await behind()).tryCall(promise);
-      }, // app.tryCall shows the error, after app.js is loaded
+      }, // app.tryCall shows this error once app.js is loaded
     },
     page,
   );
-  afterPaint(() => behind().catch(() => {})); // the next call of behind() reports a failure
+  afterPaint(() => behind().catch(() => {})); // if loading fails here, the next call of behind() reports it
 }
 
 if (mustComeIn(currentToken())) drawEntrance();

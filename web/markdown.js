@@ -25,10 +25,12 @@ const INLINE = [
 ];
 const SPECIAL = /[\\`<@[h|*_~]/g;
 const DEEPEST = 12;
-/** The inline rules by their first character, because trying every rule at each character would be slow. */
+/**
+ * The inline rules by the first character of their syntax, because trying all rules at each character would be slow.
+ */
 const BY_FIRST = new Map([..."\\`<@[h|*_~"].map((c) => [c, INLINE.filter((r) => r.first === c)]));
 
-/** @returns {any[]} nodes and texts */
+/** Renders inline Markdown. @returns {any[]} nodes and texts */
 export function inline(text, context, depth = 0) {
   const out = [];
   let plain = "";
@@ -111,7 +113,10 @@ function nodes(list) {
   return list.map((n) => (n instanceof Node ? n : document.createTextNode(String(n))));
 }
 
-/** Returns the path of a link to a message or channel of this server, else null. @param {string} url */
+/**
+ * Returns the path of a link to a message or channel on this server. Returns null for other links.
+ * @param {string} url
+ */
 function ownPath(url) {
   const path = url.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : "";
   return /^\/channels\/(@me|\d{15,21})\/\d{15,21}(\/\d{15,21})?$/.test(path) ? path : null;
@@ -123,7 +128,10 @@ function link(url, children) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
 }
 
-/** A link with a text. If the text looks like another URL, shows the text and the real URL, to prevent phishing. */
+/**
+ * A link with a text. If the text itself looks like another URL, shows both the text and the real URL, to prevent
+ * phishing.
+ */
 function namedLink(url, words, context) {
   if (!/https?:|www\.|^[\w-]+(\.[\w-]+)+(\/|$)/i.test(words) || words === url) return link(url, inline(words, context));
   return h("span", null, words, " (", link(url, [url]), ")");
@@ -197,7 +205,7 @@ function time(seconds, form) {
   return h("time.timestamp", { datetime: date.toISOString(), title: full }, words);
 }
 
-/** "3 hours ago". @param {Date} date */
+/** Returns a relative time such as "3 hours ago". @param {Date} date */
 export function relative(date) {
   const seconds = Math.round((date.getTime() - Date.now()) / 1000);
   const [unit, size] = UNITS.find(([, s]) => Math.abs(seconds) >= s) || UNITS[6];

@@ -14,7 +14,7 @@ export async function findMembers(app, g, text, limit = 25) {
   return found;
 }
 
-/** A search field with results to choose from. @param {(member: any) => void} choose */
+/** A search field for members. The user chooses one of the results. @param {(member: any) => void} choose */
 export function memberSearch(app, g, choose) {
   let timer,
     turn = 0;

@@ -5,11 +5,14 @@ export class MentionNames {
   constructor(store, guild) {
     this.store = store;
     this.guild = guild;
-    /** Text such as "<@1>" that is sent for a name in the message field. @type {Map<string, string>} */
+    /** The text that is sent for each name in the message field, such as "<@1>". @type {Map<string, string>} */
     this.codes = new Map();
   }
 
-  /** Registers a name for a code and returns it. If the name already has another code, registers `other` instead. */
+  /**
+   * Registers a name for the code that it stands for, and returns the name. If this name already stands for another
+   * code, registers the name `other` instead.
+   */
   name(text, code, other) {
     const free = !this.codes.has(text) || this.codes.get(text) === code;
     const chosen = free ? text : other;
@@ -33,7 +36,7 @@ export class MentionNames {
       : e.name;
   }
 
-  /** Replaces names by ids, before a message is sent. @param {string} text */
+  /** Replaces names by their codes, before a message is sent. @param {string} text */
   encode(text) {
     const names = [...this.codes.keys()].sort((a, b) => b.length - a.length);
     if (!names.length) return text;
@@ -41,7 +44,7 @@ export class MentionNames {
     return text.replace(new RegExp(quoted.join("|"), "g"), (n) => this.codes.get(n) || n);
   }
 
-  /** Replaces ids by names, for the message field. @param {string} content */
+  /** Replaces codes by names, for the message field. @param {string} content */
   decode(content) {
     return content
       .replace(/<@!?(\d{15,21})>/g, (code, id) => (this.store.user(id) ? this.user(this.store.user(id)) : code))

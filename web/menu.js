@@ -3,9 +3,9 @@ import { foremost, h } from "./dom.js";
 import { icon } from "./icons.js";
 
 /**
- * Opens a context menu. run gets the click event, because an entry may act differently if Shift is pressed.
+ * Opens a context menu. `run` gets the click event, because Shift can change what an entry does.
  * @param {({label: string, icon?: string, danger?: boolean, run: (e?: any) => void}|{el: HTMLElement})[]} items
- *   el: a control that replaces the button of an entry
+ * el: a control that replaces the button of an entry
  */
 export function menu(at, items, label) {
   document.querySelector(".menu")?.remove();

@@ -15,7 +15,7 @@ const LOADING = 128,
   LAYOUT = 1 << 15,
   VOICE_MESSAGE = 1 << 13;
 
-/** Returns the functions with which markdown() shows mentions in a channel by name. */
+/** Returns functions for markdown(), which show the names of what a message in this channel mentions. */
 export function contextOf(app, channel, mentions) {
   const { store } = app,
     guild = store.guildOf(channel);
@@ -40,7 +40,7 @@ export function contextOf(app, channel, mentions) {
   };
 }
 
-/** Replaces attachment:// URLs by the URLs of the message's attachments. */
+/** Replaces attachment:// URLs in embeds and components by the URLs of the message's attachments. */
 function withFiles(parts, files) {
   if (Array.isArray(parts)) return parts.map((x) => withFiles(x, files));
   if (!parts || typeof parts !== "object") return parts;
@@ -82,7 +82,9 @@ export function content(app, channel, m) {
   return parts;
 }
 
-/** A sticker as an image. For a Lottie sticker (format 3), which img elements cannot show, only its name. */
+/**
+ * Shows a sticker as an image. A Lottie sticker (format 3) is shown as its name, because img elements cannot show it.
+ */
 function sticker(s) {
   if (s.format_type === 3) return h("div.sticker", null, s.name);
   return h("img.sticker", {
@@ -102,7 +104,7 @@ function edited(m) {
   );
 }
 
-/** A forwarded message: a copy of its content, with a link to the original. */
+/** A forwarded message: its copied content, and a link to the original message. */
 function forwarded(app, channel, m, copy) {
   const from = m.message_reference || {},
     known = app.store.channels.get(from.channel_id);

@@ -1,13 +1,13 @@
-// message-editor.js - edits a message where it stands: Enter saves, Escape cancels.
+// message-editor.js - edits a message inside the message list: Enter saves, Escape cancels.
 import { h } from "./dom.js";
 import { replaceNames } from "./emoji-names.js";
 import { MentionNames } from "./mention-names.js";
 import { t } from "./translate.js";
 
-/** Draws a message again, because it is edited or no longer edited. */
+/** Draws a message again, because editing has begun or ended. */
 const redraw = (app, { channel, id }) => app.store.changeMessage(channel, id, (m) => ({ ...m }));
 
-/** Shows the editor in a message. Only one message is edited at a time. */
+/** Shows the editor in a message. Only one message can be edited at a time. */
 export function startEditing(app, channel, m) {
   const before = app.editing;
   app.editing = { id: m.id, channel: channel.id, text: null, fresh: true };
@@ -21,7 +21,7 @@ function stopEditing(app) {
   if (editing) redraw(app, editing);
 }
 
-/** The text field of an edited message. Its text stays if the message is drawn again. */
+/** The text field for editing a message. If the message is drawn again, the field retains its text. */
 export function messageEditor(app, channel, m) {
   const { store, editing } = app,
     guild = store.guildOf(channel),
@@ -32,7 +32,7 @@ export function messageEditor(app, channel, m) {
     input.style.height = `${Math.min(input.scrollHeight, 320)}px`;
   };
   const end = () => {
-    if (app.editing !== editing) return; // another message is edited now
+    if (app.editing !== editing) return; // the user is editing another message now
     stopEditing(app);
     app.focusComposer();
   };
@@ -56,7 +56,7 @@ export function messageEditor(app, channel, m) {
     grow();
   });
   input.addEventListener("keydown", (e) => {
-    e.stopPropagation(); // the keys of the message list do not apply in the field
+    e.stopPropagation(); // in this field, the keyboard shortcuts of the message list do not apply
     if (e.key === "Escape") end();
     else if (e.key === "Enter" && !e.shiftKey && !e.isComposing) save();
     else return;

@@ -30,7 +30,7 @@ export const linkTo = (channel, id) =>
 export const copyLink = (channel, id) => copy(linkTo(channel, id), t("Link copied"));
 export const copyId = (id) => copy(id, t("ID copied"));
 
-/** Deletes a message. Asks for confirmation, unless atOnce is true (Shift was pressed). */
+/** Deletes a message. Asks for confirmation first, unless atOnce is true because Shift was pressed. */
 export async function deleteMessage(app, channel, m, atOnce) {
   const own = m.author.id === app.store.me.id;
   if (!own && !(channel.guild_id && app.store.may(channel, "MANAGE_MESSAGES"))) return;
@@ -54,11 +54,11 @@ export async function deleteMessage(app, channel, m, atOnce) {
   if (sure) await app.tryCall(app.rest.delete(`/channels/${channel.id}/messages/${m.id}`));
 }
 
-/** Asks for a channel and sends the message there as a forward. */
+/** Asks for a channel, and forwards the message to it. */
 export async function forward(app, channel, m) {
   const { store } = app;
   const name = (c) => `${c.guild_id ? "#" : "@"}${store.nameOfChannel(c)}`;
-  /** Finds channels by name. Stops after a few matches, because there may be 100,000 channels. */
+  /** Finds channels by name. Stops after a few matches, because the user may see 100,000 channels. */
   const find = (words) => {
     const found = [];
     for (const c of [...store.privateChannels(), ...store.channels.values()]) {

@@ -1,4 +1,4 @@
-// message-system.js - messages that the server writes: joins, pins, calls, the beginning of a thread.
+// message-system.js - system messages: joins, pins, calls, the beginning of a thread.
 import { h } from "./dom.js";
 import { avatar } from "./images.js";
 import { content } from "./message-content.js";
@@ -34,7 +34,7 @@ export function systemLine(app, m, name) {
   );
 }
 
-/** The first entry of a thread that was started from a message: shows this message of the parent channel. */
+/** The first message of a thread that was started from a message: shows that message of the parent channel. */
 export function threadStarter(app, channel, m, guild) {
   const first = m.referenced_message;
   if (!first) return h("div.message.system", null, t("The message that started this thread was deleted."));

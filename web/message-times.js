@@ -1,4 +1,4 @@
-// message-times.js - the times of messages: clock time, day, and which messages stand in one group.
+// message-times.js - the times of messages: clock time, day, and which messages are shown as one group.
 import { h } from "./dom.js";
 import { locale, t } from "./translate.js";
 

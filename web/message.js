@@ -41,7 +41,7 @@ export function message(app, channel, m, before, isNew, how = {}) {
     const blocked = store.relationships.get(m.author.id)?.type === BLOCKED;
     parts.push(blocked ? h("details.blocked", null, h("summary", null, t("Blocked message")), drawn) : drawn);
   } catch (e) {
-    // An error in one message must not prevent the others from being shown.
+    // An error in one message must not prevent that other messages are shown.
     reportError(e);
     parts.push(h("div.message.system", null, t("This message could not be displayed.")));
   }
@@ -59,7 +59,7 @@ function body(app, channel, m, before, name, guild, how) {
     ].join(" "),
     tabindex: -1,
     "aria-label": `${name}, ${fullTime.format(new Date(m.timestamp))}`,
-    // With Shift, or on selected text, a right click opens the menu of the browser instead.
+    // A right click with Shift, or on selected text, opens the browser's own menu.
     oncontextmenu: (e) => {
       if (e.shiftKey || e.ctrlKey || !getSelection().isCollapsed || e.target.closest("input, textarea")) return;
       e.preventDefault();

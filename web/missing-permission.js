@@ -1,4 +1,4 @@
-// missing-permission.js - explains refusals: which permission is missing, or how long to wait.
+// missing-permission.js - explains why the server refused a request: which permission is missing, or how long to wait.
 import { PERMISSION_LABELS } from "./permission-labels.js";
 import { t } from "./translate.js";
 
@@ -14,7 +14,7 @@ function missingPermissions(cause) {
 }
 
 /**
- * Returns a sentence with the cause of an error response and its fix; undefined if the server's message suffices.
+ * Returns a sentence with cause and fix of an error response. Returns undefined if the server's own message is enough.
  * @param {{status: number, code: number}} refusal @param {any} answer the response
  * @param {string} cause the header X-Guildhall-Cause, or ""
  */

@@ -13,7 +13,7 @@ const ROW = 1,
   BOX = 23;
 
 /**
- * Shows a modal of an app; resolves when it is submitted or closed.
+ * Shows a modal of an app. Resolves when the user has submitted or closed it.
  * @param {any} modal @param {any} context
  * @param {(components: any[], files: File[]) => Promise<void>} submit
  */
@@ -74,7 +74,7 @@ function modalField(c, label, hint, context) {
   return make(c, label || "", hint, context);
 }
 
-/** Returns the error text if n is not an allowed number of chosen values, else "". */
+/** Returns an error text if n values are too few or too many for the component; otherwise "". */
 function countProblem(c, n, most) {
   const least = c.min_values ?? 1;
   if (!n && c.required === false) return "";
@@ -124,7 +124,7 @@ function inputField(c, label, hint) {
   }));
 }
 
-/** A file field. Its values are the indexes of the field's files among all files of the request. */
+/** A file field. Its values are indexes into the list of all files of the request. */
 function uploadField(c, label, hint) {
   const most = c.max_values ?? 1,
     control = h("input", { type: "file", multiple: most > 1 });

@@ -30,7 +30,8 @@ export const setSound = (on) => localStorage.setItem(KEYS.sound, on ? "1" : "0")
 export function playSound() {
   if (!("AudioContext" in window)) return;
   context ??= new AudioContext();
-  if (context.state === "suspended") context.resume().catch(() => {}); // works after the first click in the page
+  // Browsers start sound only after the first click in the page.
+  if (context.state === "suspended") context.resume().catch(() => {});
   [880, 1175].forEach((pitch, i) => {
     const tone = new OscillatorNode(context, { type: "sine", frequency: pitch }),
       loud = new GainNode(context, { gain: 0 }),
@@ -44,7 +45,7 @@ export function playSound() {
   });
 }
 
-/** The first words of a message, with names instead of ids. */
+/** Returns the first words of a message, with names instead of ids. */
 function words(store, m, guild) {
   const text = (m.content || "")
     .replace(/<@!?(\d+)>/g, (_, id) => `@${store.nameOf(id, guild)}`)
@@ -54,7 +55,7 @@ function words(store, m, guild) {
   return (text || t("A message without text")).slice(0, MOST_TEXT);
 }
 
-/** Shows a desktop notification and plays a sound for new messages. @param {any} app */
+/** Starts to show a desktop notification and to play a sound for each new message. @param {any} app */
 export function watchMessages(app) {
   const { store } = app;
   store.onmessage = (m) => {
@@ -79,11 +80,12 @@ function show(app, m) {
     open = `/channels/${channel.guild_id || "@me"}/${channel.id}/${m.id}`;
   const more = {
     body: words(store, m, guild),
-    tag: m.channel_id, // a newer message of the same channel replaces the notification
+    tag: m.channel_id, // a newer message of the same channel replaces this notification
     silent: true,
   };
   if (pushOn()) {
-    // Web push sends the same message: only a notification of the service worker with the same tag replaces it.
+    // The push service may deliver the same message. The service worker's notification replaces this one only if this
+    // one also comes from the service worker and has the same tag.
     const worker = navigator.serviceWorker.ready;
     worker.then((w) => w.showNotification(title, { ...more, data: { open } })).catch(() => {});
     return;

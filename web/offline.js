@@ -1,4 +1,5 @@
-// offline.js - translates the page that is shown while the server cannot be reached, and reloads when it is back.
+// offline.js - translates the page that is shown while the server cannot be reached. Reloads the page when the server
+// can be reached again.
 import { fill, h } from "./dom.js";
 import { t } from "./translate.js";
 

@@ -1,4 +1,4 @@
-// operator.js - client for the /console routes: operator requests and the live traffic stream.
+// operator.js - client for the /console routes: requests, and the live stream of traffic records.
 import { field, fill, h } from "./dom.js";
 import { Refusal } from "./rest.js";
 import { t } from "./translate.js";
@@ -7,7 +7,7 @@ const MAX_RECORDS = 4000;
 
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
-/** Returns a value as indented JSON, in which secrets such as tokens are masked. */
+/** Returns a value as indented JSON. Secrets such as tokens are masked. */
 export function pretty(value) {
   return JSON.stringify(
     value,
@@ -16,7 +16,7 @@ export function pretty(value) {
   );
 }
 
-/** Returns the text of a traffic record. If it is JSON, indents it. */
+/** Returns a recorded text. If it is JSON, it is indented. */
 export function laidOut(text) {
   try {
     return pretty(JSON.parse(text));
@@ -107,7 +107,7 @@ export async function asOperator(app, body, show) {
   }
 }
 
-/** Receives the stream of traffic records, retains the newest, and calls onChange after each batch. */
+/** Receives the live stream of traffic records, stores the newest ones, and calls onChange after each batch. */
 export class Feed {
   constructor(onChange) {
     this.records = [];

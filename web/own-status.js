@@ -1,4 +1,5 @@
-// own-status.js - the user's own status: online, idle, do not disturb, invisible, and a text. The server stores both.
+// own-status.js - the user's own status: online, idle, do not disturb, invisible, and a custom text. The server stores
+// both.
 import { dialog, field, h } from "./dom.js";
 import { t } from "./translate.js";
 
@@ -15,7 +16,7 @@ function ownText(store) {
   return end && Date.parse(end) < Date.now() ? "" : text;
 }
 
-/** Sends the stored status to the gateway, at the beginning of a session and after each change. */
+/** Sends the stored status to the gateway. Called when a session begins, and after each change of the status. */
 export function sendStatus(app) {
   const { store } = app,
     text = ownText(store),
@@ -26,7 +27,10 @@ export function sendStatus(app) {
   store.touch("me", "presence");
 }
 
-/** Stores a change of the status and sends it. @param {{status?: string, custom_status?: any}} change */
+/**
+ * Stores a change of the status on the server, and sends it to the gateway.
+ * @param {{status?: string, custom_status?: any}} change
+ */
 export async function changeStatus(app, change) {
   Object.assign(app.store.settings, change);
   sendStatus(app);
@@ -34,7 +38,10 @@ export async function changeStatus(app, change) {
 }
 
 const endOfDay = () => new Date(new Date().setHours(24, 0, 0, 0)).getTime() - Date.now();
-/** @returns {[string, string, () => number][]} value, label, duration in ms */
+/**
+ * Times after which a status text is removed.
+ * @returns {[string, string, () => number][]} value, label, duration in ms
+ */
 const times = () => [
   ["", t("Do not clear"), () => 0],
   ["30m", t("After 30 minutes"), () => 30 * 60000],
@@ -42,7 +49,7 @@ const times = () => [
   ["today", t("At the end of the day"), endOfDay],
 ];
 
-/** Asks for the text of the status. */
+/** Asks the user for a status text. */
 export async function askStatusText(app) {
   const chosen = await dialog(t("Custom status"), (close) => {
     const text = field(t("Status"), h("input", { maxlength: 128, autocomplete: "off" })),

@@ -48,7 +48,7 @@ const GROUPS = [
 const grouped = new Set(GROUPS.flatMap(([, , names]) => names)),
   rest = Object.keys(PERMISSIONS).filter((name) => !grouped.has(name));
 
-/** Returns all permissions of a server, in groups. @returns {[string, string[]][]} */
+/** Returns all permissions of a role, in groups. @returns {[string, string[]][]} */
 export const roleGroups = () => [
   .../** @type {[string, string[]][]} */ (GROUPS.map(([, heading, names]) => [heading, names])),
   ...(rest.length ? [/** @type {[string, string[]]} */ ([t("Other permissions"), rest])] : []),
@@ -56,7 +56,7 @@ export const roleGroups = () => [
 
 const IN_CHANNELS = ["VIEW_CHANNEL", "MANAGE_CHANNELS", "MANAGE_ROLES", "MANAGE_WEBHOOKS", "CREATE_INSTANT_INVITE"];
 
-/** The permissions that a channel of this type can overwrite, in groups. @returns {[string, string[]][]} */
+/** Returns the permissions that an overwrite of this channel can have, in groups. @returns {[string, string[]][]} */
 export function channelGroups(c) {
   const category = c.type === CATEGORY;
   const wanted = {

@@ -58,7 +58,10 @@ export const PERMISSION_LABELS = {
   BYPASS_SLOWMODE: t("Bypass slow mode"),
 };
 
-/** Returns the labels of the bits in a permission set; of an unknown bit, its number. @param {string|null} bits */
+/**
+ * Returns the labels of the permissions in a bit set. For an unknown bit, returns its number.
+ * @param {string|null} bits
+ */
 export function rightNames(bits) {
   const names = new Map(Object.entries(PERMISSIONS).map(([name, n]) => [n, PERMISSION_LABELS[name]]));
   const all = BigInt(bits || 0),

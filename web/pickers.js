@@ -1,9 +1,12 @@
-// pickers.js - the box of a picker, and the GIF picker.
+// pickers.js - the popover box that all pickers use, and the GIF picker.
 import { fill, foremost, h } from "./dom.js";
 import { ownPath } from "./images.js";
 import { t } from "./translate.js";
 
-/** Opens a box at a button; Esc and a click outside close it. @param {string} [kind] CSS class of the box */
+/**
+ * Opens a box next to a button. Esc and clicks outside of the box close it.
+ * @param {string} [kind] CSS class of the box
+ */
 export function popover(at, label, children, kind = "") {
   document.querySelector(".popover")?.remove();
   const before = document.activeElement;
@@ -93,7 +96,7 @@ export function pickGif(app, at, choose) {
       async function start() {
         try {
           const trends = await app.rest.get("/gifs/trending?media_format=gif");
-          if (input.value.trim()) return; // a search has started meanwhile
+          if (input.value.trim()) return; // the user has started a search in the meantime
           fill(
             chips,
             (trends.categories || []).slice(0, 8).map((c) => chip(c.name)),

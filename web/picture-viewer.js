@@ -1,9 +1,12 @@
-// picture-viewer.js - shows a picture in full size; arrow keys show the other pictures of the message list.
+// picture-viewer.js - shows a picture in full size. The arrow keys show the other pictures in the message list.
 import { dialog, fill, h } from "./dom.js";
 import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
-/** Shows the picture of a link. The arrow keys change to others of the message list. @param {HTMLAnchorElement} link */
+/**
+ * Shows the picture to which a link leads. The arrow keys change to the other pictures in the message list.
+ * @param {HTMLAnchorElement} link
+ */
 export function showPicture(link) {
   const box = link.closest(".messages, .attachments") || link.parentElement,
     all = /** @type {HTMLAnchorElement[]} */ ([...box.querySelectorAll("a.attachment-picture")]);

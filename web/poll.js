@@ -1,9 +1,9 @@
-// poll.js - a poll in a message: its answers with votes and percentages, its end.
+// poll.js - a poll in a message: its answers with votes and percentages, and the time of its end.
 import { h } from "./dom.js";
 import { emoji, relative } from "./markdown.js";
 import { t } from "./translate.js";
 
-/** The answers of a poll with their votes; a click votes, a second click removes the vote. */
+/** The answers of a poll with their votes. A click votes for an answer, a second click removes the vote. */
 export function poll(app, channel, m) {
   const { answers = [], question, results, allow_multiselect: many, expiry } = m.poll;
   const counts = new Map((results?.answer_counts || []).map((a) => [a.id, a])),

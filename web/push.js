@@ -1,11 +1,11 @@
-// push.js - web push: notifications while no page of this server is open. The browser's push service delivers
-// them to the service worker.
+// push.js - web push: notifications while no page of this server is open. The push service of the browser's vendor
+// delivers them to the service worker.
 import { t } from "./translate.js";
 
 const KEY = "notify.push";
 
 export const pushSupported = () => "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
-/** Whether web push is switched on in this browser and allowed by it. */
+/** Returns whether web push is switched on in this browser and the browser allows it. */
 export const pushOn = () =>
   pushSupported() && Notification.permission === "granted" && localStorage.getItem(KEY) !== null;
 
@@ -13,7 +13,7 @@ export const pushOn = () =>
 const bytesOf = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 const asText = (bytes) => new Uint8Array(bytes || []).join();
 
-/** The browser's subscription for the server's key. A subscription for another key is replaced. */
+/** Returns the browser's push subscription for the server's key. If there is one for another key, replaces it. */
 async function subscribe(publicKey) {
   const { pushManager } = await navigator.serviceWorker.ready,
     key = bytesOf(publicKey),
@@ -30,7 +30,7 @@ async function send(app, publicKey, subscribed) {
   localStorage.setItem(KEY, endpoint);
 }
 
-/** The server's key, null if the server sends no web push; and whether this login has a subscription. */
+/** Requests the server's push key (null if the server sends no web push), and whether this login has a subscription. */
 export const pushState = (app) => app.rest.get("/users/@me/web-push");
 
 /** Asks for the permission to show notifications. @returns {Promise<string>} "" or the error text */
@@ -41,7 +41,7 @@ export async function askPermission() {
     : t("The browser blocks notifications of this page. Allow them in the page settings of the browser.");
 }
 
-/** Switches web push on. Throws an error with a sentence. */
+/** Switches web push on. If that fails, throws an error with a sentence for the user. */
 export async function turnOnPush(app) {
   const refused = await askPermission();
   if (refused) throw new Error(refused);
@@ -56,7 +56,9 @@ export async function turnOffPush(app) {
   await (await pushManager.getSubscription())?.unsubscribe();
 }
 
-/** Gives the subscription of this browser to a new login, and opens what a clicked notification names. */
+/**
+ * Sends this browser's subscription to the server after each new login. Opens the message of a clicked notification.
+ */
 export function watchPush(app) {
   if (!pushSupported()) return;
   navigator.serviceWorker.addEventListener("message", ({ data }) => data?.open && app.go(data.open));
@@ -64,5 +66,5 @@ export function watchPush(app) {
     const { public_key, subscribed } = await pushState(app);
     if (public_key) await send(app, public_key, subscribed);
   };
-  app.store.on("ready", () => pushOn() && renew().catch(() => {})); // the next page tries again
+  app.store.on("ready", () => pushOn() && renew().catch(() => {})); // on failure, the next page tries again
 }

@@ -2,8 +2,8 @@
 // Terms and numbers follow ISO/IEC 18004.
 
 /**
- * Per version at level M: error correction codewords per block, blocks of the first group, their data codewords,
- * blocks of the second group (with one more data codeword).
+ * For each version at level M: number of error correction codewords per block, number of blocks in the first group,
+ * number of their data codewords, number of blocks in the second group (each with one more data codeword).
  * @type {[number, number, number, number][]}
  */
 const BLOCKS = [
@@ -92,7 +92,7 @@ function interleave(data, [n, a, size, b]) {
   return out;
 }
 
-/* --- codewords to modules --- */
+/* --- codewords to modules (the dark and light squares) --- */
 
 const MASKS = [
   (r, c) => (r + c) % 2,
@@ -105,7 +105,7 @@ const MASKS = [
   (r, c) => (((r + c) % 2) + ((r * c) % 3)) % 2,
 ];
 
-/** Appends the BCH check bits. */
+/** Appends the check bits of a BCH code. */
 function checked(value, n, generator) {
   let rest = value << n;
   for (let bit = 31 - Math.clz32(rest); bit >= n; bit = 31 - Math.clz32(rest)) rest ^= generator << (bit - n);
@@ -175,7 +175,7 @@ class Picture {
       this.set(b, a, (bits >> i) & 1);
     }
   }
-  /** Places the data bits: two columns at a time, upwards and downwards, from the right. */
+  /** Writes the data bits: two columns at a time, alternately upwards and downwards, from right to left. */
   fill(words) {
     let i = 0;
     for (let right = this.size - 1; right > 0; right -= 2) {
@@ -196,7 +196,10 @@ class Picture {
       for (let c = 0; c < this.size; c++)
         if (!this.fixed[r][c] && MASKS[mask](r, c) === 0) this.dark[r][c] = !this.dark[r][c];
   }
-  /** Returns the penalty of a mask: for long runs, blocks, finder-like patterns, imbalance of dark and light. */
+  /**
+   * Returns the penalty of a mask, for long runs, blocks, patterns that look like finders, and unequal numbers of dark
+   * and light modules.
+   */
   penalty() {
     const n = this.size,
       turned = this.dark.map((_, c) => this.dark.map((row) => row[c]));
@@ -223,7 +226,11 @@ class Picture {
   }
 }
 
-/** Rows of dark (true) and light modules, without the quiet zone. @param {string} text @returns {boolean[][]} */
+/**
+ * Returns the rows of dark (true) and light modules. The quiet zone around them is not included.
+ * @param {string} text
+ * @returns {boolean[][]}
+ */
 export function qrModules(text) {
   const { version, words } = codewords(text),
     picture = new Picture(version);
@@ -244,7 +251,11 @@ export function qrModules(text) {
 const QUIET = 4,
   LONGEST = 213;
 
-/** The QR code as an SVG, dark on light; null if the text is too long. @param {string} text @param {string} label */
+/**
+ * Returns the QR code as an SVG, dark on light. Returns null if the text is too long.
+ * @param {string} text
+ * @param {string} label
+ */
 export function qrPicture(text, label) {
   if (new TextEncoder().encode(text).length > LONGEST) return null;
   const rows = qrModules(text),

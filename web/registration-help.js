@@ -4,7 +4,10 @@ import { t } from "./translate.js";
 
 const COMMANDS = { closed: "sudo guildhall user add NAME", invite: "sudo guildhall invite create 5" };
 
-/** A collapsed explanation for the operator. @param {"closed"|"invite"} [rule] current registration option */
+/**
+ * A collapsed explanation for the operator of how people can register.
+ * @param {"closed"|"invite"} [rule] current registration option
+ */
 export function registrationHelp(rule = "invite") {
   const link = `${location.origin}/invite/reg-…`;
   return h(
@@ -23,7 +26,7 @@ export function registrationHelp(rule = "invite") {
   );
 }
 
-/** A hint below an invite link: whether people without an account can use the link. @param {any} app */
+/** A hint below an invite link: whether people without an account can register with the link. @param {any} app */
 export function inviteRule(app) {
   const el = h("div.hint", { role: "status" });
   app.rest
@@ -42,6 +45,6 @@ export function inviteRule(app) {
           registrationHelp(),
         );
     })
-    .catch(() => {}); // the invite link works without the hint
+    .catch(() => {}); // without the hint, the invite link still works
   return el;
 }

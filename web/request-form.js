@@ -6,7 +6,7 @@ import { t } from "./translate.js";
 
 const MOST_SHOWN = 50000;
 
-/** Sends the request of the form. Returns status, duration and body of the response as text. */
+/** Sends the request that the form contains. Returns status, duration and body of the response as text. */
 export async function callAsWritten({ method, path, token, body }) {
   if (!/^\/(?!\/)/.test(path)) return t("This is not a path of this server.");
   const began = performance.now();
@@ -24,7 +24,7 @@ export async function callAsWritten({ method, path, token, body }) {
   }
 }
 
-/** A field for the token of a request: of the logged-in user, of a user of the test server, or a typed one. */
+/** A field for the token of a request. The user chooses his own, that of a user of the test server, or types one. */
 export function sender(app) {
   const token = h("input", {
     type: "password",
@@ -61,6 +61,7 @@ export function sender(app) {
 }
 
 /**
+ * A form that sends a recorded request again.
  * @param {any} app
  * @param {{method: string, path: string, body?: string, cut?: boolean}} call
  */

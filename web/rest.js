@@ -9,13 +9,13 @@ export class Refusal extends Error {
     this.code = body?.code ?? 0;
     this.tree = body?.errors || {};
   }
-  /** Returns the first form error below a path of `errors`. @param {string} path "data.options" */
+  /** Returns the first form error at or below a path in `errors`. @param {string} path "data.options" */
   at(path) {
     let node = this.tree;
     for (const key of path ? path.split(".") : []) node = node?.[key];
     return firstProblem(node);
   }
-  /** The error message of the response, with the first form error. */
+  /** The error message of the response, followed by its first form error. */
   get words() {
     const found = firstField(this.tree, []);
     return found ? `${found.path}: ${found.message}` : this.message;
@@ -42,9 +42,9 @@ function firstField(node, path) {
   return null;
 }
 
-/** The header in which the server names missing permissions. */
+/** The response header in which the server names the missing permissions. */
 const CAUSE = "X-Guildhall-Cause";
-/** Error code of a call that needs a proof of identity; the session is still valid. */
+/** Error code of a request that needs a proof of identity, such as the password. The session is still valid. */
 export const PROOF_REQUIRED = 60003;
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
@@ -64,11 +64,14 @@ export class Rest {
   constructor(token) {
     this.token = token;
     this.onunauthorized = () => {};
-    /** Called after each successful request other than GET. */
+    /** Called after each successful request that is not a GET. */
     this.onchanged = () => {};
     /** The user's language setting, which overrides the browser's language. @type {() => string|undefined} */
     this.locale = () => undefined;
-    /** Returns a message with cause and fix for an error response. @type {(...facts: any[]) => string|undefined} */
+    /**
+     * Returns a message with cause and fix for an error response. The application sets this function.
+     * @type {(...facts: any[]) => string|undefined}
+     */
     this.explain = () => undefined;
   }
   /**
@@ -103,7 +106,7 @@ export class Rest {
     }
   }
   /**
-   * Sends a form and reports its progress, which fetch cannot do.
+   * Sends a form and reports the progress of the upload, which fetch cannot do.
    * @param {string} path @param {FormData} form @param {(share: number) => void} progress @param {AbortSignal} signal
    */
   upload(path, form, progress, signal) {

@@ -1,10 +1,11 @@
-// row-window.js - a long list of rows in normal flow. Only the rows near the visible ones have elements; two spacers
-// stand for the others. Up to MOST_WHOLE rows all have elements.
+// row-window.js - a long list of rows in the normal page flow.
+// Only the rows near the visible part have DOM elements; two spacers take the space of the other rows. If there are at
+// most MOST_WHOLE rows, all have elements.
 import { calmly, fill, h } from "./dom.js";
 
 const MOST_WHOLE = 150,
-  MARGIN = 40, // rows above and below the visible ones
-  SLACK = 15; // rows of the margin that may be used up before the window moves
+  MARGIN = 40, // number of rows with elements above and below the visible rows
+  SLACK = 15; // elements are replaced when this many rows of the margin were scrolled into view
 
 export class RowWindow {
   /**
@@ -18,14 +19,14 @@ export class RowWindow {
     this.options = options;
     this.items = [];
     this.first = this.last = 0;
-    /** @type {Map<any, HTMLElement>} elements by item */
+    /** DOM elements by item @type {Map<any, HTMLElement>} elements by item */
     this.made = new Map();
     this.above = h("div", { "aria-hidden": "true" });
     this.below = h("div", { "aria-hidden": "true" });
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
   }
 
-  /** Shows these items, with new elements. The focus stays at the row with the same key. */
+  /** Shows these items with new elements. If a row had the focus, the new row with the same key gets it. */
   set(items) {
     calmly(this.body, () => {
       const held = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement);
@@ -38,7 +39,10 @@ export class RowWindow {
     });
   }
 
-  /** Returns the indexes of the first row and of the row after the last one. @returns {[number, number]} */
+  /**
+   * Returns the range of rows that need elements: the index of the first row, and the index after the last row.
+   * @returns {[number, number]}
+   */
   wanted() {
     const { height } = this.options,
       n = this.items.length;
@@ -54,7 +58,7 @@ export class RowWindow {
     if (Math.abs(first - this.first) > SLACK || Math.abs(last - this.last) > SLACK) this.draw(first, last);
   }
 
-  /** Scrolls so that a row is near the middle. @param {(item: any) => boolean} is */
+  /** Scrolls so that the row for which `is` returns true is near the middle. @param {(item: any) => boolean} is */
   show(is) {
     const at = this.items.findIndex(is);
     if (at < 0 || (at >= this.first + SLACK && at < this.last - SLACK) || this.items.length <= MOST_WHOLE) return;

@@ -3,7 +3,7 @@ import { idAt } from "./channel-types.js";
 import { t } from "./translate.js";
 
 const DAY_MS = 86400000;
-/** The values of the filter has:, as users type them. API_NAMES has those that the API names differently. */
+/** The values of the filter "has:", as users type them. API_NAMES has the API's names for those that differ. */
 export const HAS = ["link", "embed", "file", "image", "video", "sound", "sticker", "poll", "forward"];
 const API_NAMES = { forward: "snapshot" };
 
@@ -21,7 +21,11 @@ export const filters = () => [
 
 const TOKEN = /(\w+):("[^"]*"|\S+)|"[^"]*"|\S+/g;
 
-/** Splits a query. @param {string} text @returns {{words: string, filters: [string, string][]}} */
+/**
+ * Splits a query into words and filters.
+ * @param {string} text
+ * @returns {{words: string, filters: [string, string][]}}
+ */
 export function parse(text) {
   const words = [],
     found = /** @type {[string, string][]} */ ([]);
@@ -33,7 +37,10 @@ export function parse(text) {
   return { words: words.join(" "), filters: found };
 }
 
-/** Returns beginning and end of a day, in local time. @param {string} text "2026-01-31", "today" or "yesterday" */
+/**
+ * Returns the beginning and the end of a day, in local time.
+ * @param {string} text "2026-01-31", "today" or "yesterday"
+ */
 function dayOf(text) {
   const now = new Date(),
     back = { today: 0, yesterday: 1 }[text.toLowerCase()];

@@ -1,5 +1,5 @@
-// service-worker.js - shows the offline page when the server cannot be reached, and notifications of web push.
-// The cache contains only the files of the offline page.
+// service-worker.js - shows the offline page when the server cannot be reached, and shows notifications of web push.
+// Its cache contains only the files of the offline page.
 
 const base = `/web/${new URL(location.href).searchParams.get("bundle")}/`;
 const FILES = [
@@ -26,7 +26,11 @@ async function install() {
   await worker.skipWaiting();
 }
 
-/** Returns the requested page (preloaded by the browser or fetched), or the offline page. @param {any} event */
+/**
+ * Returns the requested page, which the browser has preloaded or which is fetched now. If that fails, returns the
+ * offline page.
+ * @param {any} event
+ */
 async function navigate(event) {
   try {
     return (await event.preloadResponse) || (await fetch(event.request));
@@ -37,20 +41,23 @@ async function navigate(event) {
 
 const fetchOrCached = (request) => fetch(request).catch(async () => (await caches.match(request)) || Response.error());
 
-/** Shows a message that the push service delivers, unless a visible page shows it. @param {any} m */
+/**
+ * Shows a notification for a message from the push service, unless a visible page already shows the message.
+ * @param {any} m
+ */
 async function notify(m) {
   const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
   if (pages.some((page) => page.visibilityState === "visible")) return;
   const where = m.guild ? `#${m.channel}, ${m.guild}` : m.channel;
   await worker.registration.showNotification(where ? `${m.author} (${where})` : m.author, {
     body: m.content,
-    tag: m.channel_id, // a newer message of the same channel replaces the notification
+    tag: m.channel_id, // a newer message of the same channel replaces this notification
     icon: `${base}icon.svg`,
     data: { open: `/channels/${m.guild_id || "@me"}/${m.channel_id}/${m.message_id}` },
   });
 }
 
-/** Opens the message of a clicked notification, in an open page if there is one. @param {any} note */
+/** Opens the message of a clicked notification. Uses an open page of this server if there is one. @param {any} note */
 async function openMessage(note) {
   note.close();
   const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });

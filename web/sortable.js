@@ -1,13 +1,15 @@
-// sortable.js - lists whose rows are moved by drag and drop, and by Alt with the arrow keys.
+// sortable.js - lists whose rows the user can move by drag and drop, or by Alt with the arrow keys.
 
-const EDGE = 0.3; // share of a row's height at its top (drop before the row) and bottom (drop after it)
+// Share of a row's height: a drop in its upper part goes before the row, a drop in its lower part after the row.
+const EDGE = 0.3;
 
 /**
- * Rows are elements with data-sort (the key) and draggable="true". The list has the listeners, so rows may be redrawn.
+ * Makes the rows of a list movable. Rows are elements with data-sort (the key) and draggable="true". The list itself
+ * has the event listeners, so rows may be redrawn.
  * @param {HTMLElement} list
  * @param {{drop: (key: string, target: string, where: "before"|"after"|"into") => void,
- *   step: (key: string, by: number) => void, holds: (target: string) => boolean}} options holds returns true
- *   if other rows can be dropped into this row, such as channels into a category
+ * step: (key: string, by: number) => void, holds: (target: string) => boolean}} options holds returns true
+ * if other rows can be dropped into this row, such as channels into a category
  */
 export function sortable(list, { drop, step, holds }) {
   let dragged = /** @type {string|null} */ (null),

@@ -1,4 +1,4 @@
-// sticker-picker.js - a box with the stickers of all servers that the user is in; a click sends a sticker.
+// sticker-picker.js - a box with the stickers of all guilds that the user is in. A click sends a sticker.
 import { fill, h } from "./dom.js";
 import { popover } from "./pickers.js";
 import { t } from "./translate.js";
@@ -9,7 +9,7 @@ const LOTTIE = 3,
 /** @param {(sticker: any) => void} choose */
 export function pickSticker(app, guild, at, choose) {
   const { store } = app;
-  // The server of the channel comes first, because stickers of other servers need USE_EXTERNAL_STICKERS.
+  // The guild of the channel comes first, because stickers of other guilds need USE_EXTERNAL_STICKERS.
   const withStickers = [guild, ...[...store.guilds.values()].filter((g) => g !== guild)].filter(
     (g) => g?.stickers?.length,
   );

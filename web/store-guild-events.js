@@ -1,4 +1,4 @@
-// store-guild-events.js - gateway events of servers, channels, threads and members. `this` is the store.
+// store-guild-events.js - handles gateway events of guilds, channels, threads and members. `this` is the store.
 import { byId } from "./channel-types.js";
 
 export const MEMBERS_LISTED = 100;
@@ -99,7 +99,7 @@ export const GUILD_HANDLERS = {
     if (guild) d.members.forEach((m) => this.addMember(guild, m));
     this.touch("members");
   },
-  /** Updates the rows of a subscribed member list. */
+  /** Applies a gateway event to the rows of a subscribed member list. */
   GUILD_MEMBER_LIST_UPDATE(d) {
     const guild = this.guilds.get(d.guild_id);
     for (const op of guild ? d.ops : []) {
@@ -110,7 +110,7 @@ export const GUILD_HANDLERS = {
         this.addMember(guild, m);
         if (m.presence) this.presences.set(m.user.id, m.presence);
       });
-      // If the list is complete (whole), members who are no longer in it have left the server or are offline.
+      // If the list is complete (whole), a member who is no longer in it has left the guild or is offline.
       const key = `${d.guild_id}:${d.id}`,
         whole = op.range[0] === 0 && op.items.length < MEMBERS_LISTED;
       for (const id of (whole && this.listed.get(key)) || []) if (!listed.has(id)) this.presences.delete(id);
@@ -141,7 +141,7 @@ export const GUILD_HANDLERS = {
     if (c) c.recipients = (c.recipients || []).filter((u) => u.id !== d.user.id);
     this.touch("channels");
   },
-  /** Handles a change of the user's own thread member object. */
+  /** Handles a change of the current user's membership in a thread. */
   THREAD_MEMBER_UPDATE(d) {
     const thread = this.channels.get(d.id);
     if (thread) this.channels.set(d.id, { ...thread, member: d });

@@ -1,4 +1,4 @@
-// store-message-events.js - gateway events of messages, typing and interactions. `this` is the store.
+// store-message-events.js - handles gateway events of messages, typing and interactions. `this` is the store.
 import { memberChanged } from "./store-guild-events.js";
 
 function outcome(d, type) {

@@ -1,4 +1,5 @@
-// store-messages.js - the loaded messages of each channel: one range without gaps, usually up to the newest message.
+// store-messages.js - the loaded messages of each channel. They are one range without gaps, which usually ends with the
+// newest message.
 import { Channels, older } from "./channel-types.js";
 import { Topics } from "./topics.js";
 
@@ -46,7 +47,10 @@ export class MessageStore extends Topics {
     return this.messages.get(channel);
   }
 
-  /** Loads the newest messages, or the page before a message. @returns {Promise<number>} number of new ones */
+  /**
+   * Loads the newest messages. If `before` is set, loads the page before that message.
+   * @returns {Promise<number>} number of new ones
+   */
   async loadMessages(channel, before) {
     const log = this.log(channel);
     log.asked = true;
@@ -57,7 +61,7 @@ export class MessageStore extends Topics {
       log.list.unshift(...fresh);
       log.start = page.length < PAGE;
     } else {
-      // If the page does not overlap the loaded messages, there is a gap: retain only the page and newer ones.
+      // If the page does not overlap the loaded messages, there is a gap: retain only the page and newer messages.
       const joined = !log.detached && (fresh.length < page.length || page.length < PAGE || !log.loaded);
       const last = page.at(-1)?.id || "0";
       if (!joined || !log.loaded) log.start = page.length < PAGE;
@@ -71,7 +75,7 @@ export class MessageStore extends Topics {
     return fresh.length;
   }
 
-  /** Loads the messages around a message. @returns {Promise<boolean>} false if the message does not exist */
+  /** Loads the messages before and after a message. @returns {Promise<boolean>} false if the message does not exist */
   async loadAround(channel, id) {
     const log = this.log(channel);
     log.asked = true;
@@ -95,7 +99,10 @@ export class MessageStore extends Topics {
     return fresh.length;
   }
 
-  /** Fetches a page of messages. Repeats the request if an event changed one of them, which the response may lack. */
+  /**
+   * Fetches a page of messages. If an event changes one of them meanwhile, fetches the page again, because the response
+   * may lack the change.
+   */
   async pageOfMessages(channel, range) {
     const log = this.log(channel),
       changed = new Set();
@@ -113,13 +120,16 @@ export class MessageStore extends Topics {
     }
   }
 
-  /** Stores the author and other users of a message; class Store implements it. @param {any} _m */
+  /** Stores the author and other users of a message. The class Store overrides this function. @param {any} _m */
   keepAuthors(_m) {}
 
-  /** Adds a new message to the loaded messages, unless newer messages of the channel are not loaded. */
+  /**
+   * Adds a new message to the loaded messages. If newer messages of the channel exist that are not loaded, does
+   * nothing.
+   */
   appendMessage(m) {
     const log = this.log(m.channel_id);
-    // During the first fetch (asked), add the message, too, because the response may be older than this event.
+    // During the first fetch (asked), the message is added as well, because the response may be older than this event.
     if (!(log.loaded || log.asked) || log.detached || log.list.slice(-100).some((x) => x.id === m.id)) return;
     log.list.push(m);
     if (log.list.length > MAX_STORED) {

@@ -1,4 +1,4 @@
-// store-people-events.js - gateway events of presence, friends, voice, calls and settings. `this` is the store.
+// store-people-events.js - handles gateway events of presence, friends, voice, calls and settings. `this` is the store.
 import { memberChanged } from "./store-guild-events.js";
 
 function relationshipChanged(d) {

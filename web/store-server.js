@@ -1,5 +1,6 @@
-// store-server.js - gateway events about the administration of a server. Views read their lists (such as bans) again
-// when a topic changes; the store has only the stickers.
+// store-server.js - handles gateway events about the administration of a guild.
+// The store has no lists of bans, invites and the like, only the stickers: views request a list again when its topic
+// changes.
 
 /** @param {...string} topics */
 const changed = (...topics) =>

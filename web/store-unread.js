@@ -1,16 +1,19 @@
-// store-unread.js - read states, and the notification settings of servers and channels.
+// store-unread.js - read states, and the notification settings of guilds and channels.
 import { idBefore, isThread, older } from "./channel-types.js";
 import { MessageStore } from "./store-messages.js";
 
 const ACK_AFTER_MS = 800;
-/** Notification levels of the API. */
+/** Values of message_notifications: notify about all messages, only mentions, or nothing. */
 export const ALL = 0,
   MENTIONS = 1,
   NOTHING = 2,
   INHERIT = 3;
 const THREAD_LEVELS = { 2: ALL, 4: MENTIONS, 8: NOTHING };
 
-/** Returns true if a server, channel or thread is muted now. @param {any} setting its notification setting */
+/**
+ * Returns true if the notification setting of a guild, channel or thread mutes it now.
+ * @param {any} setting its notification setting
+ */
 export function mutedNow(setting) {
   const end = setting?.mute_config?.end_time;
   return !!setting?.muted && !(end && Date.parse(end) <= Date.now());
@@ -28,18 +31,24 @@ export class UnreadStore extends MessageStore {
   }
 
   resetUnread() {
-    /** Unread counts by channel. first is the id of the first unread message, if it arrived in this session. */
+    /**
+     * Unread counts by channel. `first` is the id of the first unread message; it is only known if this session
+     * received that message.
+     */
     /** @type {Map<string, {count: number, mentions: number, first?: string}>} */
     this.unread = new Map();
-    /** Id of the newest read message by channel. @type {Map<string, string>} */
+    /** Id of the newest message that the user has read, by channel. @type {Map<string, string>} */
     this.acked = new Map();
     /** Notification settings by guild id, or "@me" for direct messages. @type {Map<string, any>} */
     this.guildSettings = new Map();
-    /** The channel that the user marked as unread. Its messages are not acknowledged until it is opened again. */
+    /**
+     * Id of the channel that the user marked as unread. Its messages are not acknowledged until the channel is opened
+     * again.
+     */
     this.heldUnread = "";
   }
 
-  /** Returns true if a message mentions the user and the user's settings of the server do not suppress it. */
+  /** Returns true if a message mentions the user, and the user's settings of the guild do not suppress this mention. */
   isMention(m, channel = this.channels.get(m.channel_id)) {
     if (channel && !channel.guild_id) return true;
     const settings = this.guildSettings.get(channel?.guild_id),
@@ -51,7 +60,7 @@ export class UnreadStore extends MessageStore {
     );
   }
 
-  /** Acknowledges a new message if the user sees its channel, else counts it as unread. */
+  /** Handles a new message: acknowledges it if the user sees its channel, otherwise counts it as unread. */
   countMessage(m) {
     const log = this.log(m.channel_id),
       own = m.author.id === this.me.id;
@@ -71,7 +80,7 @@ export class UnreadStore extends MessageStore {
     this.touch("unread");
   }
 
-  /** Opens a channel: its unread messages are marked by a divider and acknowledged. */
+  /** Called when a channel is opened. Draws a divider above its unread messages and acknowledges them. */
   read(channel) {
     this.open = channel;
     this.heldUnread = "";
@@ -81,14 +90,16 @@ export class UnreadStore extends MessageStore {
     this.seen();
   }
 
-  /** Marks the open channel as read, after the window became visible again. */
+  /** Called when the window becomes visible again. Marks the open channel as read. */
   seen() {
     if (!this.open || document.hidden || this.heldUnread === this.open) return;
     if (this.unread.delete(this.open)) this.touch("unread");
     this.acknowledge(this.open);
   }
 
-  /** Acknowledges the newest message after a short delay, so that several messages need one request. */
+  /**
+   * Acknowledges the newest message of a channel. Waits a short time first, so that several messages need one request.
+   */
   acknowledge(channel) {
     clearTimeout(this.ackTimer);
     this.ackTimer = setTimeout(() => {
@@ -142,7 +153,7 @@ export class UnreadStore extends MessageStore {
     }
   }
 
-  /** Handles MESSAGE_ACK, which this session or another session of the account caused. */
+  /** Handles MESSAGE_ACK. This session or another session of the account has acknowledged messages. */
   takeAck(d) {
     this.acked.set(d.channel_id, d.message_id);
     const last = this.channels.get(d.channel_id)?.last_message_id;
@@ -153,7 +164,7 @@ export class UnreadStore extends MessageStore {
     this.touch("unread");
   }
 
-  /** Returns unread counts by guild id (null: direct messages). Muted channels count only if they have mentions. */
+  /** Returns unread counts by guild id (null: direct messages). Muted channels only count if they have mentions. */
   unreadByGuild() {
     const out = new Map();
     for (const [id, u] of this.unread) {
@@ -183,7 +194,7 @@ export class UnreadStore extends MessageStore {
     return { settings, own: settings?.overrides.get(channel?.id) };
   }
 
-  /** Returns the channel and its parents: the thread, the channel, the category. */
+  /** Returns a channel and its parents: a thread, its channel, and the category of this channel. */
   chainOf(channel) {
     const parent = channel?.parent_id && this.channels.get(channel.parent_id);
     return parent ? [channel, ...this.chainOf(parent)] : [channel];
@@ -200,7 +211,10 @@ export class UnreadStore extends MessageStore {
     return mutedNow(this.guildSettings.get(guild));
   }
 
-  /** Returns the first notification level that is set: of the channel, its category, the server, or the default. */
+  /**
+   * Returns the notification level of a channel: the first that is set, of the channel, its category, the guild, or the
+   * default.
+   */
   levelOf(channel) {
     const { settings } = this.settingsOf(channel),
       thread = isThread(channel) && THREAD_LEVELS[channel.member?.flags & 14];

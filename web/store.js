@@ -1,5 +1,6 @@
-// store.js - the client's state, updated by gateway events. Views subscribe to topics (topics.js). The base
-// classes in store-messages.js and store-unread.js have messages and unread states; store-…-events.js the events.
+// store.js - the client's state, which gateway events update. Views subscribe to topics (topics.js). The base classes
+// are in store-messages.js (messages) and store-unread.js (unread states); the files store-…-events.js handle the
+// events.
 import { Channels, DM, GROUP, isThread, older } from "./channel-types.js";
 import { allows, channelPermissions, guildPermissions } from "./permissions.js";
 import { GUILD_HANDLERS } from "./store-guild-events.js";
@@ -23,9 +24,12 @@ export class Store extends UnreadStore {
     super(rest);
     this.events = [];
     this.eventCount = 0;
-    /** Called when an app responds with a modal. @type {((d: any) => void)|null} */
+    /** Called when an app responds to an interaction with a modal. @type {((d: any) => void)|null} */
     this.onmodal = null;
-    /** Called for events of voice servers, streams and effects. @type {((type: string, d: any) => void)|null} */
+    /**
+     * Called for gateway events about voice servers, streams and effects.
+     * @type {((type: string, d: any) => void)|null}
+     */
     this.onvoice = null;
     this.reset();
   }
@@ -38,19 +42,22 @@ export class Store extends UnreadStore {
     this.relationships = new Map();
     this.games = [];
     this.presences = new Map();
-    this.listed = new Map(); // ids of the members in a subscribed member list, by guild and list id
+    this.listed = new Map(); // ids of the members in each subscribed member list, by guild and list id
     this.voice = new Map();
     this.typing = new Map();
     this.resetMessages();
     this.resetUnread();
     this.interactions = new Map();
     this.stages = new Map();
-    /** Running calls by the id of their private channel. */
+    /** Calls that are running, by the id of their private channel. */
     this.calls = new Map();
     this.settings = {};
     /** Ids of the bookmarked messages, or null before they are loaded. @type {Set<string>|null} */
     this.saved = null;
-    /** Role that the user has chosen in "View as role", or null. @type {{guild: string, role: string}|null} */
+    /**
+     * Role that the user has chosen in "View as role", with its guild; or null.
+     * @type {{guild: string, role: string}|null}
+     */
     this.viewAs = null;
     this.ready = false;
   }
@@ -78,13 +85,16 @@ export class Store extends UnreadStore {
       user = this.users.get(id);
     return member?.nick || this.relationships.get(id)?.nickname || user?.global_name || user?.username || "somebody";
   }
-  /** Returns the colour of the member's highest role that has a colour, or null. */
+  /** Returns the colour of the highest role of a member that has a colour, or null. */
   colorOf(id, guild) {
     const roles = (this.member(guild, id)?.roles || []).map((r) => guild.roles.get(r)).filter((r) => r?.color);
     roles.sort((a, b) => b.position - a.position);
     return roles[0] ? `#${roles[0].color.toString(16).padStart(6, "0")}` : null;
   }
-  /** Returns the user's member object. While the server is viewed as a role, a member with only this role. */
+  /**
+   * Returns the user's own member object. While the user views the guild as a role, returns a member with only this
+   * role.
+   */
   ownMember(guild) {
     return this.viewAs?.guild === guild.id
       ? { user: { id: "" }, roles: [this.viewAs.role] }
@@ -122,7 +132,7 @@ export class Store extends UnreadStore {
     return [...this.voice.values()].find((v) => v.user_id === this.me?.id && v.channel_id);
   }
   /**
-   * Finds members by name: first among the loaded members, then with a search request.
+   * Finds members by name: first among the loaded members, then by a search request.
    * @param {any} guild @param {string} text @returns {Promise<any[]>} users
    */
   async findPeople(guild, text) {

@@ -1,7 +1,7 @@
-// theme.js - the colour theme that the user has chosen for this browser: dark, light, or the one of the system.
+// theme.js - the colour theme that the user has chosen in this browser: dark, light, or that of the operating system.
 export const currentTheme = () => localStorage.getItem("theme") || "";
 
-/** @param {string} theme "" follows the system */
+/** Sets the colour theme. @param {string} theme "" follows the system */
 export function setTheme(theme) {
   localStorage.setItem("theme", theme);
   applyTheme();

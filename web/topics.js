@@ -1,5 +1,5 @@
-// topics.js - notifies views of changes in the store. All changes within one frame are delivered together, so 1,000
-// events per second cause at most 60 redraws.
+// topics.js - tells views which data in the store has changed.
+// All changes within one animation frame are delivered together, so 1,000 events per second cause at most 60 redraws.
 
 const EVENT_MS = 10000;
 /** Topics whose views are slow to redraw, and the minimum time in ms between their redraws. */
@@ -21,7 +21,8 @@ export class Topics {
   }
 
   /**
-   * Waits until a condition is true, which is checked at each change of a topic. Resolves after EVENT_MS in any case.
+   * Waits until `so` returns true, which is checked at each change of a topic. Resolves after EVENT_MS even if it is
+   * still false.
    * @param {string} topic @param {() => boolean} so
    */
   when(topic, so) {
@@ -41,7 +42,8 @@ export class Topics {
     for (const topic of topics) this.dirty.add(topic);
     if (this.scheduled) return;
     this.scheduled = true;
-    // A hidden page gets no animation frames, so it uses a timer. Otherwise its lists would grow without limit.
+    // A hidden page gets no animation frames, so it uses a timer. Otherwise its lists of changes would grow without
+    // limit.
     const flush = () => {
       this.scheduled = false;
       this.flush();
@@ -64,7 +66,7 @@ export class Topics {
     if (late.length) setTimeout(() => this.touch(...late), CALM_MS);
   }
 
-  /** Calls a view; an exception in one view does not stop the others. */
+  /** Calls a view. An exception in one view does not prevent that others are called. */
   notify(listener, topic) {
     try {
       listener(topic);

@@ -1,22 +1,27 @@
-// translate.js - translates the texts of the pages. The code has the English texts; every other language has a table.
+// translate.js - translates the texts of the pages. The code contains the English texts; every other language has a
+// table of translations.
 
 export const languages = { en: "English", de: "Deutsch" };
 
-/** @type {Record<string, () => Promise<Record<string, string>[]>>} the texts of the pages, messages of the server */
+/**
+ * Imports the tables of a language: the texts of the pages, and the messages of the server.
+ * @type {Record<string, () => Promise<Record<string, string>[]>>} the texts of the pages, messages of the server
+ */
 const TABLES = { de: () => import("./german.js").then((m) => [m.GERMAN, m.MESSAGES]) };
 
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
-// Fetches the table of the chosen language, before the first page is drawn.
-// Without the table, texts are English.
+// Fetch the table of the chosen language before the first page is drawn. If that fails, texts are English.
 const [table, messages] = (await TABLES[language]?.().catch(() => null)) || [{}, {}];
 
-/** The locale for dates and numbers. If the browser's language is the chosen one, its region is used, too. */
+/**
+ * The locale for dates and numbers. If the browser's language is the chosen language, the browser's region is used too.
+ */
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;
 
 /**
- * Translates a text into the user's language. Values are inserted once, so braces in an inserted name stay as they are.
- * A text with a plural has two forms, "{n} message|{n} messages": the first is used if the value n is 1.
+ * Translates a text into the user's language. Braces in an inserted value are not replaced again. A text with a plural
+ * has two forms, "{n} message|{n} messages": the first is used if the value n is 1.
  * @param {string} text the English text, which is the key of the tables
  * @param {Record<string, any>} [values] the values for the names in braces
  */
@@ -27,7 +32,7 @@ export function t(text, values) {
 }
 
 /**
- * Translates a message of the server. The keys of these messages have "#" instead of each number.
+ * Translates a message of the server. In the tables, the keys of these messages have "#" instead of each number.
  * @param {string} text
  */
 export function fromServer(text) {
@@ -38,7 +43,7 @@ export function fromServer(text) {
 
 export const currentLanguage = () => language;
 
-/** Stores the language; it takes effect when the page is loaded again. @param {string} code */
+/** Stores the language that the user has chosen. It is used when the page is loaded again. @param {string} code */
 export function setLanguage(code) {
   localStorage.setItem("language", code);
 }

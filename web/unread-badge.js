@@ -8,7 +8,7 @@ let base = "Guildhall",
   plain = "",
   image = /** @type {HTMLImageElement|null} */ (null);
 
-/** Sets the page title, which begins with the number of mentions. @param {string} name */
+/** Sets the page title. It begins with the number of mentions. @param {string} name */
 export function setTitle(name) {
   base = `${name} · Guildhall`;
   draw();
@@ -18,7 +18,10 @@ function draw() {
   document.title = mark ? `${mark} ${base}` : base;
 }
 
-/** Draws the favicon with a badge. @param {string} text number of mentions, or "" for a dot (unread messages) */
+/**
+ * Draws the favicon with a badge. Without a text, the badge is a dot for unread messages.
+ * @param {string} text number of mentions, or "" for a dot (unread messages)
+ */
 function badge(text) {
   const canvas = document.createElement("canvas"),
     at = canvas.getContext("2d");
@@ -36,7 +39,7 @@ function badge(text) {
   return canvas.toDataURL("image/png");
 }
 
-/** Updates title and favicon when unread states change. @param {import("./store.js").Store} store */
+/** Updates title and favicon whenever unread states change. @param {import("./store.js").Store} store */
 export function watchUnread(store) {
   link = document.querySelector("link[rel=icon]");
   plain = link?.href || "";

@@ -6,9 +6,15 @@ import { t } from "./translate.js";
 
 const MOST_FILES = 10;
 
-/** @typedef {{file: File, url: string, spoiler: boolean, description: string}} Chosen */
+/**
+ * A file that the user has chosen to send.
+ * @typedef {{file: File, url: string, spoiler: boolean, description: string}} Chosen
+ */
 
-/** Lets files be dropped on an element, which says so while files are above it. @param {HTMLElement} el */
+/**
+ * Lets the user drop files on an element. While files are above the element, it shows a text that says so.
+ * @param {HTMLElement} el
+ */
 export function acceptFiles(el, take) {
   let timer;
   el.dataset.dropWords = t("Drop files here to attach them");
@@ -16,7 +22,7 @@ export function acceptFiles(el, take) {
     if (!e.dataTransfer.types.includes("Files")) return;
     e.preventDefault();
     el.classList.add("dropping");
-    clearTimeout(timer); // dragover comes at least every 350 ms while files are above the element
+    clearTimeout(timer); // while files are above the element, dragover is sent at least every 350 ms
     timer = setTimeout(() => el.classList.remove("dropping"), 500);
   });
   el.addEventListener("drop", (e) => {
@@ -58,7 +64,7 @@ export class Uploads {
     this.problem.textContent = words;
   }
 
-  /** Removes the files from the list and returns them, for sending. @returns {Chosen[]} */
+  /** Removes the files from the list and returns them, because they are sent now. @returns {Chosen[]} */
   take() {
     const list = this.list;
     this.list = [];
@@ -66,7 +72,7 @@ export class Uploads {
     return list;
   }
 
-  /** Adds files to the list again that could not be sent. @param {Chosen[]} list */
+  /** Adds files to the list again, because they could not be sent. @param {Chosen[]} list */
   restore(list) {
     this.list = [...list, ...this.list];
     this.draw();
@@ -143,7 +149,7 @@ export function formOf(body, list) {
   return form;
 }
 
-/** The progress of an upload with a button that cancels it. @param {() => void} cancel */
+/** Shows the progress of an upload, and a button that cancels it. @param {() => void} cancel */
 export function progressLine(words, cancel) {
   const bar = h("progress", { max: 1, "aria-label": words }),
     percent = h("span.faint");

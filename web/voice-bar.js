@@ -1,4 +1,4 @@
-// voice-bar.js - the panel below the channel list while this window is in voice.
+// voice-bar.js - the panel below the channel list that is shown while this window is in a voice channel.
 import { h, refillChanged } from "./dom.js";
 import { icon, iconButton } from "./icons.js";
 import { t } from "./translate.js";

@@ -9,7 +9,7 @@ import { deviceProblem, noRoute, noVoice, refusal } from "./voice-words.js";
 
 const LONGEST_PAUSE_MS = 8000;
 
-/** Returns the constraints for the picture of the camera. */
+/** Returns the media constraints for the camera. */
 function cameraWishes() {
   const size = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
   return { ...size, deviceId: preferences.camera ? { ideal: preferences.camera } : undefined };
@@ -21,10 +21,13 @@ export class VoiceCall {
     this.app = app;
     this.store = app.store;
     this.voice = voice;
-    /** Videos by user id (camera) or "stream:" and user id (shared screen). @type {Map<string, MediaStream>} */
+    /**
+     * Videos that are received: by user id (camera), or by "stream:" and user id (shared screen).
+     * @type {Map<string, MediaStream>}
+     */
     this.videos = new Map();
     this.streams = new VoiceStreams(this);
-    /** Called with the level of the microphone. @type {((level: number, speaks: boolean) => void)|null} */
+    /** Called with each new level of the microphone. @type {((level: number, speaks: boolean) => void)|null} */
     this.onlevel = null;
     this.failures = 0;
     this.reset();
@@ -33,9 +36,12 @@ export class VoiceCall {
   reset() {
     /** @type {""|"connecting"|"connected"} */
     this.state = "";
-    /** Sentence with the cause of a problem and its remedy, or "". */
+    /** Sentence with the cause of a problem and what the user can do; "" if there is no problem. */
     this.problem = "";
-    /** @type {{ms: number, loss: number}|null} */
+    /**
+     * Quality of the connection: round trip time in ms and share of lost packets in %; null if unknown.
+     * @type {{ms: number, loss: number}|null}
+     */
     this.quality = null;
     this.joined = false;
     this.level = 0;
@@ -45,7 +51,10 @@ export class VoiceCall {
     this.store.touch("call");
   }
 
-  /** Opens the microphone and the loudspeakers. Called by a click, because browsers start sound only after a click. */
+  /**
+   * Opens the microphone and the loudspeakers. It must be called by a click handler, because browsers start sound only
+   * after a click.
+   */
   begin() {
     this.problem = "";
     if (!this.input) {
@@ -65,7 +74,9 @@ export class VoiceCall {
 
   /* --- the connection --- */
 
-  /** Handles VOICE_SERVER_UPDATE: connects to the voice server, also after a move to another channel. */
+  /**
+   * Handles VOICE_SERVER_UPDATE: connects to the voice server. This event also comes after a move to another channel.
+   */
   moved(d) {
     this.connection?.end();
     clearTimeout(this.retry);
@@ -110,12 +121,12 @@ export class VoiceCall {
         this.voice.leave();
         this.problem = words;
         toast(words, "bad");
-      } else if (code !== 4014) this.reconnect(); // close code 4014: the user was moved or disconnected
+      } else if (code !== 4014) this.reconnect(); // 4014: the user was moved or disconnected
     }
     this.changed();
   }
 
-  /** Sends the request to join again, with growing delays, until the server sends VOICE_SERVER_UPDATE. */
+  /** Sends op 4 (join) again, with increasing delays, until the server sends VOICE_SERVER_UPDATE. */
   reconnect() {
     this.state = "connecting";
     this.quality = null;
@@ -136,7 +147,7 @@ export class VoiceCall {
     } else this.streams.take(type, d);
   }
 
-  /** Called when the user's voice state has changed: by this window, a moderator, or another device. */
+  /** Called when the user's own voice state has changed, by this window, by a moderator, or by another device. */
   update() {
     const own = this.voice.own();
     if (own) {
@@ -149,11 +160,11 @@ export class VoiceCall {
 
   /* --- sound --- */
 
-  /** Applies a voice state to microphone and loudspeakers. */
+  /** Applies the user's own voice state to microphone and loudspeakers. */
   apply(own) {
     if (!own || !this.input) return;
     const deaf = own.self_deaf || own.deaf,
-      invited = own.request_to_speak_timestamp; // invited to speak on a stage, not accepted yet
+      invited = own.request_to_speak_timestamp; // on a stage: the user is invited to speak and has not accepted yet
     const silent = !!(deaf || own.self_mute || own.mute || own.suppress || invited);
     this.silent = silent;
     this.output.setVolumes(deaf);
@@ -197,7 +208,7 @@ export class VoiceCall {
       problem = deviceProblem(e, "camera");
     }
     if (turn !== this.cameraTurn) {
-      stream?.getTracks().forEach((track) => track.stop()); // the call ended, or another click came later
+      stream?.getTracks().forEach((track) => track.stop()); // the call has ended, or the user has clicked again
       return "";
     }
     this.camera = stream;
@@ -209,7 +220,7 @@ export class VoiceCall {
     return problem;
   }
 
-  /** Stops the camera; an opening camera will be stopped when it is open. Returns the number of this change. */
+  /** Stops the camera. If it is still opening, it is stopped once it is open. Returns the number of this change. */
   stopCamera() {
     this.camera?.getTracks().forEach((track) => track.stop());
     this.camera = null;

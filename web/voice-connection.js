@@ -1,9 +1,11 @@
-// voice-connection.js - one connection to the voice server: its gateway, and media by WebRTC. A voice channel
-// and each shared screen have separate connections.
+// voice-connection.js - a connection to the voice server: a voice gateway session, and media by WebRTC.
+// A voice channel has one connection, and each shared screen has another one.
 import { answerTo, codecsOf, fragmentOf, ssrcsOf } from "./voice-sdp.js";
 
 const VERSION = 8,
-  MOST_RECEIVERS = 25, // maximum for audio and for video; then the user who was silent the longest is dropped
+  // Maximum number of receivers for audio, and for video; if it is reached, the user who was silent for the longest
+  // time is dropped.
+  MOST_RECEIVERS = 25,
   ROUTE_MS = 12000,
   STATS_MS = 2000;
 
@@ -20,7 +22,10 @@ const VERSION = 8,
  * @property {(quality: {ms: number, loss: number}) => void} [quality]
  */
 
-/** Returns the path in a voice endpoint, or "". The host is always this server's, because the page may use no other. */
+/**
+ * Returns the path in a voice endpoint, or "" if it has none. The host is always that of this server, because the page
+ * may connect to no other.
+ */
 export const pathOf = (endpoint) => (endpoint?.includes("/") ? endpoint.slice(endpoint.indexOf("/")) : "");
 
 export class VoiceConnection {
@@ -28,11 +33,14 @@ export class VoiceConnection {
   constructor(target, on) {
     this.target = target;
     this.on = on;
-    /** @type {{user: string, kind: "audio"|"video", ssrc: number, used: number, line: RTCRtpTransceiver}[]} */
+    /**
+     * Media that is received: user, kind, SSRC, the time of last use, and the transceiver.
+     * @type {{user: string, kind: "audio"|"video", ssrc: number, used: number, line: RTCRtpTransceiver}[]}
+     */
     this.received = [];
     this.last = { received: 0, lost: 0 };
     this.bits = 0;
-    /** Timer that measures the quality, from the first connection on; 0 before. */
+    /** Timer that measures the quality of the connection; 0 until the first connection. */
     this.stats = 0;
     this.turn = Promise.resolve();
     const peer = (this.peer = new RTCPeerConnection({ bundlePolicy: "max-bundle" }));
@@ -94,7 +102,7 @@ export class VoiceConnection {
     });
   }
 
-  /** Sends the SSRCs of this client's audio and video, and requests the videos of all users. */
+  /** Sends the SSRCs of this client's audio and video (op 12), and requests the videos of all users (op 15). */
   announce() {
     if (!this.server || this.ended) return;
     const { sdp } = this.peer.localDescription,
@@ -113,7 +121,11 @@ export class VoiceConnection {
       this.send(5, { speaking: bits, delay: 0, ssrc: ssrcsOf(this.peer.localDescription.sdp, this.audio.mid)[0] });
   }
 
-  /** Sets the track to send; null sends nothing. @param {"audio"|"video"} kind @param {MediaStreamTrack|null} track */
+  /**
+   * Sets the track that is sent; null stops sending.
+   * @param {"audio"|"video"} kind
+   * @param {MediaStreamTrack|null} track
+   */
   async put(kind, track) {
     await this[kind].sender.replaceTrack(track);
     if (kind === "video") this.announce();
@@ -121,7 +133,10 @@ export class VoiceConnection {
 
   /* --- media --- */
 
-  /** Runs a task after all earlier tasks, so negotiations never overlap. @param {() => Promise<void>|void} work */
+  /**
+   * Runs a task after all earlier tasks have finished, so that SDP negotiations never overlap.
+   * @param {() => Promise<void>|void} work
+   */
   queue(work) {
     const run = async () => {
       if (!this.ended) await work();
@@ -161,7 +176,7 @@ export class VoiceConnection {
     this.negotiate();
   }
 
-  /** Queues an SDP negotiation with the browser. Changes that are made before it runs are part of the same one. */
+  /** Queues an SDP negotiation with the browser. It includes all changes that are made before it runs. */
   negotiate() {
     if (!this.server || this.stale) return;
     this.stale = true;

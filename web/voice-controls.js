@@ -1,4 +1,5 @@
-// voice-controls.js - the buttons below the users' tiles: microphone, sound, camera, screen, soundboard, stage, leave.
+// voice-controls.js - the buttons below the tiles of the users in voice: microphone, sound, camera, screen, soundboard,
+// stage, leave.
 import { h, toast } from "./dom.js";
 import { below, menu } from "./menu.js";
 import { icon } from "./icons.js";
@@ -71,7 +72,7 @@ function joinControls(app, channel) {
   );
 }
 
-/** Mutes and unmutes. @param {any} own @param {string} kind the CSS class */
+/** A button that mutes and unmutes the user's own microphone. @param {any} own @param {string} kind the CSS class */
 export function muteButton(app, own, kind) {
   const quiet = own.self_mute || own.self_deaf,
     forced = own.mute || own.suppress;
@@ -142,7 +143,7 @@ function sendEffect(app, channel, guild, at) {
   );
 }
 
-/** The menu that starts a call. */
+/** Opens the menu that starts a call with or without video. */
 export const callMenu = (app, channel, at) =>
   menu(
     below(at),
@@ -153,7 +154,7 @@ export const callMenu = (app, channel, at) =>
     t("Call"),
   );
 
-/** Joins the call of a private channel. If the call is new, rings the other users. */
+/** Joins the call of a private channel. If no call is running, starts one and rings the other users. */
 export async function startCall(app, channel, video) {
   const running = app.store.calls.has(channel.id);
   await app.voice.join(channel);

@@ -1,8 +1,8 @@
-// voice-gate.js - audio worklet that passes the microphone's sound while the user speaks, and measures its level.
+// voice-gate.js - audio worklet that passes the microphone's sound only while the user speaks, and measures its level.
 const scope = /** @type {any} */ (globalThis);
 const HOLD_S = 0.4,
   REPORT_S = 0.05,
-  STEP = 0.004; // change of the gain per sample: from 0 to 1 within about 5 ms
+  STEP = 0.004; // change of the gain per audio sample; the gain goes from 0 to 1 within about 5 ms
 
 class Gate extends scope.AudioWorkletProcessor {
   constructor() {

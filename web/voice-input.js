@@ -5,7 +5,10 @@ import { deviceProblem } from "./voice-words.js";
 let context = /** @type {AudioContext|null} */ (null),
   gate;
 
-/** Returns the audio context for all sound of voice. Browsers start it only after a click. @returns {AudioContext} */
+/**
+ * Returns the audio context that all voice code uses. Browsers start an audio context only after a click.
+ * @returns {AudioContext}
+ */
 export function audioContext() {
   context ??= new AudioContext({ latencyHint: "interactive" });
   if (context.state === "suspended") context.resume().catch(() => {});
@@ -19,7 +22,7 @@ export class VoiceInput {
   /** @param {(level: number, open: boolean) => void} onlevel gets the level, and whether sound passes */
   constructor(onlevel) {
     this.onlevel = onlevel;
-    /** Error text if the microphone cannot be used, else "". */
+    /** Error text if the microphone cannot be used; otherwise "". */
     this.problem = "";
     this.out = new MediaStreamAudioDestinationNode(audioContext());
     this.pressed = false;
@@ -34,12 +37,12 @@ export class VoiceInput {
     addEventListener("blur", this.blur);
   }
 
-  /** The track to send. Without a microphone it is silent. */
+  /** The audio track to send. If there is no microphone, the track is silent. */
   get track() {
     return this.out.stream.getAudioTracks()[0];
   }
 
-  /** Opens the chosen microphone. Called again after a change of the preferences. */
+  /** Opens the microphone that the user has chosen. Called again when the voice preferences have changed. */
   async start() {
     const turn = (this.turn = (this.turn || 0) + 1);
     this.release();
@@ -55,7 +58,7 @@ export class VoiceInput {
       });
       gate ??= audioContext().audioWorklet.addModule(new URL("./voice-gate.js", import.meta.url).href);
       await gate.catch((e) => {
-        gate = undefined; // the next start tries again
+        gate = undefined; // on failure, the next start loads the worklet again
         stream.getTracks().forEach((track) => track.stop());
         throw e;
       });
@@ -66,7 +69,7 @@ export class VoiceInput {
       this.node = new AudioWorkletNode(audioContext(), "gate");
       this.node.port.onmessage = (e) => this.onlevel(e.data.level, e.data.open);
       this.source.connect(this.node).connect(this.out);
-      stream.getTracks()[0].onended = () => this.start(); // if the device was removed, opens another one
+      stream.getTracks()[0].onended = () => this.start(); // if the device was removed, open another one
       this.setRule();
     } catch (e) {
       if (turn === this.turn) this.problem = deviceProblem(e, "microphone");
@@ -79,7 +82,7 @@ export class VoiceInput {
     this.setRule();
   }
 
-  /** Sends the audio worklet the rule by which it passes sound: push to talk, or a threshold. */
+  /** Tells the audio worklet when to pass sound: while a key is pressed (push to talk), or above a threshold. */
   setRule() {
     const { push, sensitivity } = preferences;
     this.node?.port.postMessage({ threshold: 10 ** (sensitivity / 20), talk: push ? this.pressed : null });

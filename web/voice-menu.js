@@ -1,4 +1,4 @@
-// voice-menu.js - the menu of a user in voice: volume, moderation, profile.
+// voice-menu.js - the context menu of a user in voice: volume, moderation, profile.
 import { h } from "./dom.js";
 import { below, menu } from "./menu.js";
 import { STAGE } from "./store.js";

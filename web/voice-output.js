@@ -5,7 +5,7 @@ import { preferences, volumeOf } from "./voice-preferences.js";
 export class VoiceOutput {
   constructor() {
     /**
-     * Sound by user id (voice) or "stream:" and user id (shared screen).
+     * Sound that is played: by user id (voice), or by "stream:" and user id (shared screen).
      * @type {Map<string, {gain: GainNode, source: AudioNode, pump: HTMLAudioElement}>}
      */
     this.people = new Map();
@@ -22,7 +22,8 @@ export class VoiceOutput {
     if (before) before.pump.srcObject = null;
     this.people.delete(name);
     if (!stream) return;
-    // Chromium decodes the sound of a WebRTC connection only if an audio element plays it, even if muted.
+    // Chromium decodes the sound of a WebRTC connection only while an audio element plays it. A muted element is
+    // enough.
     const pump = new Audio();
     pump.muted = true;
     pump.srcObject = stream;
@@ -39,7 +40,7 @@ export class VoiceOutput {
     for (const [name, one] of this.people) one.gain.gain.value = volumeOf(name);
   }
 
-  /** Sets the output device, which only Chromium can; other browsers use the device of the system. */
+  /** Sets the output device. Only Chromium can do this; all other browsers use the default device of the system. */
   setDevice() {
     const audio = /** @type {any} */ (audioContext());
     if (preferences.output || audio.sinkId) audio.setSinkId?.(preferences.output).catch(() => {});

@@ -1,4 +1,5 @@
-// voice-page.js - the page of a voice channel or stage, and the panel of a call above its messages.
+// voice-page.js - the page of a voice channel or stage, and the panel of a call, which is above the messages of its
+// channel.
 import { h, refillChanged } from "./dom.js";
 import { icon } from "./icons.js";
 import { STAGE } from "./store.js";
@@ -56,7 +57,7 @@ export function voicePage(app, channel) {
     const states = store.voiceOf(channel.id),
       found = states.find((v) => v.user_id === store.me.id),
       own = found && voice.own();
-    // If all users have left a call, its panel is hidden.
+    // If no user is left in a call, hide its panel.
     el.hidden = !channel.guild_id && !states.length;
     const order = (a, b) => Number(b.self_stream || b.self_video) - Number(a.self_stream || a.self_video);
     states.sort(order);
@@ -111,7 +112,7 @@ function encryption() {
   );
 }
 
-/** Returns lines with the reasons why the user cannot receive sound or speak. */
+/** Returns lines of text with the reasons why the user gets no sound or cannot speak. */
 export function problemLines(app, own) {
   const media = app.voice.media,
     line = (words, action) => h("p.voice-problem", { role: "alert" }, h("span", null, words), action);

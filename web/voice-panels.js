@@ -1,4 +1,4 @@
-// voice-panels.js - the voice panels of the chat page; loads their code when they are needed.
+// voice-panels.js - the voice panels of the chat page. Their code is loaded when it is first needed.
 import { fill, h } from "./dom.js";
 import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
@@ -26,7 +26,10 @@ export class VoicePanels {
     return this.fillBox(box, channel);
   }
 
-  /** The panel of a call, above the messages of a private channel. @returns {{el: HTMLElement, end: () => void}} */
+  /**
+   * Draws the panel of a call, above the messages of a private channel.
+   * @returns {{el: HTMLElement, end: () => void}}
+   */
   panel(channel) {
     const el = h("div.call-panel");
     let end;

@@ -1,4 +1,5 @@
-// voice-preferences.js - voice settings of this browser: devices, push to talk or voice activation, volumes of users.
+// voice-preferences.js - voice settings that this browser stores: devices, push to talk or voice activation, volumes of
+// other users.
 
 const KEY = "voice",
   MOST_VOLUMES = 300;
@@ -11,7 +12,7 @@ const DEFAULTS = {
   camera: "",
   push: false, // push to talk
   key: "Backquote",
-  sensitivity: -50, // dB relative to full scale; quieter sound is not sent
+  sensitivity: -50, // threshold of voice activation in dB relative to full scale; sound below it is not sent
   echo: true,
   noise: true,
   volume: 1,
@@ -36,7 +37,11 @@ export function prefer(changes) {
 
 export const volumeOf = (user) => preferences.volumes[user] ?? 1;
 
-/** @param {string} user @param {number} volume factor; 1 is the default */
+/**
+ * Sets the volume of another user in this browser.
+ * @param {string} user
+ * @param {number} volume factor; 1 is the default
+ */
 export function setVolumeOf(user, volume) {
   const { [user]: _, ...others } = preferences.volumes;
   const stored = Object.entries(others).slice(1 - MOST_VOLUMES);

@@ -7,7 +7,7 @@ const MOST_MS = 20 * 60 * 1000,
   SAMPLE_MS = 100,
   MOST_POINTS = 256,
   VOICE_MESSAGE = 1 << 13;
-/** Media types that browsers record. The server derives the type from the file name extension. */
+/** Media types in which browsers can record. The server derives the type from the extension of the file name. */
 const TYPES = [
   ["audio/ogg", "ogg"],
   ["audio/webm", "weba"],
@@ -15,7 +15,7 @@ const TYPES = [
 ];
 const minutes = (ms) => `${Math.floor(ms / 60000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
 
-/** Encodes loudness values as the API's `waveform` (base64). @param {number[]} levels 0 to 1 */
+/** Encodes loudness values as base64, for the field `waveform` of the API. @param {number[]} levels 0 to 1 */
 function waveform(levels) {
   const n = Math.min(MOST_POINTS, Math.max(1, levels.length));
   const points = Array.from({ length: n }, (_, i) => levels[Math.floor((i * levels.length) / n)] ?? 0);
@@ -24,7 +24,7 @@ function waveform(levels) {
 
 export const canRecord = () => "MediaRecorder" in window && !!navigator.mediaDevices?.getUserMedia;
 
-/** Returns a sentence why the microphone cannot be used. @param {any} e */
+/** Returns a sentence about why the microphone cannot be used. @param {any} e */
 function reasonOf(e) {
   if (e.name === "NotAllowedError")
     return t("The browser blocks the microphone. Allow it in the page settings of the browser.");
@@ -33,7 +33,7 @@ function reasonOf(e) {
 }
 
 /**
- * Records a voice message. `box`, above the message field, shows the level and the buttons Send and Discard.
+ * Records a voice message. The element `box` above the message field shows the level, and the buttons Send and Discard.
  * @param {any} app @param {any} channel @param {HTMLElement} box
  */
 export async function recordVoice(app, channel, box) {
@@ -64,7 +64,7 @@ export async function recordVoice(app, channel, box) {
     bar.value = level;
     time.textContent = minutes(performance.now() - began);
     if (performance.now() - began > MOST_MS) stop();
-    if (!box.isConnected) stop(); // the channel was left: the recording is discarded
+    if (!box.isConnected) stop(); // the user has left the channel, so the recording is discarded
   }, SAMPLE_MS);
   const length = { ms: 0 };
   const stop = () => {

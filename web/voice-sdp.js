@@ -2,7 +2,12 @@
 
 const MAX_AUDIO = 128000;
 
-/** @param {string} sdp @param {RegExp} re @returns {number} the first group of the match, or 0 */
+/**
+ * Returns the number in the first group of a regular expression's match, or 0 if it does not match.
+ * @param {string} sdp
+ * @param {RegExp} re
+ * @returns {number} the first group of the match, or 0
+ */
 const number = (sdp, re) => Number(re.exec(sdp)?.[1] || 0);
 
 /** Returns the payload types of the codecs in an SDP offer. @param {string} sdp */
@@ -12,7 +17,7 @@ export function codecsOf(sdp) {
   return { opus, vp8, rtx: number(sdp, new RegExp(`^a=fmtp:(\\d+) apt=${vp8}\\b`, "m")) };
 }
 
-/** Returns the lines of the offer that opcode 1 (Select Protocol) sends. @param {string} sdp */
+/** Returns the lines of the browser's SDP offer that opcode 1 (Select Protocol) contains. @param {string} sdp */
 export const fragmentOf = (sdp) =>
   [
     ...new Set(
@@ -23,7 +28,7 @@ export const fragmentOf = (sdp) =>
 const sectionsOf = (sdp) => sdp.split(/^(?=m=)/m).slice(1);
 const midOf = (section) => /^a=mid:(.*?)\r?$/m.exec(section)[1];
 
-/** Returns the browser's SSRCs in the media section `mid`: for media and for retransmission. */
+/** Returns the browser's two SSRCs in the media section `mid` of its SDP offer: for media, and for retransmissions. */
 export function ssrcsOf(sdp, mid) {
   const section = sectionsOf(sdp).find((s) => midOf(s) === mid) || "",
     group = /^a=ssrc-group:FID (\d+) (\d+)/m.exec(section);
@@ -31,7 +36,7 @@ export function ssrcsOf(sdp, mid) {
 }
 
 /**
- * Returns the SDP answer. Each receiving media section gets the SSRC of one user.
+ * Returns the SDP answer. Each media section that receives gets the SSRC of one user.
  * @param {string} offer @param {string} server the lines of SDP that the server sent
  * @param {Map<string, number>} sources SSRCs by the mid of the section that receives them
  */

@@ -1,4 +1,4 @@
-// voice-settings.js - settings of voice and video: devices, level of the microphone, push to talk, camera.
+// voice-settings.js - the settings of voice and video: devices, microphone level, push to talk, camera.
 import { dialog, field, h } from "./dom.js";
 import { below, menu } from "./menu.js";
 import { t } from "./translate.js";
@@ -14,7 +14,7 @@ const devicesOf = async (kind) =>
   );
 const canChooseOutput = () => "setSinkId" in AudioContext.prototype;
 
-/** Opens a menu that chooses microphone and loudspeakers, without opening the settings. */
+/** Opens a menu in which the user chooses microphone and loudspeakers without opening the settings. */
 export async function deviceMenu(app, at) {
   const where = below(at);
   const entry = (name, label, id) => ({
@@ -50,7 +50,7 @@ function choose(app, name, value) {
 
 export const openVoiceSettings = (app) => dialog(t("Voice settings"), () => voiceSettings(app), { class: "wide" });
 
-/** The form of the voice settings; every change takes effect at once. @param {any} app */
+/** The form of the voice settings. Every change takes effect at once. @param {any} app */
 export function voiceSettings(app) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const select = (name, label, kind, standard) => {
@@ -89,7 +89,7 @@ export function voiceSettings(app) {
     meter.value = Math.max(QUIETEST, 20 * Math.log10(level || 1e-5));
     meter.classList.toggle("open", open);
   };
-  // Outside of a call, the microphone is opened for the level meter, while the settings are open.
+  // If the user is in no call, the form itself opens the microphone while it is shown, for the level meter.
   const own = app.voice.media?.input ? null : new VoiceInput(shows);
   const set = (name, value) => {
     choose(app, name, value);

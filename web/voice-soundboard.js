@@ -1,4 +1,4 @@
-// voice-soundboard.js - plays sounds of the server to everybody in the voice channel.
+// voice-soundboard.js - the soundboard: plays sounds of the guild to everybody in the voice channel.
 import { dialog, fill, h } from "./dom.js";
 import { emptyState } from "./first-steps.js";
 import { t } from "./translate.js";

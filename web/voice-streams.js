@@ -1,4 +1,5 @@
-// voice-streams.js - shared screens: the user's own, and those that the user watches. Each has a separate connection.
+// voice-streams.js - shared screens: the user's own, and those of other users that he watches. Each has its own
+// connection to the voice server.
 import { toast } from "./dom.js";
 import { VoiceConnection, pathOf } from "./voice-connection.js";
 import { deviceProblem, streamProblem } from "./voice-words.js";
@@ -11,9 +12,12 @@ export class VoiceStreams {
   constructor(call) {
     this.call = call;
     this.store = call.store;
-    /** Streams by stream key. @type {Map<string, {user: string, server?: string, connection?: VoiceConnection}>} */
+    /**
+     * The streams that this window sends or receives, by stream key.
+     * @type {Map<string, {user: string, server?: string, connection?: VoiceConnection}>}
+     */
     this.open = new Map();
-    /** The shared screen. @type {MediaStream|null} */
+    /** The user's own screen while it is shared; otherwise null. @type {MediaStream|null} */
     this.screen = null;
   }
 
@@ -26,7 +30,7 @@ export class VoiceStreams {
     return this.open.has(this.keyOf(user));
   }
 
-  /** Shares a screen, with its sound if the browser offers it. @returns {Promise<string>} "" or the error text */
+  /** Shares a screen, with its sound if the browser supports that. @returns {Promise<string>} "" or the error text */
   async share() {
     const channel = this.store.channels.get(this.call.voice.own()?.channel_id);
     let screen;
@@ -39,7 +43,7 @@ export class VoiceStreams {
       return deviceProblem(e, "screen");
     }
     if (this.screen || !channel || this.call.voice.own()?.channel_id !== channel.id) {
-      screen.getTracks().forEach((track) => track.stop()); // the person left the channel meanwhile
+      screen.getTracks().forEach((track) => track.stop()); // the user has left the channel while choosing a screen
       return "";
     }
     this.screen = screen;
@@ -60,7 +64,7 @@ export class VoiceStreams {
     this.call.changed();
   }
 
-  /** Ends the user's own stream, or stops watching the stream of another user. */
+  /** Ends the user's own stream if `user` is the user himself; otherwise stops watching that user's stream. */
   stop(user) {
     this.send(19, { stream_key: this.keyOf(user) });
     this.close(this.keyOf(user));
@@ -96,7 +100,8 @@ export class VoiceStreams {
     };
     const connection = (one.connection = new VoiceConnection(target, {
       state: (state, code) => {
-        // After opcode 20 (watch), the server sends STREAM_SERVER_UPDATE again, also for the user's own stream.
+        // After opcode 20 (watch), the server sends STREAM_SERVER_UPDATE again. This works for the user's own stream as
+        // well.
         if (state === "lost" && code !== 4014 && one.connection === connection)
           setTimeout(() => this.open.get(d.stream_key) === one && this.send(20, { stream_key: d.stream_key }), 1000);
       },
@@ -117,7 +122,7 @@ export class VoiceStreams {
     setTimeout(() => this.sendPreview(key, picture).catch(() => {}), PREVIEW_AFTER_MS);
   }
 
-  /** Uploads a small picture of the stream, which is shown to users who do not watch it. */
+  /** Uploads a small picture of the stream. Users who do not watch the stream see this picture. */
   async sendPreview(key, track) {
     const video = document.createElement("video"),
       canvas = document.createElement("canvas");
@@ -145,7 +150,10 @@ export class VoiceStreams {
     this.call.show(`stream:${one.user}`, "video", null);
   }
 
-  /** After the user was moved to another channel, closes the streams of the old channel. */
+  /**
+   * Called when the user's voice state has changed. If the user was moved to another channel, closes the streams of the
+   * previous channel.
+   */
   update() {
     for (const [key, one] of [...this.open]) if (key !== this.keyOf(one.user)) this.close(key);
   }

@@ -1,4 +1,5 @@
-// voice-tiles.js - tiles of the users in a voice channel: video or avatar, name, speaking state. One tile can be large.
+// voice-tiles.js - the tiles of the users in a voice channel: video or avatar, name, speaking state. The user can
+// enlarge one tile.
 import { fillChanged, h } from "./dom.js";
 import { icon, iconButton } from "./icons.js";
 import { avatar, ownPath, patternOf } from "./images.js";
@@ -14,11 +15,14 @@ export class VoiceTiles {
     this.store = app.store;
     this.channel = channel;
     this.el = h("section.voice-tiles", { "aria-label": label });
-    /** Key of the enlarged tile, or "". */
+    /** Key of the enlarged tile; "" if none is enlarged. */
     this.focus = "";
-    /** @type {Map<string, {sign: string, el: HTMLElement}>} */
+    /**
+     * The tiles by key: element, and the text computed from the data that it shows.
+     * @type {Map<string, {sign: string, el: HTMLElement}>}
+     */
     this.made = new Map();
-    /** Paths of stream previews by user id; null while the preview is loading. @type {Map<string, string|null>} */
+    /** Paths of stream previews by user id; null while a preview is loading. @type {Map<string, string|null>} */
     this.previews = new Map();
   }
 
@@ -143,13 +147,14 @@ export class VoiceTiles {
         this.previews.set(user, ownPath(a.url));
         this.store.touch("call");
       },
-      () => setTimeout(() => this.previews.delete(user), 3000), // tried again: it is uploaded after the start
+      // Try again later, because the preview is uploaded some time after the stream has started.
+      () => setTimeout(() => this.previews.delete(user), 3000),
     );
     return null;
   }
 }
 
-/** Returns icons of a user's voice state: muted, deafened, camera, wants to speak. */
+/** Returns icons for a user's voice state: muted, deafened, camera on, wants to speak. */
 export function marks(v) {
   const mark = (name, words, kind) => h("span.mark", { title: words, class: kind || "" }, icon(name), hidden(words));
   const hidden = (words) => h("span.hidden-text", null, words);

@@ -1,7 +1,7 @@
-// voice-words.js - error texts about devices and connections: the cause and what to do.
+// voice-words.js - error texts about devices and voice connections: the cause, and what the user can do.
 import { t } from "./translate.js";
 
-/** Returns why a device cannot be used. @param {any} e @param {"microphone"|"camera"|"screen"} kind */
+/** Returns a sentence about why a device cannot be used. @param {any} e @param {"microphone"|"camera"|"screen"} kind */
 export function deviceProblem(e, kind) {
   if (!isSecureContext || !navigator.mediaDevices)
     return t("Browsers give microphone and camera only to pages on https or localhost. Open this server by https.");
@@ -21,7 +21,10 @@ export function deviceProblem(e, kind) {
     : t("The microphone does not start: {reason}", { reason: e.message });
 }
 
-/** Returns why the voice server refuses the client; "" if it may reconnect. @param {number} code close code */
+/**
+ * Returns why the voice server has refused the client. Returns "" if the client may reconnect.
+ * @param {number} code close code
+ */
 export function refusal(code) {
   if (code === 4017)
     return t(

@@ -1,17 +1,23 @@
-// voice.js - joins, leaves and mutes voice channels in this window. The code for sound and video is loaded at the
-// first use.
+// voice.js - joins and leaves voice channels in this window, and mutes the user. The code for sound and video is loaded
+// when it is first needed.
 export class Voice {
   /** @param {any} app */
   constructor(app) {
     this.app = app;
     this.store = app.store;
-    /** Ids of the users who speak now. @type {Set<string>} */
+    /** Ids of the users who are speaking now. @type {Set<string>} */
     this.speaking = new Set();
-    /** Sound and video; null until the code is loaded. @type {import("./voice-call.js").VoiceCall|null} */
+    /**
+     * Sound and video of the call; null until their code is loaded.
+     * @type {import("./voice-call.js").VoiceCall|null}
+     */
     this.media = null;
-    /** Id of the channel that this window has joined. After a new gateway session, it is joined again. */
+    /**
+     * Id of the voice channel that this window has joined. When a new gateway session begins, the window joins it
+     * again.
+     */
     this.channel = null;
-    /** The window of incoming calls. @type {{draw: () => void}|null} */
+    /** The window that shows incoming calls; null until it is loaded. @type {{draw: () => void}|null} */
     this.ringer = null;
     this.store.onvoice = (type, d) => this.take(type, d);
     this.store.on("ready", () => this.channel && this.join(this.store.channels.get(this.channel)));
@@ -19,7 +25,7 @@ export class Voice {
     this.store.on("voice", () => this.media?.update());
   }
 
-  /** Returns the user's voice state, if it belongs to the gateway session of this window. */
+  /** Returns the user's own voice state if it belongs to this window's gateway session. */
   own() {
     const own = this.store.ownVoice();
     return own?.session_id === this.store.session ? own : undefined;
@@ -44,7 +50,7 @@ export class Voice {
     this.app.gateway.send(4, { guild_id: guild, channel_id: null, self_mute: false, self_deaf: false });
   }
 
-  /** Changes the user's voice state: self_mute, self_deaf, self_video. @param {Record<string, any>} more */
+  /** Changes the user's own voice state: self_mute, self_deaf, self_video. @param {Record<string, any>} more */
   change(more) {
     const own = this.own();
     if (!own) return;
@@ -64,7 +70,7 @@ export class Voice {
     else this.media?.take(type, d);
   }
 
-  /** Shows the calls that ring. */
+  /** Shows the incoming calls that are ringing. */
   async ring() {
     const rings = [...this.store.calls.values()].some((c) => c.ringing.includes(this.store.me?.id));
     if (rings || this.ringer) (this.ringer ??= (await import("./voice-ring.js")).ringer(this.app)).draw();

@@ -31,7 +31,8 @@ static bool list_has_command_context(const struct list *contexts, int64_t contex
     return false;
 }
 
-/* Applies the deprecated field dm_permission: adds BOT_DM to the stored contexts, or removes it. */
+/* Applies the deprecated field dm_permission: adds BOT_DM to the stored contexts if it is true,
+ * removes BOT_DM if it is false. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };
@@ -56,7 +57,8 @@ static void apply_command_contexts(struct arena *arena, struct command *k,
         k->dm_permission.value = list_has_command_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* contexts = null in the body resets the contexts, and the dm_permission that they implied. */
+    /* If contexts is null in the body, it resets the contexts, including those that an earlier
+     * dm_permission had set. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;
@@ -98,7 +100,7 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
 
 /* --- normal form for storage ---------------------------------------------------------- */
 
-/* Sorts a dictionary by locale. An empty dictionary becomes null. */
+/* Sorts a localization dictionary by locale. An empty dictionary becomes null. */
 static void normalize_localizations(struct opt_list *dictionary)
 {
     struct string_pair *p = dictionary->value.items;
@@ -193,7 +195,8 @@ static void normalize_options(struct arena *arena, const struct list *options)
         normalize_option(arena, (struct command_option *)options->items + i);
 }
 
-/* Trims the names of a context menu command and removes its descriptions. */
+/* Trims the name and the localized names of a context menu command, and removes its
+ * descriptions. */
 static void normalize_menu_command(struct command *k)
 {
     struct string_pair *p = k->name_localizations.value.items;

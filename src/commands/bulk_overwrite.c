@@ -1,6 +1,6 @@
 /* bulk_overwrite.c - PUT …/commands: replaces all commands of a guild, or all global commands. Bots
  * send the same list at every start, so usually nothing changes and nothing is written. A command
- * that matches a stored row keeps the id of that row. The overwrite is atomic. */
+ * that matches a stored row retains the id of that row. The overwrite is atomic. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -15,7 +15,7 @@ struct bulk_overwrite {
     const struct list *body;        /* struct command_patch */
     struct prepared_command *items; /* one per item of the body */
     const struct list *rows;        /* the stored rows (struct command_row) */
-    bool *matched; /* for each stored row: true if an item of the body replaces it */
+    bool *matched; /* one bool per stored row: true if a command of the body replaces the row */
     int64_t room;  /* number of permission rows that this transaction may still delete */
 };
 
@@ -106,8 +106,8 @@ static void match_command_to_row(struct bulk_overwrite *b, size_t item, size_t r
     b->matched[row] = true;
 }
 
-/* Matches body items to stored rows by id. Runs before the match by name, because an item with an
- * id can take the current name of another command. */
+/* Matches commands of the body to stored rows by id. This runs before the match by name, because a
+ * command with an id can take the present name of another command. */
 static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
@@ -120,8 +120,8 @@ static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
     }
 }
 
-/* Returns whether row and command have the same type and name. An entry point command matches any
- * name, because an application has at most one entry point command. */
+/* Returns whether the row and the command have the same type and name. An entry point command
+ * matches a row with any name, because an application has at most one entry point command. */
 static bool row_has_command_name(const struct command_row *row, const struct command *k)
 {
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
@@ -169,8 +169,8 @@ static enum err build_drafts_of_all_commands(struct call *call, struct prepared_
     return finish_command_drafts(&b);
 }
 
-/* Always requests the READ stage (a read transaction before the write), because a short body can
- * replace long stored commands. */
+/* Always requests the READ stage (a read transaction before the write), because the stored commands
+ * can be long even if the body is short. */
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_command_rows_of_scope,
@@ -198,8 +198,8 @@ static enum err check_command_counts(const struct bulk_overwrite *b)
     return OK;
 }
 
-/* Refuses a body without an entry point if the application is embedded, because that would delete
- * the entry point. */
+/* Refuses a body without an entry point command if the application is embedded, because the
+ * overwrite would delete the entry point. */
 static enum err check_entry_point_present(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
@@ -273,7 +273,7 @@ static struct list collect_new_command_ids(const struct bulk_overwrite *b)
 static enum err write_bulk_overwrite(struct bulk_overwrite *b)
 {
     struct list new_ids =
-        collect_new_command_ids(b); /* new commands count towards the daily limit */
+        collect_new_command_ids(b); /* count new commands towards the daily limit */
     bool changed = false;
 
     enum err e = record_created_command_ids(b->call->tx, b->application_id, b->guild_id,
@@ -300,7 +300,7 @@ static enum err reply_overwritten_commands(struct bulk_overwrite *b)
     return call_reply_with_object_of_type(b->call, &texts, &replies);
 }
 
-/* Marks the rows that commands of the body replace. The other rows are deleted. */
+/* Marks the rows that commands of the body replace. The overwrite deletes all other rows. */
 static void mark_matched_rows(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
@@ -308,7 +308,7 @@ static void mark_matched_rows(struct bulk_overwrite *b)
             b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
-/* Caches the body and its result for the next request with the same body. */
+/* Caches the body and its result. The next request with the same body then needs no decoding. */
 static void cache_overwrite_body(struct call *call)
 {
     overwrite_body_cache_store(call, call_get_stage_data(call, "prepared_command_change"));

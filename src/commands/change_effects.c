@@ -24,8 +24,9 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* Emits the index update event to the next GUILDS_A_STEP guilds of the application. The job stores
- * the last guild of a step; a new change of commands restarts it at the first guild. */
+/* Emits the index update event to the next GUILDS_A_STEP guilds of the application. A job continues
+ * after the last guild of a step. If commands change again meanwhile, the job restarts at the first
+ * guild. */
 static enum err emit_index_update_to_guilds(struct call *call, snowflake application_id,
                                             snowflake after)
 {
@@ -97,7 +98,7 @@ static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
 
-/* Sets or clears the application flag for global commands. */
+/* Sets the application's flag for global commands if it has any, or clears the flag. */
 static enum err update_global_commands_flag(struct tx *tx, const struct application *a)
 {
     int64_t n = 0;

@@ -58,7 +58,8 @@ static bool is_lower_case(struct str name)
     return true;
 }
 
-/* The function is not inlined, so that check_command_name stays small. */
+/* Checks a name that has characters outside ASCII. Not inlined, so that check_command_name stays
+ * small. */
 static __attribute__((noinline)) enum command_name_error check_unicode_name(struct str name)
 {
     if (!name_matches_pattern(name))
@@ -66,7 +67,7 @@ static __attribute__((noinline)) enum command_name_error check_unicode_name(stru
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* Classes of bytes. A HIGH byte is part of a character outside ASCII. */
+/* Classes of bytes in a name. A HIGH byte is part of a character outside ASCII. */
 enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
 /* clang-format off */

@@ -18,8 +18,8 @@ struct str command_choice_format_value(struct arena *arena, const struct command
     return text;
 }
 
-/* Counts characters, or bytes in quick mode. A text never has fewer bytes than characters, so most
- * commands need no exact count. */
+/* Counts characters; in quick mode counts bytes instead. A text never has more characters than
+ * bytes, so most commands need no exact count. */
 struct size_counter {
     bool exact;
     struct arena *arena;

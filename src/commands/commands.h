@@ -15,7 +15,7 @@
 #include "platform/guilds/guilds.h"
 
 /* Reads a guild or global command with options, localizations, and the fields that replies omit.
- * Returns ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
+ * Returns ERR_UNKNOWN_COMMAND if the command does not exist or belongs to another application. */
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret);
 
@@ -23,9 +23,12 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 
 enum command_permission_result {
     COMMAND_ALLOWED,
-    COMMAND_NOT_HERE,   /* wrong context, app not installed, or activity not launchable */
-    COMMAND_NO_ACCESS,  /* lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a send permission */
-    COMMAND_NOT_OF_AGE, /* the command is age-restricted; the user or channel does not allow it */
+    /* The context is wrong, the app is not installed, or its activity cannot be launched. */
+    COMMAND_NOT_HERE,
+    /* The user lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a permission to send. */
+    COMMAND_NO_ACCESS,
+    /* The command is age-restricted, and the user or channel does not allow that. */
+    COMMAND_NOT_OF_AGE,
     COMMAND_CHANNEL_DENIED, /* a permission row of the channel denies the command */
     COMMAND_USER_DENIED,    /* a permission row of the user or a role denies the command */
     COMMAND_DEFAULT_DENIED, /* the user lacks default_member_permissions */
@@ -39,12 +42,14 @@ struct command_permission_check {
     struct opt_id default_member_permissions;
     struct list of_command, of_application; /* struct command_permission */
 
-    unsigned contexts_to_check; /* bit set of contexts to check; several for an index */
-    unsigned installed;         /* bits of integration_type with which the user has the app */
-    bool in_group;              /* the app is installed in this group DM */
-    bool launchable;            /* the app has an activity that can be launched */
-    snowflake guild_id;         /* 0 outside guilds */
-    snowflake channel_id;       /* for a thread, the id of its parent */
+    /* Bit set of the contexts to check; an index checks several at once. */
+    unsigned contexts_to_check;
+    /* Bit set of integration_type: how the app is installed for the user. */
+    unsigned installed;
+    bool in_group;        /* the channel is a group DM in which the app is installed */
+    bool launchable;      /* the app has an activity that can be launched */
+    snowflake guild_id;   /* 0 outside guilds */
+    snowflake channel_id; /* channel id; for a Discord thread, the id of its parent */
     bool thread, archived;
 
     snowflake user_id;
@@ -52,7 +57,7 @@ struct command_permission_check {
     size_t role_count;
     bool administrator;        /* has ADMINISTRATOR or owns the guild */
     bool timed_out;            /* false for owners and administrators */
-    uint64_t user_permissions; /* the user's permissions in the channel or thread */
+    uint64_t user_permissions; /* the user's permissions in the channel or Discord thread */
     bool nsfw_allowed;         /* user and channel allow age-restricted commands */
 };
 /* Decides whether an index lists a command, and whether the user may invoke the command. */
@@ -70,7 +75,7 @@ enum command_permission_result evaluate_command_user_permission(
 void command_permission_check_set_member(struct command_permission_check *q,
                                          const struct member_access *s);
 
-/* The user who invokes a command, and the channel. member_access is NULL outside guilds. */
+/* The user who invokes a command, and the channel. Outside guilds member_access is NULL. */
 struct command_invoker {
     const struct user *user;
     const struct application *application;
@@ -85,8 +90,8 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types);
 
-/* Counts a command use that was delivered to the app, for the popularity rank. Call in a write
- * transaction. */
+/* Counts a use of the command, after it was delivered to the app. The counts determine the
+ * popularity rank. Call this function in a write transaction. */
 enum err count_command_use(struct call *call, const struct command *k);
 
 extern const struct domain commands_domain;

@@ -47,7 +47,7 @@ static struct prepared_command *new_single_draft(struct call *call,
     return d->items;
 }
 
-/* Reads the stored command with the name and type in the request body. */
+/* Reads the stored command that has the name and type in the request body. */
 static enum err read_row_with_requested_name(struct call *call, bool whole, struct list *ret)
 {
     const struct command_patch *in = call->body;
@@ -106,8 +106,8 @@ enum err prepare_create_command(struct call *call)
     return count_command_write_against_rate_limit(call);
 }
 
-/* Always requests the READ stage (a read transaction before the write), because a short body can
- * change a long stored command. */
+/* Always requests the READ stage (a read transaction before the write), because the stored command
+ * can be long even if the body is short. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change_callbacks change = { read_row_of_target_command,
@@ -141,7 +141,7 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
 }
 
 /* Updates a command if it has changed. If `always` is set, the guild gets the index update event
- * even for an unchanged command. */
+ * even if the command has not changed. */
 static enum err update_existing_command(struct call *call, const struct prepared_command *d,
                                         bool always)
 {

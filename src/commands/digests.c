@@ -1,6 +1,6 @@
-/* digests.c - keyed digests (Poly1305), to compare texts without storing them. The key is secret
- * and digests are never sent, so collisions are only accidental. Poly1305 is several times as fast
- * as an unkeyed cryptographic hash. */
+/* digests.c - keyed digests (Poly1305) of texts, which are compared instead of the texts
+ * themselves. The key is secret and digests are never sent, so nobody can produce collisions on
+ * purpose. Poly1305 is several times as fast as an unkeyed cryptographic hash. */
 #include "commands/internal.h"
 
 #include <sodium.h>

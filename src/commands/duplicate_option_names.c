@@ -3,8 +3,8 @@
 #include "commands/internal.h"
 #include "json/scan.h"
 
-/* Returns whether two options have the same name in a locale. A localized name must also differ
- * from the default name of the other option. */
+/* Returns whether two options have the same name in a locale. The localized name of one must also
+ * differ from the default name of the other. */
 static bool options_share_localized_name(const struct command_option *a,
                                          const struct command_option *b)
 {
@@ -43,15 +43,17 @@ static uint64_t bloom_bit_of_name(struct str word)
     return UINT64_C(1) << (hash_option_name(word) >> 58);
 }
 
-/* Hash set of option names. The lowest bits of a slot are the number of the option, the other bits
- * the hash of the name. The set has at most NAME_SET_MAX names; few lists of options have more. */
+/* Hash set of option names. In each slot of the table, the lowest bits are the number of the
+ * option, and the other bits are the hash of the name. The set has at most NAME_SET_MAX names; few
+ * lists of options have more. */
 struct option_name_set {
     uint64_t slots[64];
     unsigned count;
 };
 enum { NAME_SET_OPTIONS = 31, NAME_SET_MAX = 40 };
 
-/* Adds a name. Returns false if another option may have the same name, or if the set is full. */
+/* Adds the name of an option. Returns false if another option may have the same name, or if the set
+ * is full. */
 static inline bool option_name_set_add(struct option_name_set *set, struct str word, size_t option)
 {
     uint64_t value = (hash_option_name(word) & ~(uint64_t)NAME_SET_OPTIONS) | (option + 1);
@@ -67,7 +69,8 @@ static inline bool option_name_set_add(struct option_name_set *set, struct str w
     return ++set->count <= NAME_SET_MAX;
 }
 
-/* Fast path for nearly all lists: returns true if no two options share a name in any locale. */
+/* Fast path for nearly all lists. Returns true if no two options have the same name in any locale;
+ * false means that a complete check is needed. */
 static bool all_option_names_differ(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -87,7 +90,8 @@ static bool all_option_names_differ(const struct list *options)
     return true;
 }
 
-/* Returns a Bloom filter of an option's names: options without a common bit have no common name. */
+/* Returns a Bloom filter of an option's names. If the filters of two options have no common bit,
+ * the options have no common name. */
 static uint64_t bloom_bits_of_option(const struct command_option *o)
 {
     const struct string_pair *p = o->name_localizations.value.items;

@@ -7,7 +7,8 @@
 
 /* --- schema.c: bodies and queries ----------------------------------------------------- */
 
-/* Body of the create and modify routes, and list item of a bulk overwrite. */
+/* Body of the routes that create and modify a command; also one element of the list in a bulk
+ * overwrite. */
 struct command_patch {
     struct opt_id id; /* set only in bulk overwrites */
     struct opt_int type, handler;
@@ -34,22 +35,23 @@ extern const struct type command_body, guild_command_body, command_patch_body,
 
 /* --- validation of commands ----------------------------------------------------------- */
 
-/* Adds every error of a command to the form; call after apply_command_patch. */
+/* Adds all errors of a command to the form. Call this function after apply_command_patch. */
 void validate_command(struct form *form, const struct json_path *here, const struct command *k);
-/* Adds every error of a list of options to the form. inside is 0 for the options of a command, else
- * the type of the sub-command or group that contains the options. */
+/* Adds all errors in a list of options to the form. If the list belongs to a command, `inside` is
+ * 0. If it belongs to a sub-command or a group, `inside` is the type of that option. */
 void validate_command_options(struct form *form, const struct json_path *here,
                               const struct list *options, int64_t inside);
 /* check_duplicate_option_name adds an error if an earlier option of the list has the same name.
- * name_hashes is the result of hash_option_names, which is NULL if all names differ. */
+ * name_hashes is the result of hash_option_names, which returns NULL if all names differ. */
 const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
 void check_duplicate_option_name(struct form *form, const struct json_path *here,
                                  const struct command_option *o, size_t index,
                                  const uint64_t *name_hashes);
-/* Removes errors in fields that are ignored for the option's type. */
+/* Removes errors in fields that do not matter for the option's type. */
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
-/* Checks the locales of a dictionary of localizations: field `field` of the object at `here`. */
+/* Checks the locales in a localization dictionary, which is the field `field` of the object at path
+ * `here`. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary);
 static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */
@@ -61,7 +63,7 @@ static inline bool are_locales_supported(const struct list *dictionary) /* struc
             return false;
     return true;
 }
-/* Checks the name of an option or of a command that is not a context menu command. */
+/* Checks the name of an option or of a command. Context menu commands have other rules. */
 void validate_command_name(struct form *form, const struct json_path *at, struct str name);
 /* Returns true if the command has more than COMMAND_MAX_CHARACTERS, as Discord counts them. */
 bool command_is_too_large(struct arena *arena, const struct command *k);
@@ -71,9 +73,10 @@ struct str command_choice_format_value(struct arena *arena, const struct command
 
 /* --- build_command.c: builds commands from bodies ------------------------------------- */
 
-/* Returns an empty command of a guild, or a global one if guild_id is 0. */
+/* Returns an empty command. guild_id 0 means a global command. */
 struct command new_empty_command(snowflake guild_id);
-/* Applies a body to a command: absent fields do not change, null sets the default. */
+/* Applies a request body to a command. Fields that are absent in the body do not change the
+ * command; null sets the default. */
 void apply_command_patch(struct arena *arena, struct command *k, const struct command_patch *in);
 /* Converts a command to its stored form: drops fields that do not apply, and sorts sets. */
 void normalize_command(struct arena *arena, struct command *k);
@@ -87,8 +90,9 @@ struct command_row {
     struct str name, definition;
 };
 
-/* Read command rows (struct command_row, with definitions if `whole` is set). read_command_rows
- * reads all rows of a guild, or all global ones if guild_id is 0, sorted by id. */
+/* Read command rows (struct command_row), with their definitions if `whole` is set.
+ * read_command_rows reads all rows of a guild, or all global ones if guild_id is 0. The rows are
+ * sorted by id. */
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret);
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
@@ -103,11 +107,12 @@ enum err decode_command_definition(struct arena *arena, struct str definition, s
 struct encoded_command {
     struct str definition, plain;
     int64_t locales;
-    bool hidden; /* the definition has fields that replies never contain */
+    /* The definition has fields that replies never contain, so it differs from the reply. */
+    bool hidden;
 };
 
-/* Encodes a command; takes milliseconds for COMMAND_MAX_BYTES. If the command has more bytes, adds
- * an error at path `here` and returns ERR_INVALID_FORM_BODY. */
+/* Encodes a command, which takes milliseconds for one of COMMAND_MAX_BYTES. If the command has more
+ * bytes, adds an error at path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
                         const struct json_path *here, struct encoded_command *ret);
 /* Returns the stored texts of an unchanged command; use them only for build_command_reply_json. */
@@ -119,10 +124,11 @@ enum err insert_command(struct tx *tx, const struct command *k,
                         const struct encoded_command *texts);
 enum err update_command(struct tx *tx, const struct command *k,
                         const struct encoded_command *texts);
-/* Clears the name of a command, so that another command of the same bulk overwrite can have it. */
+/* Sets the command's name to a unique placeholder, so that another command of the same bulk
+ * overwrite can have the name. */
 enum err clear_command_name(struct tx *tx, snowflake id);
 enum err delete_command_row(struct tx *tx, snowflake id);
-/* Returns true if the command equals the stored row, except for the version. */
+/* Returns true if the command equals the stored row. Their versions are not compared. */
 bool command_equals_row(struct arena *arena, const struct command *k,
                         const struct command_row *row);
 
@@ -134,8 +140,8 @@ void compute_command_digest(const struct call *call, const void *p, size_t n,
 
 /* --- list_commands.c ------------------------------------------------------------------ */
 
-/* Caches the reply on this thread (result_cache_find_text). ids are the commands on which the reply
- * depends. */
+/* Caches the reply on this OS thread (result_cache_find_text). `ids` are the ids of the commands on
+ * which the reply depends. */
 void cache_commands_reply(struct call *call, const struct result_cache_key *key,
                           const struct list *ids);
 /* Reads the JSON texts (struct str) of the guild or global commands in all languages, sorted by id.
@@ -145,17 +151,18 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
 
 /* --- prepared_changes.c: prepares changes before the transaction ---------------------- */
 
-/* A validated and encoded command that only has to be written. */
+/* A command that is validated and encoded, so that the transaction only has to write it. */
 struct prepared_command {
     struct command command; /* id and version are set */
     struct encoded_command texts;
-    const struct command_row *old; /* row that the command replaces; NULL for a new command */
+    /* Stored row that the command replaces; NULL for a new command. */
+    const struct command_row *old;
     bool changed;
 };
 
 struct prepared_command_change;
 
-/* Callbacks for one of the changes create, modify and bulk overwrite. */
+/* Callbacks that differ between the three changes: create, modify and bulk overwrite. */
 struct command_change_callbacks {
     /* Reads the rows that the change replaces (struct command_row). */
     enum err (*find)(struct call *call, bool whole, struct list *ret);
@@ -163,7 +170,8 @@ struct command_change_callbacks {
     enum err (*make)(struct call *call, struct prepared_command_change *d);
 };
 
-/* A command change (create, modify or bulk overwrite), passed between the stages of a call. */
+/* A command change (create, modify or bulk overwrite), which the stages of a call pass on to each
+ * other. */
 struct prepared_command_change {
     const struct command_change_callbacks *change;
     struct list rows;  /* struct command_row, as the READ stage has read them */
@@ -175,8 +183,8 @@ struct prepared_command_change {
     size_t count;
 };
 
-/* Call in the prepare stage. Prepares the change before the transaction if read_first is set or the
- * body is long. */
+/* Call this function in the prepare stage. It prepares the change before the transaction if
+ * read_first is set or if the body is long. */
 void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first);
 /* Returns the bits of integration_type that an application supports. */
@@ -199,12 +207,12 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 
 /* --- limits.c ------------------------------------------------------------------------- */
 
-/* Return the maximum number of guild or global commands of a type, and the error if there are
- * more. */
+/* Return the maximum number of guild or global commands of a type, and the error that exceeding it
+ * causes. */
 int64_t max_commands_of_type(int64_t type);
 enum err too_many_commands_error(int64_t type);
-/* Checks that one more command of a type is allowed in the guild (or globally); else returns
- * too_many_commands_error. */
+/* Checks that the guild (or, globally, the application) may have one more command of this type. If
+ * not, returns too_many_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
@@ -213,9 +221,9 @@ enum err record_created_command_ids(struct tx *tx, snowflake application_id, sno
 
 /* --- change_effects.c: effects of a change -------------------------------------------- */
 
-/* Rewrites the bundle and invalidates indexes; call after a change of commands. If all commands of
- * the guild (or all global ones) have too many bytes, adds an error at path `here` and returns
- * ERR_INVALID_FORM_BODY. */
+/* Rewrites the bundle and invalidates the indexes. Call this function after a change of commands.
+ * If all commands of the guild (or all global ones) together have too many bytes, adds an error at
+ * path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
                                            const struct json_path *here,
                                            const struct application *a, snowflake guild_id);
@@ -253,14 +261,15 @@ enum err read_user_allows_age_restricted_commands(struct tx *tx, snowflake user_
 
 /* --- use_counts.c --------------------------------------------------------------------- */
 
-/* Returns the day (since 1970) after which command uses count for the popularity rank. */
+/* Returns the first day (days since 1970) on which uses of commands count for the popularity
+ * rank. */
 int64_t command_ranking_start_day(void);
 extern const struct job_kind command_uses_job;
 
 /* --- path_resolvers.c ----------------------------------------------------------------- */
 
-/* Resolve {app_guild.id}, a guild that has the application, and {command.id}, a command of the
- * application in the path's guild, or a global command if the path has no guild. */
+/* Resolve {app_guild.id} and {command.id}. {app_guild.id} is a guild that has the application.
+ * {command.id} is a command in the path's guild, or a global command if the path has no guild. */
 enum err resolve_app_guild(struct call *call);
 enum err resolve_command(struct call *call);
 enum err check_list_commands_permission(struct call *call);

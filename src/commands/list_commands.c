@@ -27,8 +27,8 @@ static const char WHOLE_COMMANDS[] =
     "select d.definition, c.hidden, c.id from commands c join command_definitions d "
     "on d.command_id = c.id where c.application_id = $1 and c.guild_id = $2 order by c.id";
 
-/* Returns whether the definition is complete JSON. Older versions truncated definitions at
- * COMMAND_MAX_BYTES, so long ones are fully validated. */
+/* Returns whether the definition is complete JSON. Older versions of the server truncated
+ * definitions at COMMAND_MAX_BYTES, so definitions of about that length are fully validated. */
 static bool is_complete_definition(struct str definition)
 {
     if (definition.n < 2 || definition.p[definition.n - 1] != '}')
@@ -36,7 +36,8 @@ static bool is_complete_definition(struct str definition)
     return definition.n < COMMAND_MAX_BYTES / 2 || json_is_valid(definition);
 }
 
-/* Writes the stored JSON text. Encodes the command again if it has fields that replies omit. */
+/* Writes the stored JSON text of a command. If the definition has fields that replies omit, encodes
+ * the command again without them. */
 static enum err write_stored_command_json(const struct rows *r, struct json_writer *j)
 {
     struct str text = row_text(r, 0);
@@ -98,7 +99,7 @@ static enum err write_command_list_in_all_languages(struct tx *tx, snowflake app
 
     if (e)
         return e;
-    rows.lent = true; /* a text is copied before the next row */
+    rows.lent = true; /* texts may become invalid at the next row, because they are copied before */
     while (!e && rows_next(&rows)) {
         id_list_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = write_stored_command_json(&rows, j);
@@ -109,7 +110,7 @@ static enum err write_command_list_in_all_languages(struct tx *tx, snowflake app
 
 /* --- in the caller's language --------------------------------------------------------- */
 
-/* Data that is the same for all commands of a localized list. */
+/* Data that all commands of a localized list share. */
 struct localized_list_state {
     struct tx *tx;
     struct json_writer *json;
@@ -158,7 +159,8 @@ static enum err write_localized_command_entries(struct localized_list_state *l,
 
     if (e)
         return e;
-    walk.rows.lent = true; /* a text is copied before the next row */
+    /* Texts may become invalid at the next row, because they are copied before. */
+    walk.rows.lent = true;
     while (!e && command_bundle_iterator_next(&walk, &k, &text)) {
         if (k->locales & l->locales)
             e = write_localized_command_json(l, b->application_id, k->id, text);
@@ -172,11 +174,14 @@ static enum err write_localized_command_entries(struct localized_list_state *l,
 static enum err write_localized_bundle_commands(struct call *call, const struct command_bundle *b,
                                                 struct str locale, struct json_writer *j)
 {
-    enum { FEW = 10 }; /* more commands are localized in the background; each takes up to 0.1 ms */
+    /* If a list has more commands, it is localized in the background: each command takes up to 0.1
+     * ms. */
+    enum { FEW = 10 };
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
     size_t worded = count_localized_command_entries(b, l.locales);
 
-    /* If no command has texts in these locales, the reply is a copy of the bundle's texts. */
+    /* If no command has texts in the caller's locales, the reply is a copy of the bundle's
+     * texts. */
     if (b->texts.n && !worded) {
         json_write_raw(j, b->texts);
         return OK;
@@ -223,8 +228,8 @@ static enum err write_commands_list(struct call *call, const struct result_cache
     return e;
 }
 
-/* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands. No struct of the
- * reply is built, because it may be large and most of it is stored text. */
+/* Handles GET /applications/{application.id}/commands and …/guilds/{app_guild.id}/commands. No
+ * struct of the reply is built, because the reply may be large and most of it is stored text. */
 enum err list_commands(struct call *call)
 {
     static const char what[] = "commands";

@@ -19,7 +19,8 @@ static __attribute__((noinline)) void report_invalid_locales(struct form *form,
     }
 }
 
-/* Checks the locales. Nearly all are valid; report_invalid_locales adds the errors. */
+/* Checks the locales quickly, because nearly all are valid. If one is invalid,
+ * report_invalid_locales adds the errors. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary)
 {

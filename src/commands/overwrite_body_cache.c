@@ -19,8 +19,8 @@ struct cached_body {
     struct cached_overwrite_body known;
 };
 
-/* Key of a cached body. The key has the size of the body, so that a body of another size is
- * rejected without comparing bytes under the lock. */
+/* Key of a cached body. It contains the body's size, so that a body of another size is rejected
+ * without comparing bytes while the lock is held. */
 struct cached_body_key {
     snowflake application_id, guild_id;
     size_t size;
@@ -53,7 +53,7 @@ static struct {
     struct cache cache;
 } known_bodies_cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .cache.kind = &command_bodies };
 
-/* Id and version of a command row. Every change of a command changes the version. */
+/* Id and version of a command row. Every change of a command also changes its version. */
 struct row_version {
     snowflake id, version;
 };
@@ -109,8 +109,8 @@ static int compare_row_version_ids(const void *a, const void *b)
     return one < two ? -1 : one > two;
 }
 
-/* Builds the cache entry: a digest of the resulting rows, and the row index of each item of the
- * body. */
+/* Builds the cached body: a digest of the rows that resulted from it, and for each command of the
+ * body the index of its row. */
 static struct cached_overwrite_body build_cached_overwrite_body(
     const struct call *call, const struct prepared_command_change *d)
 {

@@ -23,8 +23,9 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
     return ERR_MISSING_ACCESS;
 }
 
-/* Resolves a guild for the developers of the app, who register commands and need not be members.
- * Their access is checked first, so that others cannot find out where the app is installed. */
+/* Resolves a guild for the developers of an app, who register commands and need not be members of
+ * the guild. Their access to the app is checked first, so that others cannot find out where the app
+ * is installed. */
 static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id)
 {
     enum err e = require_application_developer(call);
@@ -32,7 +33,8 @@ static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Resolves a guild for permission routes, which members of the guild and the app's bot may call. */
+/* Resolves a guild for the permission routes, which members of the guild and the app's bot may
+ * call. */
 static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
 {
     const struct caller *c = call->caller;
@@ -49,8 +51,8 @@ static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Returns whether the route is a permission route. A resolver serves all routes, so the path
- * decides which check applies. */
+/* Returns whether the route reads or changes command permissions. One resolver serves all command
+ * routes, and these routes need another access check. */
 static bool is_permission_route(const struct route *r)
 {
     static const char end[] = "/permissions";
@@ -67,7 +69,8 @@ enum err resolve_app_guild(struct call *call)
                                             : resolve_guild_as_developer(call, id);
 }
 
-/* Permission routes also accept a global command, or the application id for all its commands. */
+/* Resolves a command. Permission routes also accept a global command, or the application id, which
+ * means all its commands. */
 enum err resolve_command(struct call *call)
 {
     snowflake id = call_get_path_id(call, "command.id");
@@ -87,7 +90,8 @@ enum err resolve_command(struct call *call)
 static const char DIRECT_CHANNEL[] =
     "select 1 from direct_channels where low_id = $1 and high_id = $2";
 
-/* Users who have a DM channel with the bot may also list its global commands. */
+/* Checks who may list an application's commands. Users who have a DM channel with its bot may list
+ * the global ones. */
 enum err check_list_commands_permission(struct call *call)
 {
     const struct application *a = call->target.application;

@@ -1,14 +1,14 @@
 /* prepared_changes.c - prepares command changes before the write transaction. A definition may have
- * a mebibyte, and decoding, checking and encoding it takes tens of milliseconds: too long for the
- * writer. The thread pool builds long definitions from rows that a read transaction returned; the
- * write transaction only checks that those rows are unchanged. */
+ * a mebibyte. Decoding, checking and encoding it takes tens of milliseconds, which is too long for
+ * a write transaction. The thread pool builds long definitions from rows that a read transaction
+ * returned; the write transaction only checks that those rows are unchanged. */
 #include "commands/internal.h"
 
 #include "net/http/server.h"
 #include "platform/applications/applications.h"
 
-/* Definitions up to this size (bytes) are processed in the transaction, in less than a
- * millisecond. */
+/* Maximum size in bytes of definitions that are processed inside the transaction. This takes less
+ * than a millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
 unsigned application_install_types(const struct application *a)
@@ -102,7 +102,8 @@ enum err finish_preparing_command_change(struct call *call, struct prepared_comm
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* Since the READ stage, another call has made the stored commands too long to process here. */
+    /* This happens if, since the READ stage, another call has made the stored commands too long to
+     * process here. */
     if (call->read && command_drafts_are_large(call, &d->rows))
         return call_restart_at_read_stage(call);
     return d->change->make(call, d);

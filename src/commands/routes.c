@@ -9,11 +9,13 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* Maximum body in bytes; large enough for a hundred commands in all languages. */
+/* Maximum size of a bulk overwrite's body in bytes: enough for a hundred commands in all
+ * languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Rate limit per caller for all guilds; a route's own limit counts per guild. The key is the caller
- * and not the application, so that callers without access cannot exhaust the limit. */
+/* Rate limit per caller for all guilds together; the limits of the routes count per guild. The key
+ * is the caller and not the application, so that callers without access to the application cannot
+ * exhaust its limit. */
 static const struct rate_limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };

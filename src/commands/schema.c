@@ -1,7 +1,8 @@
 /* schema.c - JSON schemas of bodies and queries of application commands. */
 #include "commands/internal.h"
 
-/* Entries with null are ignored: client libraries send null to remove a localization. */
+/* Dictionary of localizations. Keys with the value null are ignored, because client libraries send
+ * null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
         .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .of = &type_, .max = LOCALES, \
@@ -117,7 +118,8 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Removes errors in ignored option fields; the other checks need the stored command. */
+/* Removes errors in option fields that do not matter for the option's type. All other checks run
+ * later, because they need the stored command. */
 static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
     const struct command_patch *in = object;
@@ -126,7 +128,7 @@ static void check_command_patch(struct form *form, const struct json_path *here,
     remove_ignored_option_errors(form, &options, &in->options.value);
 }
 
-/* Checks a new command after the defaults were applied. */
+/* Checks a new command. Runs after absent fields got their defaults. */
 static void check_new_command(struct form *form, const struct json_path *here, const void *object)
 {
     struct command k = new_empty_command(0);

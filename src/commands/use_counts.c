@@ -6,7 +6,8 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* Counts a use. commands.used_day is the day of the last use; queries skip older commands. */
+/* Counts a use of a command. commands.used_day is the day of its last use; queries skip commands
+ * with an old day. */
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
@@ -70,8 +71,8 @@ const struct job_kind command_uses_job = {
     .run = run_use_expiry_job,
 };
 
-/* Sets used_day. On SQLite a SELECT is cheaper than rewriting an unchanged row, so the day is
- * compared first. */
+/* Sets used_day of a command. Compares the stored day first, because on SQLite a SELECT is cheaper
+ * than rewriting an unchanged row. */
 static enum err record_used_day(struct tx *tx, snowflake command_id, struct value day,
                                 int64_t *ret_first)
 {

@@ -4,7 +4,7 @@
 #include "commands/internal.h"
 #include "commands/command_names.h"
 
-/* All permission bits that Discord defines are below this bit. */
+/* Upper limit of permission bits: all bits that Discord defines are below it. */
 #define PERMISSIONS_END (UINT64_C(1) << 54)
 
 static bool is_context_menu_type(int64_t type)
@@ -119,8 +119,8 @@ static void validate_default_permissions(struct form *form, const struct json_pa
         form_add_error(form, &at, FORM_NUMBER_MAX, (long long)(PERMISSIONS_END - 1));
 }
 
-/* Returns whether the body is so short that the command cannot exceed the size limit: a value never
- * has more characters than its JSON has bytes. */
+/* Returns whether the body is so short that the command cannot exceed the size limit, because a
+ * text never has more characters than bytes in JSON. */
 static bool body_is_below_size_limit(const struct form *form)
 {
     return form->text.bytes && form->text.bytes <= COMMAND_MAX_CHARACTERS;
@@ -131,7 +131,7 @@ void validate_command(struct form *form, const struct json_path *here, const str
     struct json_path type = json_path_key(here, STR("type"));
 
     if (form_has_error_at(form, &type))
-        return; /* the other checks need a valid type */
+        return; /* all other checks need a valid type */
     validate_name(form, here, k);
     validate_localized_names(form, here, k);
     validate_descriptions(form, here, k);

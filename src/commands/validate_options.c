@@ -23,7 +23,7 @@ static bool type_supports_choices(int64_t type)
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Returns whether the number is an integer. Doubles of magnitude 2^53 or more always are. */
+/* Returns whether the number is an integer. A double of magnitude 2^53 or more always is one. */
 static bool is_integer_value(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -36,7 +36,8 @@ static bool is_present_and_true(struct opt_bool b)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-/* Fast path without counting characters: a string has no more characters than bytes. */
+/* Fast path without counting characters: a string has no more characters than bytes, so a string
+ * with few bytes is short enough. */
 static inline bool is_short_unescaped_string(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
@@ -102,7 +103,8 @@ static void validate_choice(struct form *form, const struct json_path *here, int
         validate_choice_value(form, here, type, c);
 }
 
-/* Fast path, because nearly all choices are valid; validate_choices adds the errors. */
+/* Returns whether all choices are plain strings, which are valid. This is a fast path, because
+ * nearly all choices are; validate_choices adds the errors. */
 static bool are_choices_plain_strings(const struct form *form, const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
@@ -184,8 +186,8 @@ static bool are_option_names_valid(const struct command_option *o)
     return true;
 }
 
-/* Checks the names of an option. Discord reports an invalid localized name of an option at its
- * locale, unlike that of a command. */
+/* Checks the names of an option. For an invalid localized name, Discord reports an option's error
+ * at the path of the locale, but a command's error at the path of the dictionary. */
 static __attribute__((noinline)) void validate_option_names(struct form *form,
                                                             const struct json_path *here,
                                                             const struct command_option *o)
@@ -230,7 +232,7 @@ static __attribute__((noinline)) void validate_inner_options(struct form *form,
     validate_command_options(form, &options, &o->options.value, o->type);
 }
 
-/* Checks one option. Builds error paths only for checks that may fail, because few options have
+/* Checks one option. Builds an error path only for a check that may fail, because few options have
  * errors. */
 static void validate_option(struct form *form, const struct json_path *here,
                             const struct command_option *o)
@@ -250,8 +252,8 @@ static void validate_option(struct form *form, const struct json_path *here,
 
 /* --- siblings ------------------------------------------------------------------------- */
 
-/* Returns whether the option may be in this list: groups contain sub-commands, sub-commands contain
- * values, and a command contains either, depending on its first option. */
+/* Returns whether the option may be in this list. Groups contain sub-commands; sub-commands contain
+ * values. A command contains either sub-commands and groups or values: the first option decides. */
 static bool option_type_fits_list(const struct command_option *o, size_t index, int64_t inside)
 {
     if (inside == OPTION_SUB_COMMAND_GROUP)
@@ -261,7 +263,7 @@ static bool option_type_fits_list(const struct command_option *o, size_t index, 
     return is_subcommand_type(o[index].type) == is_subcommand_type(o[0].type);
 }
 
-/* Returns whether the item was not a JSON object, which was already reported. */
+/* Returns whether the option was not a JSON object. The decoder has already reported this error. */
 static bool is_undecoded_option(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;

@@ -1,6 +1,6 @@
 /* world.c - import and export of commands in world files (JSON data sets). A world file has the
- * body of a bulk overwrite, and the same rules apply. An entry replaces the command with its id, or
- * else with its name; other commands stay. */
+ * body of a bulk overwrite, and the same rules apply. A command in the file replaces the stored
+ * command with the same id, or else the one with the same name. All other stored commands stay. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -11,7 +11,7 @@
 
 struct existing_command {
     struct command_row row;
-    bool matched; /* an entry of the file matched this command */
+    bool matched; /* a command in the file has replaced this command */
 };
 
 struct command_import {
@@ -19,7 +19,8 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    struct list known; /* struct existing_command: guild or global commands, including new ones */
+    /* All guild or global commands (struct existing_command), including those already imported. */
+    struct list known;
     struct imported_object_count *count;
     bool changed;
 };
@@ -37,8 +38,8 @@ static struct existing_command *find_existing_by_id(const struct command_import 
     return NULL;
 }
 
-/* Finds the command with this name. An entry point command matches any name, because an application
- * has at most one entry point command. */
+/* Finds the stored command with this name. An entry point command matches any name, because an
+ * application has at most one entry point command. */
 static struct existing_command *find_existing_by_name(const struct command_import *in,
                                                       const struct command *k)
 {
@@ -65,8 +66,8 @@ static enum err check_new_command_id(struct command_import *in, snowflake id,
     return e;
 }
 
-/* Finds the command that an entry replaces; *ret is NULL if the entry is new, or invalid and
- * reported. */
+/* Finds the stored command that a command in the file replaces. ret is NULL if the command is new,
+ * or if it is invalid, which was then reported. */
 static enum err resolve_replaced_command(struct command_import *in, const struct command *k,
                                          struct opt_id id, const struct json_path *here,
                                          struct existing_command **ret)
@@ -177,7 +178,7 @@ static enum err read_existing_commands(struct command_import *in)
     return e;
 }
 
-/* Imports commands; json is the JSON text at this path. */
+/* Imports commands. `json` is the JSON text at the given path of the world file. */
 static enum err import_commands(struct world_file_importer *im, const void *json,
                                 const struct json_path *at, snowflake application)
 {
@@ -189,7 +190,7 @@ static enum err import_commands(struct world_file_importer *im, const void *json
     void *body;
 
     if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
-        return OK; /* the JSON is valid; other errors are in the form */
+        return OK; /* if there are errors, they are in the form */
     const struct list *entries = body;
     enum err e = application_find(im->tx, application, &in.application);
     if (!e)

@@ -9,7 +9,7 @@
 
 enum { AT_ONCE = 200 }; /* choices per transaction, which takes some milliseconds */
 
-/* Pause in microseconds between two transactions, because requests have priority. */
+/* Pause between two transactions in microseconds, so that requests can write in between. */
 static const int64_t PAUSE = SECOND / 20;
 
 struct gif_choice_row {
@@ -59,7 +59,8 @@ static const char UPSERT_PICK[] = "insert into gif_picks (user_id, gif, at) valu
                                   "on conflict (user_id, gif) do update set at = excluded.at "
                                   "where gif_picks.at <= $4";
 
-/* Retains only one choice per account and GIF within GIFS_PICK_WINDOW_US. */
+/* Removes repeated choices: an account that chose the same GIF several times within
+ * GIFS_PICK_WINDOW_US counts once. */
 static enum err remove_repeated_choices(struct call *call, struct list *choices)
 {
     struct gif_choice_row *c = choices->items;
@@ -159,8 +160,9 @@ static enum err read_or_insert_search_term(struct call *call, const struct gif_c
     return e ? e : found ? OK : ERR_STORE_RETRY;
 }
 
-/* Records the users of a search term, which is suggested once three accounts have used it within a
- * week. Times are updated at most once per hour, so that frequent users cause no writes. */
+/* Records who used a search term. A term is suggested once three accounts have used it within a
+ * week. The time of an account's last use is updated at most once per hour, so that frequent users
+ * cause few writes. */
 static enum err record_users_of_search_term(struct call *call, int64_t term,
                                             const struct gif_choice_row *c, size_t count,
                                             int64_t *third_at)
@@ -246,9 +248,9 @@ static enum err sort_and_count_equal_gif_choices(
     return e;
 }
 
-/* Counts choices and schedules the next run: after PAUSE if more choices are left, after
- * GIFS_COUNT_INTERVAL_US if there were choices, else after an hour, for cleanup and for choices of
- * a stopped process. */
+/* Counts choices and schedules the next run. If more choices are left, it runs after PAUSE. If
+ * there were choices, it runs after GIFS_COUNT_INTERVAL_US. Otherwise it runs after an hour, for
+ * the cleanup and for choices that a stopped process has left. */
 static enum err run_choice_count_job(struct call *call, const struct job *job)
 {
     struct list choices;

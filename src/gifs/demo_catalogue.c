@@ -8,7 +8,7 @@
 
 enum { WIDTH = 240, HEIGHT = 180, FRAMES = 16, FRAME_HUNDREDTHS = 6 };
 
-/* --- patterns: brightness 0 to 1 of a point (-1 to 1) at a time (0 to 1) -------------- */
+/* --- patterns: brightness (0 to 1) of a point (-1 to 1) at a time (0 to 1) ------------ */
 
 static double radians_of_turn(double t)
 {

@@ -66,7 +66,7 @@ struct str format_gif_media_sizes(struct arena *a, const struct gif_media_sizes 
     return str_dup(a, str_slice(text, (size_t)n));
 }
 
-/* Formats of one file type, the largest first. */
+/* Formats of each file type, from the largest to the smallest. */
 static const enum gif_format formats_by_type[][4] = {
     { GIF_MP4, GIF_TINYMP4, GIF_NANOMP4, GIF_FORMAT_COUNT },
     { GIF_WEBM, GIF_TINYWEBM, GIF_NANOWEBM, GIF_FORMAT_COUNT },
@@ -79,7 +79,8 @@ static bool gif_has_file_of_format(const struct gif_media_sizes *m, enum gif_for
     return f < GIF_FORMAT_COUNT && m->of[f].width;
 }
 
-/* Returns the format itself if there is a file, else the next larger one, else a smaller one. */
+/* Returns the format itself if the GIF has a file in it. Otherwise returns the next larger format
+ * that has a file, or else a smaller one. */
 static enum gif_format choose_format_of_nearest_size(const struct gif_media_sizes *m,
                                                      const enum gif_format kind[4], int at)
 {
@@ -96,7 +97,7 @@ enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_form
 {
     enum gif_format found = gif_has_file_of_format(m, wanted) ? wanted : GIF_FORMAT_COUNT;
 
-    /* If there is no still picture, the smallest animation is used. */
+    /* If there is no still picture, use the smallest animation. */
     if (wanted == GIF_PREVIEW && found == GIF_FORMAT_COUNT)
         found = choose_format_of_nearest_size(m, formats_by_type[2], 2);
     for (size_t k = 0; k < COUNT_OF(formats_by_type) && found == GIF_FORMAT_COUNT; k++)

@@ -1,11 +1,12 @@
-/* full_text_index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL. Only this
- * file has separate statements per database. Words are split and case-folded before they are stored
- * or searched, so that both databases find the same GIFs. */
+/* full_text_index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL. This is the
+ * only file of the folder with different SQL per database. Words are split and case-folded before
+ * they are stored or searched, so that both databases find the same GIFs. */
 #include "gifs/internal.h"
 
 #include "base/utf8.h"
 
-/* Maximum number of matches that are ranked: a single letter matches most of a catalogue. */
+/* MOST_MATCHES limits how many matches are ranked, because a single letter matches most of a
+ * catalogue. */
 enum { MOST_MATCHES = 20000, MOST_WORDS = 16 };
 
 static bool store_engine_is_sqlite(const char *engine)
@@ -13,7 +14,7 @@ static bool store_engine_is_sqlite(const char *engine)
     return str_is(str_of(engine), "sqlite");
 }
 
-/* Text scores have the weights title 3, tags 4, description 1. */
+/* Searches on SQLite. The text score weighs the title by 3, tags by 4, and the description by 1. */
 static const char SEARCH_FTS5[] =
     "select s.n, -bm25(gif_index, 3.0, 4.0, 1.0), s.heat, s.weight, "
     "case when s.locale = '*' or s.locale = $3 then 0 when s.language = $4 then 1 else 2 end "
@@ -105,7 +106,7 @@ static struct str join_normalized_words(struct arena *a, struct str text)
     return buf_move_to_arena(&out, a);
 }
 
-/* Appends words as tsvector lexemes: 'word':position and weight. */
+/* Appends the words of a text as tsvector lexemes: each is 'word':position with a weight letter. */
 static void append_lexemes(struct arena *a, struct buf *out, struct str text, char weight, int *at)
 {
     struct list words = split_into_search_words(a, normalize_search_text(a, text), false);

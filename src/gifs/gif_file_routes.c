@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The blob name has the GIF's number, because the id may have characters that are not allowed. The
- * number also distributes the files over folders. */
+/* The blob name has the GIF's number instead of its id, because an id may have characters that are
+ * not allowed in file names. The number also distributes the files over folders. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format)
 {
     snprintf(out, 64, "gifs/%02x/%" PRId64 ".%.*s", (unsigned)((uint64_t)n >> 22 & 0xff), n,
@@ -67,7 +67,7 @@ static enum err get_gif_file(struct call *call)
     enum err e = read_gif_row(call, call_get_path_text(call, "gif.name"), &row);
     if (e)
         return e;
-    /* A file that the last import no longer lists is about to be deleted. */
+    /* A file that is not in the last import is about to be deleted, so it is not served. */
     if (!parse_gif_media_sizes(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
@@ -100,8 +100,8 @@ static void write_gif_page_html(struct buf *out, const struct rows *row)
     }
 }
 
-/* Finds the GIF of a page. The id follows one of the dashes in the page name; the GIF's title must
- * result in the same page name. */
+/* Finds the GIF of an HTML page. The id follows one of the dashes in the page name. A GIF matches
+ * only if its title and id result in the same page name. */
 static enum err find_gif_by_page_name(struct call *call, struct str page, struct rows *ret)
 {
     for (struct str id = page; id.n;) {

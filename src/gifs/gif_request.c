@@ -1,4 +1,5 @@
-/* gif_request.c - parses a GIF query (locale, format, limit), and computes heat (popularity). */
+/* gif_request.c - parses the query of a GIF request (locale, format, limit), and computes heat
+ * (popularity). */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -7,10 +8,10 @@
 #include "model/fields/types.h"
 #include "platform/accounts/accounts.h"
 
-/* --- heat -----------------------------------------------------------------------------
- * Each choice counts 2^-(its age in days). The stored heat is the logarithm of the sum of 2^(day
- * of the choice): it changes only with a new choice, and its order is the order of popularity on
- * any day. */
+/* --- heat ----------------------------------------------------------------------------- Popularity
+ * is a sum: each choice counts 2^-(its age in days). The stored heat is the logarithm of the sum of
+ * 2^(day of the choice). So the heat changes only at a new choice, and sorting by heat is the same
+ * as sorting by popularity on any day. */
 
 double days_since_epoch(int64_t us)
 {

@@ -8,37 +8,41 @@
 
 #include "api/api.h"
 
-extern const struct domain gifs_domain;      /* routes below /api/gifs */
-extern const struct domain gif_files_domain; /* routes /gifs outside of /api: files and pages */
+extern const struct domain gifs_domain; /* routes below /api/gifs */
+/* Routes below /gifs, which are outside of /api: files and pages. */
+extern const struct domain gif_files_domain;
 
 /* --- operator settings ---------------------------------------------------------------- */
 
 struct gifs_options {
-    const char *source;        /* "local", "upstream", "merged" or "off" */
-    const char *rating;        /* "g", "pg", "pg13" or "r": the highest rating that is served */
-    const char *categories;    /* such as "happy,sad"; used if too few categories are trending */
-    const char *blocked_words; /* search terms with one of these words are never suggested */
-    const char *provider;      /* base URL of the provider */
-    const char *provider_key;  /* sent to the provider, never to clients */
-    const char *media_hosts;   /* permitted hosts of the provider's files, "*.example.org,…" */
+    const char *source; /* "local", "upstream", "merged" or "off" */
+    const char *rating; /* highest rating that is served: "g", "pg", "pg13" or "r" */
+    /* Categories such as "happy,sad", which fill up the list if too few are trending. */
+    const char *categories;
+    /* Words; a search term that contains one of them is never suggested. */
+    const char *blocked_words;
+    const char *provider;     /* base URL of the provider */
+    const char *provider_key; /* key that is sent to the provider, and never to clients */
+    /* Hosts from which files of the provider may come: " .example.org,…". */
+    const char *media_hosts;
 };
 
-/* Sets the options; call before the server starts. Returns false with an error message in
- * *ret_problem. The texts are not copied. */
+/* Sets the options; call this function before the server starts. If an option is invalid, returns
+ * false with an error message in ret_problem. The strings are not copied. */
 bool gifs_set_options(const struct gifs_options *options, const char **ret_problem);
-/* Clears the cache of provider responses; call after the loops have ended. */
+/* Clears the cache of provider responses. Call this function after the event loops have ended. */
 void gifs_clear_provider_cache(void);
 
 /* --- import --------------------------------------------------------------------------- */
 
 struct gifs_import {
-    struct str text;    /* JSON array, JSON lines, or CSV with a header */
-    const char *folder; /* folder of the relative file names in `text` */
+    struct str text;    /* the import file: JSON array, JSON lines, or CSV with a header */
+    const char *folder; /* folder to which file names in `text` are relative */
     /* Downloads a URL. Returns true with the bytes in ret, or false with an error message in
-     * *ret_problem. If fetch is NULL, rows with URLs are refused. */
+     * ret_problem. If fetch is NULL, rows that contain URLs are refused. */
     bool (*fetch)(void *arg, const char *url, struct buf *ret, const char **ret_problem);
     void *fetch_arg;
-    /* Called for each refused row; row numbers begin with 1. */
+    /* Called for each row that was refused. Row numbers begin with 1. */
     void (*problem)(void *arg, size_t row, struct str what);
     void *problem_arg;
 };
@@ -50,7 +54,7 @@ struct gifs_import_report {
 enum err gifs_import(struct store *store, const struct gifs_import *in,
                      struct gifs_import_report *ret);
 
-/* Rebuilds the full-text index, for a catalogue that was moved from another engine. */
+/* Rebuilds the full-text index. Needed after a catalogue was moved from another database engine. */
 enum err gifs_reindex(struct store *store);
 
 /* Imports a small catalogue of generated animations. */

@@ -14,7 +14,7 @@ struct gif_import_state {
     struct store *store;
     const struct gifs_import *in;
     struct gifs_import_report *report;
-    struct arena *outer; /* freed at the end of the import */
+    struct arena *outer; /* arena whose contents are freed at the end of the import */
     struct arena *arena; /* reset after each row */
     struct buf *files;   /* contents of the row's files */
     size_t row;
@@ -81,8 +81,8 @@ static bool read_or_download_file(struct gif_import_state *im, struct str where,
     return true;
 }
 
-/* Checks the type and size of a file. If the file does not state its size, the size in the row is
- * used. */
+/* Checks the type and size of a file. If the file itself does not state its size, the size in the
+ * import row is used. */
 static bool check_file_type_and_size(struct gif_import_state *im, const struct imported_gif *d,
                                      struct str where, struct gif_file *f)
 {
@@ -129,7 +129,8 @@ static void refuse_row_with_form_errors(struct gif_import_state *im, const struc
     struct buf text;
     struct json_writer j = json_writer_to_buf(&text);
 
-    buf_init(&text, 1024 * 1024); /* large enough: a form has a limited number of errors */
+    /* This limit is never reached, because a form has a limited number of errors. */
+    buf_init(&text, 1024 * 1024);
     if (form_has_errors(form))
         write_form_errors_json(form, &j);
     else
@@ -171,7 +172,7 @@ static enum err import_all_rows(struct tx *tx, void *arg)
             refuse_row_with_form_errors(im, &form);
             im->report->refused++;
         }
-        /* Frees the memory of the row, so that a large catalogue does not fill the memory. No query
+        /* Free the memory of each row, so that a large catalogue does not fill the memory. No query
          * result is open here. */
         arena_reset(im->arena);
     }

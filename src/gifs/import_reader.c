@@ -17,7 +17,7 @@ static bool is_valid_gif_id(struct str s)
               c == '_' || c == '-'))
             return false;
     }
-    /* Ids with the prefix u_ are reserved for GIFs of the provider. */
+    /* An id must not have the prefix u_, which is reserved for GIFs of the provider. */
     return !str_starts_with(s, STR("u_"));
 }
 
@@ -62,7 +62,7 @@ static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .ru
 static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
 static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
 static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
-/* Numbers may be strings, because CSV rows have only strings. */
+/* A side length may be a string, because CSV rows have only strings. */
 static const struct type type_side = {
     .kind = KIND_INT, .flags = TYPE_EITHER, .min = 1, .max = UINT16_MAX
 };
@@ -137,8 +137,8 @@ static size_t find_csv_cell_end(struct str in)
     return i;
 }
 
-/* Removes one CSV cell from *rest and returns it. *ret_last is true if it is the last of its line.
- * Quotes inside quotes are doubled. */
+/* Removes one CSV cell from the front of `rest` and returns it. Sets ret_last to true if it is the
+ * last one of its line. Two quotes inside a quoted cell stand for one. */
 static struct str parse_next_csv_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
     size_t end = find_csv_cell_end(*rest), n = 0;
@@ -171,7 +171,7 @@ static void write_tags_json(struct json_writer *j, struct str cell)
     json_end_array(j);
 }
 
-/* Converts a CSV line to a JSON object, so that one schema checks CSV and JSON. */
+/* Converts a CSV line to a JSON object, so that the same schema checks CSV and JSON. */
 static struct str csv_line_to_json(struct gif_import_reader *r, struct arena *a)
 {
     const struct str *columns = r->columns.items;
@@ -241,8 +241,8 @@ void gif_import_reader_init(struct gif_import_reader *r, struct str text, struct
             str_trim(parse_next_csv_cell(a, &r->rest, &last));
 }
 
-/* Removes one array element from *rest and returns it: the text up to the next comma or bracket at
- * depth 0. Does not validate the JSON. */
+/* Removes one array element from the front of `rest` and returns it: the text up to the next comma
+ * or bracket at depth 0. Does not validate the JSON. */
 static struct str extract_next_json_array_element(struct str *rest)
 {
     struct str in = *rest;

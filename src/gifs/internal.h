@@ -11,7 +11,7 @@ enum {
     GIFS_MAX_TERM = 64,
     GIFS_MAX_TAG = 64,
     GIFS_CATEGORIES = 24,
-    GIFS_CATEGORY_MIN = 4, /* minimum number of GIFs with a tag that is listed as a category */
+    GIFS_CATEGORY_MIN = 4, /* minimum number of GIFs that a tag needs to be listed as a category */
 };
 
 /* Times in microseconds. */
@@ -20,9 +20,11 @@ enum {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-#define GIFS_PICK_WINDOW_US    (10 * MINUTE) /* repeated choices of a GIF by an account count once */
-#define GIFS_TERM_WINDOW_US    (7 * DAY)     /* time in which a use of a search term counts */
-#define GIFS_COUNT_INTERVAL_US SECOND        /* interval of the count job while there are choices */
+/* If an account chooses the same GIF several times in this window, it counts once. */
+#define GIFS_PICK_WINDOW_US (10 * MINUTE)
+#define GIFS_TERM_WINDOW_US (7 * DAY) /* time for which a use of a search term counts */
+/* Interval of the count job as long as there are new choices. */
+#define GIFS_COUNT_INTERVAL_US SECOND
 
 /* --- config.c ------------------------------------------------------------------------- */
 
@@ -30,7 +32,7 @@ enum gif_source { GIFS_LOCAL, GIFS_UPSTREAM, GIFS_MERGED, GIFS_OFF };
 
 struct gif_config {
     enum gif_source source;
-    int64_t cap; /* highest rating that is served (0 is "g") */
+    int64_t cap; /* number of the highest rating that is served; 0 is "g" */
     struct str categories, blocked_words, provider, provider_key, media_hosts;
 };
 const struct gif_config *gif_get_config(void);
@@ -40,7 +42,7 @@ int64_t parse_gif_rating(struct str name);
 
 /* --- file_formats.c ------------------------------------------------------------------- */
 
-/* File formats of the API; PREVIEW is a still picture. */
+/* File formats of the API. PREVIEW is a still picture. */
 #define GIF_FORMATS(F)                            \
     F(MP4, "mp4", "mp4", "video/mp4")             \
     F(TINYMP4, "tinymp4", "mp4", "video/mp4")     \
@@ -75,7 +77,7 @@ enum gif_format parse_requested_gif_format(struct str word);
 bool find_gif_format(struct str word, enum gif_format *ret);
 
 struct gif_size {
-    uint32_t width, height; /* in pixels; 0 if there is no such file */
+    uint32_t width, height; /* size in pixels; 0 if the GIF has no file in this format */
 };
 struct gif_media_sizes {
     struct gif_size of[GIF_FORMAT_COUNT];
@@ -84,8 +86,8 @@ struct gif_media_sizes {
 struct gif_media_sizes parse_gif_media_sizes(struct str text);
 struct str format_gif_media_sizes(struct arena *a, const struct gif_media_sizes *m);
 
-/* Chooses the file for a requested format: that format, else a similar one of its type, else a GIF,
- * else any. */
+/* Chooses the file for a requested format: that format, or else a similar one of the same file
+ * type, or else a GIF, or else any. */
 enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_format wanted);
 
 /* --- objects of the API --------------------------------------------------------------- */
@@ -139,15 +141,18 @@ double gif_heat_add_choice(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* A search result: the number of a GIF, and sort keys. */
+/* A search result: the number of a GIF, and the keys by which results are sorted. */
 struct gif_search_hit {
     int64_t n;
     double score;
-    int tier; /* 0 for any locale or the caller's, 1 for the caller's language, 2 for others */
-    int pass; /* search pass; results of later passes sort after earlier ones */
+    /* Language of the GIF: 0 for any language or the caller's locale, 1 for the caller's language,
+     * 2 for others. */
+    int tier;
+    /* Number of the search pass; results of later passes come after those of earlier ones. */
+    int pass;
 };
 
-/* Reads the GIFs of search results, in their order. Skips deleted GIFs. */
+/* Reads the GIFs of search results, in the order of the results. Skips GIFs that were deleted. */
 enum err read_gif_objects(const struct gif_request *w, const struct gif_search_hit *hits,
                           size_t count, struct list *ret);
 
@@ -155,7 +160,7 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
 
 enum search_word_match { MATCH_ALL, MATCH_ANY };
 
-/* Starts the full-text query. Its columns are: number, text score, heat, weight, tier. */
+/* Starts the full-text query. Its columns are: number, text score, heat, weight, language tier. */
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
                           enum search_word_match match, struct rows *ret);
 enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
@@ -172,19 +177,20 @@ enum err read_gif_categories(const struct gif_request *w, struct list *ret);
 /* Read lists of at most w->limit search terms (struct str). */
 enum err read_trending_terms(const struct gif_request *w, struct list *ret);
 enum err read_search_suggestions(const struct gif_request *w, struct list *ret);
-/* Adds a search term, unless it is a duplicate or the query itself, or the list is full. */
+/* Adds a search term to the list, unless it is a duplicate, equals the query itself, or the list is
+ * full. */
 void add_suggested_search_term(const struct gif_request *w, struct list *terms, struct str term);
 
 /* --- provider_queries.c: the provider ------------------------------------------------- */
 
-/* Functions for the prepare stage: fail if GIFs are disabled, send queries to the provider if one
- * is configured, and pass its responses to the handler. */
+/* Functions for the prepare stage. They fail if GIFs are disabled. If a provider is configured,
+ * they send queries to it and pass its responses to the handler. */
 enum err prepare_provider_search(struct call *call);
 enum err prepare_provider_suggestions(struct call *call);
 enum err prepare_provider_trends(struct call *call);
 enum err prepare_provider_trending_gifs(struct call *call);
 enum err prepare_provider_trending_terms(struct call *call);
-/* Forwards a choice to the provider if the GIF is from the provider; does not wait for the
+/* If the chosen GIF is from the provider, sends the choice to the provider without waiting for the
  * response. */
 void forward_gif_choice_to_provider(struct call *call);
 
@@ -192,16 +198,18 @@ enum provider_list_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UP
 
 struct provider_query_result {
     bool asked, failed;
-    struct str body; /* response of the provider, perhaps stale; .p is NULL if there is none */
+    struct str body; /* the provider's response, which may be stale; .p is NULL if there is none */
 };
 struct provider_query {
-    struct str key; /* path and query, without our API key; .p is NULL if there is no query */
+    /* Path and query of the request, without the provider's API key; .p is NULL if no query is
+     * needed. */
+    struct str key;
     struct provider_query_result answer;
 };
-/* Provider queries of a call, passed between the stages of the call. */
+/* The provider queries of a call, which its stages share. */
 struct provider_queries {
     struct provider_query of[UPSTREAM_KINDS];
-    int open; /* outstanding queries, plus one while queries are being started */
+    int open; /* number of queries without a response; one more while queries are being started */
 };
 
 /* Returns whether the local catalogue must be searched in addition to the provider. */
@@ -210,7 +218,7 @@ bool should_search_local_catalogue(const struct call *call);
 /* --- provider_responses.c ------------------------------------------------------------- */
 
 bool is_valid_provider_response(enum provider_list_kind kind, struct str body);
-/* Append the provider's results to the list, up to the limit. Returns ERR_UNAVAILABLE if the
+/* Append the provider's results to the list, up to the limit. Return ERR_UNAVAILABLE if the
  * provider failed and there are no local results. */
 enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
 enum err add_provider_categories(const struct gif_request *w, struct list *categories);
@@ -220,7 +228,8 @@ enum err add_provider_terms(const struct gif_request *w, struct list *terms);
 
 enum cached_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
-/* Copies a cached response. *ret_refresh is true if this caller, and no other, must refresh it. */
+/* Copies a cached response. Sets ret_refresh to true if the caller must refresh it; for each stale
+ * response this is set for one caller only. */
 enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
                                              bool *ret_refresh);
 void provider_cache_store(struct str key, struct str body);
@@ -231,28 +240,30 @@ void provider_circuit_breaker_record(bool success);
 
 /* --- record_choice.c ------------------------------------------------------------------ */
 
-/* Resets the schedule of the job that counts choices; call when a server starts. */
+/* Makes the next choice schedule the job that counts choices. Call this function when a server
+ * starts. */
 void reset_gif_choice_count_schedule(void);
-/* Record that a user selected a GIF: prepare_gif_choice on the loop, insert_gif_choice in the
- * transaction. */
+/* Record that a user selected a GIF. Call prepare_gif_choice on the event loop, then
+ * insert_gif_choice in the transaction. */
 void prepare_gif_choice(struct call *call);
 enum err insert_gif_choice(struct call *call, struct str id, struct str locale);
 
 /* --- count_choices.c, statistics_cleanup.c -------------------------------------------- */
 
 extern const struct job_kind gif_count_job;
-/* Deletes a limited number of old statistics rows. *more is true if rows are left. */
+/* Deletes a limited number of old rows of statistics. Sets `more` to true if such rows are left. */
 enum err delete_old_gif_statistics(struct call *call, bool *more);
 
 /* --- gif_file_routes.c ---------------------------------------------------------------- */
 
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
-/* Returns "{slug}-{id}", the end of the URL of a GIF's page. */
+/* Returns the page name "{slug}-{id}", which is the end of the URL of a GIF's page. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
 /* --- probe_file.c: file type and size ------------------------------------------------- */
 
-/* Returns whether the bytes have the format. *ret is 0 if the file does not state its size. */
+/* Returns whether the bytes have this file format. ret is set to 0 if the file does not state its
+ * size. */
 bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret);
 
 /* --- import: a GIF before it is stored ------------------------------------------------ */
@@ -265,7 +276,7 @@ struct gif_file {
 struct imported_gif {
     struct str id, title, description, locale, url, rating;
     struct list tags;  /* struct str */
-    struct list media; /* struct string_pair: format, and path or URL of the file */
+    struct list media; /* pairs (struct string_pair) of format and file: path or URL */
     struct opt_int width, height, created_at;
     double weight;
 };
@@ -277,7 +288,7 @@ struct gif_import_reader {
     enum draft_form { FORM_ARRAY, FORM_LINES, FORM_CSV } form;
 };
 void gif_import_reader_init(struct gif_import_reader *r, struct str text, struct arena *a);
-/* Reads the next row. Returns false at the end. Errors of the row are in `form`. */
+/* Reads the next row. Returns false at the end of the file. `form` has the errors of the row. */
 bool gif_import_reader_next(struct gif_import_reader *r, struct arena *a, struct form *form,
                             struct imported_gif **ret);
 

@@ -21,7 +21,8 @@ struct gif_lzw_encoder {
     unsigned bit_count, size, next;
     unsigned char block[255];
     size_t filled;
-    uint16_t (*child)[CLEAR]; /* the LZW code for a code followed by a colour; 0 if none */
+    /* LZW code for a code that is followed by a colour; 0 if there is none. */
+    uint16_t (*child)[CLEAR];
 };
 
 static void flush_gif_block(struct gif_lzw_encoder *c)
@@ -85,7 +86,7 @@ void gif_encode_begin(struct buf *out, uint16_t width, uint16_t height,
     buf_add_lit(out, "GIF89a");
     append_u16_little_endian(out, width);
     append_u16_little_endian(out, height);
-    buf_add(out, "\xf3\0\0", 3); /* a global colour table of sixteen colours follows */
+    buf_add(out, "\xf3\0\0", 3); /* flags: a global colour table of sixteen colours follows */
     buf_add(out, p->rgb, sizeof p->rgb);
     buf_add(out, "\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 19);
 }

@@ -15,8 +15,8 @@ struct picture_palette {
     unsigned char rgb[16][3];
 };
 
-/* Write an animated GIF that loops forever: gif_encode_begin, gif_encode_frame for each frame,
- * gif_encode_end. */
+/* Write an animated GIF that loops forever. Call gif_encode_begin, then gif_encode_frame for each
+ * frame, then gif_encode_end. */
 void gif_encode_begin(struct buf *out, uint16_t width, uint16_t height,
                       const struct picture_palette *p);
 void gif_encode_frame(struct buf *out, const struct picture_frame *f, unsigned hundredths);

@@ -1,7 +1,7 @@
-/* provider_queries.c - sends queries to an external GIF provider. A call without a cached response
- * waits asynchronously on its loop. The number of waiting calls is limited, so that a provider that
- * hangs does not affect other requests. The provider gets the search terms, but nothing about the
- * user. */
+/* provider_queries.c - sends queries to an external GIF provider. If there is no cached response,
+ * the call waits on its event loop without blocking it. The number of waiting calls is limited, so
+ * that a provider that hangs does not affect other requests. The provider gets the search terms,
+ * but nothing about the user. */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,8 @@
 #include "net/client/fetcher.h"
 #include "platform/accounts/accounts.h"
 
-/* MOST_WAITING also limits the memory, because each waiting call may receive MOST_ANSWER bytes. */
+/* MOST_WAITING is the maximum number of waiting calls. It also limits the memory, because each of
+ * them may receive MOST_ANSWER bytes. */
 enum { TIMEOUT_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one query ------------------------------------------------------------------------ */
@@ -140,7 +141,7 @@ static void on_provider_result(struct call *call, enum provider_list_kind kind)
     finish_provider_query(call);
 }
 
-/* Sends all queries of a call. The call resumes after the last response or timeout. */
+/* Sends all queries of a call. The call continues after the last response or timeout. */
 static void send_provider_queries_of_call(struct call *call)
 {
     struct provider_queries *in = call_get_stage_data(call, "provider_queries");
@@ -193,7 +194,7 @@ bool should_search_local_catalogue(const struct call *call)
 
 /* --- query strings for the provider --------------------------------------------------- */
 
-/* Returns the locale from the query or the headers. The user's settings are not used, because
+/* Returns the locale from the query or the request headers. Ignores the user's settings, because
  * reading them needs a transaction. */
 static struct str locale_from_query_or_headers(const struct call *call, const struct opt_str *named)
 {
@@ -329,7 +330,7 @@ void forward_gif_choice_to_provider(struct call *call)
         .max_response = 64 * 1024,
         .done = on_gif_choice_forwarded,
     };
-    /* A choice with a search text that is too long is not forwarded. */
+    /* If the search text is too long, the choice is not forwarded. */
     if (!buf_is_full(&body))
         fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop), &f);
     buf_clear(&body);

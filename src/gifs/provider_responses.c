@@ -1,6 +1,6 @@
-/* provider_responses.c - validates responses of the GIF provider and converts them to our objects.
- * Responses are untrusted: schemas check their structure, and file URLs must be on hosts that the
- * operator permits. */
+/* provider_responses.c - validates responses of the GIF provider and converts them to the server's
+ * own objects. Responses are untrusted: schemas check their structure, and file URLs must be on
+ * hosts that the operator permits. */
 #include "gifs/internal.h"
 
 #include "base/mem.h"
@@ -110,7 +110,8 @@ bool is_valid_provider_response(enum provider_list_kind kind, struct str body)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* Returns whether a host matches "media.example", or "*.example" (also example itself). */
+/* Returns whether a host matches a pattern. The pattern "media.example" matches this host; "
+ * .example" matches example and all its subdomains. */
 static bool host_matches_pattern(struct str pattern, struct str host)
 {
     if (!str_starts_with(pattern, STR("*.")))
@@ -182,7 +183,7 @@ static struct provider_query_result provider_result_of_call(const struct call *c
     return in ? in->of[kind].answer : (struct provider_query_result){ 0 };
 }
 
-/* Returns ERR_UNAVAILABLE if the provider did not respond and the local list is empty, too. */
+/* Returns ERR_UNAVAILABLE if the provider did not respond and the local list is empty. */
 static enum err error_if_no_gif_list_available(const struct provider_query_result *a,
                                                const struct list *local)
 {
@@ -191,7 +192,8 @@ static enum err error_if_no_gif_list_available(const struct provider_query_resul
     return a->asked && a->failed && alone ? ERR_UNAVAILABLE : OK;
 }
 
-/* Returns the provider's list. A stale list is used only if the local list is empty. */
+/* Reads the provider's list. A stale response is used only if the local list is empty. Returns
+ * whether there is a list. */
 static bool read_provider_list(const struct gif_request *w, enum provider_list_kind kind,
                                const struct list *local, struct list *ret)
 {
@@ -209,7 +211,7 @@ enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
 
     if (!read_provider_list(w, UPSTREAM_GIFS, gifs, &list))
         return error_if_no_gif_list_available(&a, gifs);
-    /* The list may be a fixed array, so it is copied to a list that can grow. */
+    /* The list may be a fixed-size array, so it is copied to a list that can grow. */
     struct list all = { 0 };
     for (size_t i = 0; i < gifs->count; i++)
         *(struct gif *)list_append(w->call->arena, &all, sizeof(struct gif)) =

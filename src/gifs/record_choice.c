@@ -23,7 +23,7 @@ static bool search_term_has_letter(struct str term)
     return false;
 }
 
-/* Returns whether `words` contains all words of `wanted` in direct succession. */
+/* Returns whether `words` contains all words of `wanted` one directly after the other. */
 static bool list_contains_word_sequence(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;
@@ -63,8 +63,9 @@ static bool search_term_may_be_counted(struct arena *a, struct str term)
            !search_term_has_blocked_word(a, term);
 }
 
-/* Time in microseconds until which a choice only inserts its row, because this process has
- * scheduled the count job. The job schedules itself again while it finds rows (count_choices.c). */
+/* Time in microseconds up to which choices only insert their rows, because this process has already
+ * scheduled the count job. The job schedules itself again as long as it finds rows
+ * (count_choices.c). */
 static _Atomic int64_t count_planned_until;
 
 void reset_gif_choice_count_schedule(void)
@@ -73,7 +74,7 @@ void reset_gif_choice_count_schedule(void)
 }
 
 /* Returns whether this choice must schedule the count job. Choices schedule the job twice per
- * interval of the job, so that a row that is committed after a run is counted by the next run. */
+ * interval. So if a row is committed after a run of the job, the next run counts it. */
 static bool must_schedule_count_job(void)
 {
     int64_t now = clock_us(), until = count_planned_until;
@@ -85,7 +86,9 @@ static bool must_schedule_count_job(void)
 /* Data that the prepare stage passes to the handler. */
 struct recorded_choice {
     struct str term;
-    bool asks; /* this choice schedules the count job; decided once, before any retry */
+    /* This choice schedules the count job; decided once, so that a retry of the transaction does
+     * the same. */
+    bool asks;
 };
 
 void prepare_gif_choice(struct call *call)
@@ -99,7 +102,7 @@ void prepare_gif_choice(struct call *call)
         recorded->term = STR("");
 }
 
-/* If the GIF is unknown, no row is inserted. */
+/* Inserts a row for the choice. If the GIF is unknown, inserts no row. */
 static const char INSERT_CHOICE[] =
     "insert into gif_choices (n, user_id, gif, locale, term, at) "
     "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "

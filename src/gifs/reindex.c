@@ -1,4 +1,5 @@
-/* reindex.c - rebuilds the full-text index of a catalogue that was moved from another database. */
+/* reindex.c - rebuilds the full-text index of a catalogue that was moved from another database
+ * engine. */
 #include "gifs/internal.h"
 
 enum { PAGE = 200 };

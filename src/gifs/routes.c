@@ -36,7 +36,8 @@ static const struct type type_gif_source_name = { .kind = KIND_OBJECT,
 static const struct type gif_source_names_reply = { .kind = KIND_ARRAY,
                                                     .of = &type_gif_source_name };
 
-/* GET /gifs: Spacebar's clients ask for the sources that a person may choose from. */
+/* GET /gifs, which the clients of Spacebar call: lists the sources from which a user can choose
+ * GIFs. */
 static enum err list_gif_sources(struct call *call)
 {
     static const struct gif_source_name only = { STR_INIT("GIFs"), STR_INIT("guildhall") };

@@ -1,6 +1,7 @@
-/* search.c - GIF search by words, best first. GIFs with all words come before those with some, the
- * caller's language before others. Then the text score is multiplied by popularity, by the number
- * of choices after the same search, and by the weight in the catalogue. */
+/* search.c - GIF search by words, best first. GIFs with all words of the search come before those
+ * with some of them, and GIFs in the caller's language before others. Within these groups, GIFs are
+ * sorted by the product of text score, popularity, number of choices after the same search, and
+ * weight in the catalogue. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -10,10 +11,10 @@
 
 enum { MOST_CLICKED = 500 };
 
-/* --- the n best search results -------------------------------------------------------- */
+/* --- the best n search results -------------------------------------------------------- */
 
-/* The best results so far, as a heap with the worst one on top, so that most candidates cost one
- * comparison. */
+/* The best results so far. They are a heap with the worst one on top, so that most candidates need
+ * only one comparison. */
 struct best_hits {
     struct gif_search_hit *hits;
     size_t count, max;
@@ -72,7 +73,7 @@ static void add_to_best_hits(struct best_hits *b, const struct gif_search_hit *h
     }
 }
 
-/* --- number of choices after the same search ------------------------------------------ */
+/* --- number of choices that users made after the same search ------------------------- */
 
 static const char FIND_CLICKS[] =
     "select p.gif, p.clicks from gif_terms t join gif_pairs p on p.term = t.n "
@@ -105,7 +106,7 @@ struct gif_search {
     const struct gif_request *request;
     struct list words;
     struct map clicks;
-    struct map seen; /* numbers of GIFs that an earlier pass has found */
+    struct map seen; /* numbers of the GIFs that earlier passes have found */
 };
 
 static double compute_hit_score(struct gif_search *s, const struct rows *r)
@@ -153,8 +154,8 @@ static int compare_gif_id(const void *a, const void *b)
     return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
 }
 
-/* Sorts results with equal scores by id. Only the ids of returned results are known, because
- * reading the ids of all matches would cost more than the search. */
+/* Sorts results with equal scores by id. Only the results that will be returned are sorted this
+ * way, because reading the ids of all matches would cost more than the search. */
 static void sort_equal_scores_by_id(const struct gif_search_hit *hits, size_t count,
                                     struct gif *gifs, size_t result_count)
 {

@@ -4,16 +4,18 @@
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 500 }; /* rows per statement, which takes a few milliseconds */
+enum { AT_ONCE = 500 }; /* maximum rows per SQL statement, which takes a few milliseconds */
 
-/* Days until a search term that was used once is deleted; each doubling of its uses adds a day. */
+/* Days after which a search term that was used once is deleted. Each doubling of the number of uses
+ * adds a day. */
 static const double TERM_DAYS = 60;
 
 static const char PICKS[] = "delete from gif_picks where (user_id, gif) in "
                             "(select user_id, gif from gif_picks where at <= $1 limit $2)";
 static const char USERS[] = "delete from gif_term_users where (term, user_id) in "
                             "(select term, user_id from gif_term_users where at <= $1 limit $2)";
-/* "cross join" makes SQLite start with the table gif_terms. */
+/* Selects old pairs of search term and GIF. "cross join" makes SQLite start with the table
+ * gif_terms. */
 static const char PAIRS[] =
     "delete from gif_pairs where (term, gif) in (select p.term, p.gif from gif_terms t "
     "cross join gif_pairs p where p.term = t.n and t.heat < $1 limit $2)";

@@ -18,8 +18,8 @@ void add_suggested_search_term(const struct gif_request *w, struct list *terms, 
 }
 
 /* Selects search terms with a prefix. A single character is the prefix of many terms, so only the
- * first rows of an index are read. Longer prefixes match few terms, which are sorted; "+" keeps the
- * database from scanning all terms in the order of heat. */
+ * first rows of an index are read. Longer prefixes match few terms, which are sorted; "+" prevents
+ * that the database scans all terms in the order of heat. */
 static const char TERMS_FROM[] =
     "select term from gif_terms where locale = $1 and term >= $2 and term < $3 "
     "and third_at > 0 and third_at > $4 order by +heat desc limit $5";
@@ -39,13 +39,14 @@ static enum err add_terms_from_rows(const struct gif_request *w, struct rows *ro
     return rows_end(rows);
 }
 
-/* Returns an upper bound of all strings with this prefix. */
+/* Returns a string that is greater than all strings with this prefix. */
 static struct str prefix_upper_bound(struct arena *a, struct str prefix)
 {
     return STR_CONCAT(a, prefix, STR("\xf4\x8f\xbf\xbf"));
 }
 
-/* Returns the row limit: one more than requested, because the query itself is not suggested. */
+/* Returns the row limit: one more than was requested, because one row may be the query itself,
+ * which is not suggested. */
 static struct value suggestion_row_limit(const struct gif_request *w)
 {
     return v_int((int64_t)w->limit + 1);
@@ -86,7 +87,7 @@ static enum err add_matching_tags(const struct gif_request *w, bool one, struct 
     return e ? e : add_terms_from_rows(w, &rows, terms);
 }
 
-/* --- terms that lead to the same GIFs ------------------------------------------------- */
+/* --- search terms after which users chose the same GIFs --------------------------------- */
 
 enum { RELATED_GIFS = 8, RELATED_TERMS = 16 };
 

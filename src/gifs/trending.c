@@ -24,7 +24,7 @@ static const char GOOD_IN_LANGUAGE[] =
 static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rating <= $1 "
                                     "order by weight desc, n desc limit $2";
 
-/* A list that several queries fill without duplicates. */
+/* A list without duplicates, which several queries fill. */
 struct trending_list {
     const struct gif_request *request;
     struct gif_search_hit *hits;
@@ -77,7 +77,8 @@ static void append_best_trending_gifs(struct trending_list *g, struct list *foun
     }
 }
 
-/* Adds the best GIFs of the locale `where` and, unless `too` is empty, of the locale `too`. */
+/* Adds the best GIFs of the locale `where`. If `too` is not empty, also those of the locale
+ * `too`. */
 static enum err collect_trending_gifs(struct trending_list *g, struct sql sql, struct str where,
                                       struct str too)
 {
@@ -128,8 +129,8 @@ enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct li
 
 /* --- categories ----------------------------------------------------------------------- */
 
-/* Maximum number of GIFs that are read for categories. Rarely chosen GIFs hardly affect the
- * categories. */
+/* Maximum number of GIFs that are read to compute the categories. GIFs that are rarely chosen
+ * hardly affect them. */
 enum { HOTTEST = 300 };
 
 static const char HOT_TAGS[] =
@@ -169,7 +170,7 @@ static struct category_score *find_gif_category(struct list *list, struct str na
 static enum err read_trending_gif_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
-    struct map index_by_tag; /* maps the hash of a tag to its index plus one */
+    struct map index_by_tag; /* index of a tag plus one, by hash of the tag */
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TAGS,

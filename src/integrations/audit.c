@@ -1,4 +1,5 @@
-/* audit.c - audit log entries of integrations, and the integrations that the log refers to. */
+/* audit.c - audit log entries about integrations, and the integration objects that an audit log
+ * reply contains. */
 #include "integrations/internal.h"
 #include "platform/guilds/guilds.h"
 

@@ -1,7 +1,7 @@
 /* call_chain.h - a job that consists of many internal calls, run one after the other. The state of
- * the job is one struct without pointers, which is copied into each internal call and wiped at the
- * end, because it may contain a secret. When the server stops, it ends its chains; the job's lease
- * remains, and the node that takes over the expired lease continues the job. */
+ * the job is one struct without pointers, which is copied into each internal call and overwritten
+ * at the end, because it may contain a secret. When a server process stops, its chains end, but the
+ * leases of their jobs remain. When a lease has expired, another node continues the job. */
 #ifndef INTEGRATIONS_CALL_CHAIN_H
 #define INTEGRATIONS_CALL_CHAIN_H
 

@@ -28,7 +28,7 @@ static struct channel_app group_dm_app_from_row(const struct rows *r)
     };
 }
 
-/* GET /channels/{channel.id}/integrations: the reply does not contain the user who added the
+/* GET /channels/{channel.id}/integrations. The reply does not contain the user who added the
  * app. */
 enum err list_channel_integrations(struct call *call)
 {
@@ -62,8 +62,8 @@ enum err list_channel_integrations(struct call *call)
     return e ? e : call_reply_with_object(call, &integrations);
 }
 
-/* Allows the owner of the group DM, the user who added the app, and the owner of the app that
- * manages the group DM. */
+/* Checks who may remove an app from a group DM: the owner of the group DM, the user who added the
+ * app, and the owner of the app that manages the group DM. */
 static enum err check_can_remove_app_from_group_dm(struct call *call, const struct channel_app *app)
 {
     const struct channel *c = call->target.channel;

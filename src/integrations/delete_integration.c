@@ -13,8 +13,8 @@ static enum err uninstall_guild_app(struct call *call, const struct integration_
     return e ? e : application_uninstall_from_guild(call, i->application_id, i->guild_id);
 }
 
-/* Marks the integrations of a deleted guild as removed. Rows of apps stay unchanged, because the
- * invalidation of command indexes reads them. */
+/* Marks the platform integrations of a deleted guild as removed. The rows of apps stay unchanged,
+ * because the invalidation of command indexes reads them. */
 static const char MARK_OF_GUILD[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 "
     "where guild_id = $1 and type <> 'service'";

@@ -1,4 +1,4 @@
-/* guild_apps.c - routes of apps in guilds: migrate-command-scope, and apps of the caller's
+/* guild_apps.c - routes of apps in guilds: migrate-command-scope, and the apps in the caller's
  * guilds. */
 #include "integrations/internal.h"
 
@@ -10,8 +10,8 @@ static bool integration_lacks_commands_scope(const struct integration_row *i)
            !scope_list_contains(&i->scopes, "applications.commands");
 }
 
-/* Adds the scope applications.commands to a copy of the list, because lists read from the store
- * must not grow. */
+/* Adds applications.commands to a copy of the integration's scopes, because a list that was read
+ * from the store must not grow. */
 static void integration_add_commands_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };
@@ -48,7 +48,8 @@ static bool integration_rows_contain_id(const struct list *rows, snowflake id)
     return false;
 }
 
-/* Replies with the migrated integrations that now have usable commands in the guild. */
+/* Replies with the integrations that were migrated and that now have usable commands in the
+ * guild. */
 static enum err reply_migrated_integrations(struct call *call, const struct list *migrated)
 {
     snowflake guild_id = call->target.guild->id;
@@ -122,7 +123,7 @@ enum err list_application_ids(struct call *call)
             g = list_append(call->arena, &guilds, sizeof *g);
             g->key = str_printf(call->arena, "%llu", (unsigned long long)guild_id);
         }
-        /* Skips duplicates, which are adjacent. The id is 0 if the guild has no app. */
+        /* Skip duplicates, which are adjacent. If the guild has no app, the id is 0. */
         if (row_id(&rows, 1) != last) {
             last = row_id(&rows, 1);
             *(snowflake *)list_append(call->arena, &g->applications, sizeof last) = last;

@@ -1,16 +1,16 @@
 /* integration_removal.c - deletes a platform integration, which may have many subscribers, in
  * steps. First the row is marked as removed, which hides the integration. Then dependent rows are
  * deleted in steps, so that other writes do not wait long. The first step is part of the request
- * and usually the only one; a job runs the others. The remaining rows are the progress, so a crash
- * loses nothing. */
+ * and usually the only one; a job runs the others. The rows that remain show how far the job is, so
+ * a crash loses nothing. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 500 }; /* rows per step, which takes a few milliseconds */
+enum { AT_ONCE = 500 }; /* maximum rows per transaction; deleting them takes a few milliseconds */
 
-/* Marks the integration as removed. account_id is cleared, so that the guild can add the account
- * again. */
+/* Marks the integration as removed. Clears account_id, so that the guild can add the same platform
+ * account again. */
 static const char MARK[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 where id = $1";
 
@@ -24,7 +24,8 @@ static const char MEMBERS[] =
     "delete from integration_members where integration_id = $1 and user_id in "
     "(select user_id from integration_members where integration_id = $1 limit $2)";
 
-/* Deletes at most *room rows and subtracts their number. If *room becomes 0, rows may remain. */
+/* Deletes at most `room` rows and subtracts their number from `room`. If `room` becomes 0, more
+ * rows may remain. */
 static enum err delete_rows_up_to_limit(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
 {
     int64_t gone = 0;
@@ -34,7 +35,8 @@ static enum err delete_rows_up_to_limit(struct tx *tx, struct sql sql, snowflake
     return e;
 }
 
-/* Deletes rows of members, then the role when no member has it, and last the integration. */
+/* Deletes rows in steps: first those of members, then the role when no member has it any more, and
+ * last the integration. */
 static enum err delete_some_integration_rows(struct call *call, snowflake id, snowflake guild_id,
                                              snowflake role_id)
 {
@@ -73,7 +75,7 @@ static enum err run_integration_removal_job(struct call *call, const struct job 
     bool found;
     enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
 
-    /* The integration may have been deleted with its guild. */
+    /* The integration is missing if it was deleted together with its guild. */
     return e || !found
                ? e
                : delete_some_integration_rows(call, job->key, row_id(&row, 0), row_id(&row, 1));

@@ -22,7 +22,8 @@ extern const struct world_file_fields integrations_world;
 struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    struct opt_bool has_programme, is_partner; /* ABSENT means unchanged, or false if new */
+    /* ABSENT: unchanged in an existing account, false in a new one. */
+    struct opt_bool has_programme, is_partner;
 };
 /* Creates or updates an account of a local platform. */
 enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
@@ -30,7 +31,7 @@ enum err upsert_local_account(struct tx *tx, const struct local_platform_account
 struct local_platform_subscription {
     enum platform platform;
     struct str account_id, subscriber_id, name, tier;
-    int64_t since, until; /* microseconds since 1970; since 0 means now; until 0 means no end */
+    int64_t since, until; /* microseconds since 1970; since = 0 means now, until = 0 means no end */
 };
 /* Creates or updates a subscription. Returns ERR_NOT_FOUND if the account does not exist. */
 enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
@@ -42,13 +43,14 @@ enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one,
 enum err insert_local_friend_of_account(struct tx *tx, enum platform p, struct str of,
                                         struct str friend);
 
-/* Creates a code with which a user proves ownership of an account, once and within a day. *ret is
- * in the transaction's arena. Returns ERR_NOT_FOUND if the account does not exist. */
+/* Creates a code with which a user proves ownership of a platform account. The code works once,
+ * within a day. ret is allocated in the transaction's arena. Returns ERR_NOT_FOUND if the account
+ * does not exist. */
 enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
                                 struct str account_id, struct str *ret);
 
-/* Adds the subscription integration of a guild. *ret_new is false if the guild already has one.
- * Returns ERR_UNKNOWN_GUILD or ERR_MAX_INTEGRATIONS on failure. */
+/* Adds the integration for subscriptions to the guild itself. Sets ret_new to false if the guild
+ * already has one. Returns ERR_UNKNOWN_GUILD or ERR_MAX_INTEGRATIONS on failure. */
 enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

@@ -13,7 +13,7 @@
 #include "platform/applications/applications.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_CONNECTIONS = 50, SECOND = 1000 * 1000 };
-/* Value of members.join_source for members who joined through an integration. */
+/* Value of members.join_source for a member who joined through an integration. */
 enum { JOIN_SOURCE_INTEGRATION = 2 };
 #define DAY (INT64_C(24) * 3600 * SECOND)
 
@@ -44,7 +44,8 @@ extern const struct type integration_create_body, integration_patch_body, migrat
 /* --- rows.c --------------------------------------------------------------------------- */
 
 struct integration_row {
-    snowflake id, guild_id, application_id, user_id, role_id; /* each id is 0 if there is none */
+    /* An id is 0 if the integration has no such object. */
+    snowflake id, guild_id, application_id, user_id, role_id;
     struct str type, name, account_id;
     enum platform platform; /* PLATFORM_NONE for an app or guild subscription */
     struct list scopes;     /* struct str */
@@ -53,7 +54,7 @@ struct integration_row {
     int64_t created_at, synced_at, asked_at, revoked_at; /* microseconds since 1970, or 0 */
 };
 
-/* SQL: integration i does not belong to an application that is being deleted. */
+/* SQL condition: the application of integration i, if it has one, is not being deleted. */
 #define APP_NOT_REMOVED                                                           \
     "not exists (select 1 from applications a where a.id = i.application_id and " \
     "a.removed = 1) "
@@ -62,11 +63,11 @@ enum err read_integration(struct tx *tx, snowflake id, struct integration_row *r
 enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct str type,
                                      struct str account_id, struct integration_row *ret,
                                      bool *ret_found);
-/* Reads at most 50 integrations, sorted by id. If with_commands is set, only those of apps with
- * commands that can be used in the guild. */
+/* Reads at most 50 integrations of the guild, sorted by id. If with_commands is set, reads only
+ * apps with commands that can be used in the guild. */
 enum err read_integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
                                     struct list *ret);
-/* Reads the enabled integrations of a platform in the guilds of a user, without revoked ones. */
+/* Reads the integrations of a platform in the guilds of a user that are enabled and not revoked. */
 enum err read_integrations_of_user_guilds(struct tx *tx, snowflake user_id, struct str type,
                                           struct list *ret);
 /* Reads the integrations of all guilds with this platform account. */
@@ -74,12 +75,13 @@ enum err read_integrations_of_account(struct tx *tx, struct str type, struct str
                                       struct list *ret);
 enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret);
 enum err insert_integration(struct tx *tx, const struct integration_row *i);
-/* Writes all mutable columns of a platform integration. */
+/* Writes all columns of a platform integration that can change. */
 enum err update_integration_row(struct tx *tx, const struct integration_row *i);
 enum err update_integration_scopes(struct tx *tx, const struct integration_row *i);
 enum err delete_integration_row(struct tx *tx, snowflake id);
 
-/* Builds the API object of an integration for events and replies; reads the application. */
+/* Builds the API object of an integration for events and replies. Reads the application from the
+ * store. */
 enum err read_integration_object(struct tx *tx, const struct integration_row *i,
                                  struct integration *ret);
 /* Updates the row and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
@@ -88,8 +90,8 @@ enum err update_integration_and_emit(struct call *call, const struct integration
 /* --- handlers, by file ---------------------------------------------------------------- */
 
 /* audit.c */
-/* Writes the audit log entry of a platform integration. before is NULL if it was created, now is
- * NULL if it was deleted. */
+/* Writes the audit log entry of a platform integration. `before` is NULL if the integration was
+ * created, `now` is NULL if it was deleted. */
 enum err record_integration_audit_entry(struct call *call, const struct integration_row *before,
                                         const struct integration_row *now);
 enum err audit_log_add_integrations(struct call *call, struct audit_log_objects *log);
@@ -116,31 +118,32 @@ enum err join_integration(struct call *call);
 extern const struct job_kind sync_job, subscription_expiry_job, friend_sync_job,
     integration_removal_job;
 
-/* Schedules the sync of an integration, now and then every hour, and the expiry job. */
+/* Schedules the sync of an integration (now, then every hour), and its expiry job. */
 enum err schedule_integration_sync(struct call *call, snowflake integration_id);
 enum err cancel_integration_sync(struct call *call, snowflake integration_id);
-/* Deletes a platform integration with its role and subscribers, and emits the events. */
+/* Deletes a platform integration with its role and its subscribers, and emits the events. */
 enum err begin_integration_removal(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
 enum err schedule_friend_sync(struct call *call, snowflake user_id);
 
-/* --- subscriber_roles.c: a member and its subscriber role ----------------------------- */
+/* --- subscriber_roles.c: a guild member and his subscriber role ------------------------- */
 
 /* State of a guild member in a sync of subscribers. */
 struct subscriber_state {
     snowflake user_id;
     bool subscribes, has_role;
-    int64_t lapsed_at; /* microseconds; 0 while the subscription is active */
+    /* End of the subscription in microseconds since 1970; 0 while it is active. */
+    int64_t lapsed_at;
 };
-/* Reads up to limit members with ids in (after, up_to] that have a connection of the integration's
- * platform, sorted by id. */
+/* Reads members that have a connection of the integration's platform, sorted by id: at most
+ * `limit`, with ids greater than `after` and at most `up_to`. */
 enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
-/* Adds the subscriber role to the member, or records that the subscription has ended. */
+/* Adds the subscriber role to the member. If the subscription has ended, records this instead. */
 enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
                                const struct subscriber_state *s);
-/* Applies the subscriber roles of one user in all guilds, from the stored subscribers. */
+/* Applies the subscriber roles of one user in all his guilds, from the stored subscribers. */
 enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type);
 enum err set_subscriber_role(struct call *call, const struct integration_row *i, snowflake user_id,
                              bool has);
@@ -149,12 +152,14 @@ enum err upsert_integration_member(struct tx *tx, const struct integration_row *
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* Encrypt and decrypt a provider's secret in the database. The result has p = NULL on failure. */
+/* Encrypt and decrypt a secret of a provider for the database. On failure the result has p ==
+ * NULL. */
 struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str secret);
 struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str sealed);
-/* Returns the digest under which a link code or OAuth2 state is stored; word names the purpose. */
+/* Returns the digest under which a link code or OAuth2 state is stored. `word` names its purpose,
+ * so that a digest for one purpose is not valid for another. */
 struct str digest_connection_secret(struct arena *arena, const struct auth *auth, const char *word,
                                     struct str secret);
 
@@ -181,7 +186,7 @@ enum err complete_account_link(struct call *call, struct account_link_request *l
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
 void emit_connections_update(struct call *call, snowflake user_id);
 
-/* Events that linking and unlinking fire, for .fires of routes. */
+/* Events that linking and unlinking an account emit, for the field .fires of routes. */
 #define LINK_EVENTS                                                                       \
     EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_UPDATE, \
         EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE,     \

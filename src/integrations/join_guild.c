@@ -30,8 +30,8 @@ static enum err connection_includes_integration(struct tx *tx, struct linked_acc
     return e;
 }
 
-/* Finds a connection of the caller that has the integration in its list (*ret_listed is true), else
- * a connection with which the provider can be asked. */
+/* Chooses a connection of the caller. If one has the integration in its list, sets ret_listed to
+ * true. Otherwise chooses one with which the provider can be asked. */
 static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
                                             bool *ret_listed)
 {
@@ -99,8 +99,8 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
     return e;
 }
 
-/* Returns all errors that need no request to the provider. If a connection of the caller has the
- * integration in its list, no request is sent. */
+/* Checks everything that needs no request to the provider. If a connection of the caller has the
+ * integration in its list, no request to the provider is sent later. */
 static enum err check_connections_before_join(struct call *call)
 {
     struct join_attempt *j = call_get_stage_data(call, "join_attempt");
@@ -172,8 +172,8 @@ static enum err check_provider_allows_join(const struct join_attempt *j, bool li
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 
-/* Reads the role of a subscriber. The owner of the platform account may also join, but gets no
- * role. */
+/* Reads the role that the caller gets as a subscriber. The owner of the platform account may also
+ * join, but gets no role. */
 static enum err read_subscriber_role(struct call *call, const struct join_attempt *j,
                                      const struct integration_row *i, snowflake *ret)
 {

@@ -1,6 +1,6 @@
 /* local_platform_routes.c - routes that change the accounts of a local platform while the server
- * runs. They are for programs of the operator, which send the platform's key. Platforms without a
- * key, or with an external provider, do not have these routes. */
+ * runs. These routes are for programs of the operator, which send the platform's key. They do not
+ * exist for a platform without a key or with an external provider. */
 #include "integrations/internal.h"
 
 #include <sodium.h>

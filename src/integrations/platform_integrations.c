@@ -19,7 +19,8 @@ struct integration_creation {
     struct str name;
 };
 
-/* Reads the caller's connection, which must be verified, because anyone can know an account id. */
+/* Reads the caller's connection. It must be verified, because anyone can know the id of an
+ * account. */
 static enum err read_connection_of_caller(struct call *call, const struct integration_creation *c,
                                           struct linked_account *ret)
 {
@@ -78,7 +79,7 @@ enum err prepare_create_integration(struct call *call)
     const struct integration_create_request *in = call->body;
     struct integration_creation *c = call_store_stage_data(call, "integration_creation", sizeof *c);
 
-    /* The body is invalid; its errors are returned after the path was resolved. */
+    /* If the body is invalid, its errors are returned after the path was resolved. */
     if (!in)
         return OK;
     c->platform = platform_find_by_name(in->type);
@@ -101,7 +102,8 @@ static enum err check_account_has_programme(const struct integration_creation *c
     }
 }
 
-/* Returns the role name; truncates the account name, so that it has at most 100 characters. */
+/* Returns the name of the subscriber role. Truncates the account name, so that the role name has at
+ * most 100 characters. */
 static struct str subscriber_role_name(struct arena *arena, struct str account)
 {
     static const char suffix[] = " Subscriber";
@@ -113,8 +115,8 @@ static struct str subscriber_role_name(struct arena *arena, struct str account)
     return STR_CONCAT(arena, str_slice(account.p, n), str_of(suffix));
 }
 
-/* Creates the subscriber role. If the guild has the maximum number of roles, the integration has no
- * role. */
+/* Creates the subscriber role. If the guild already has the maximum number of roles, the
+ * integration gets no role. */
 static enum err create_subscriber_role(struct call *call, struct integration_row *i)
 {
     struct role_tags tags = { .integration_id = { GIVEN, i->id } };

@@ -7,8 +7,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* Resolves {integration.id} in the path's guild. In private channels the handlers read the
- * integration. */
+/* Resolves {integration.id} in the guild of the path. If the path has a private channel, the
+ * handler reads the integration. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
@@ -39,7 +39,7 @@ static enum err read_role_connection_metadata(struct tx *tx, snowflake applicati
     return e;
 }
 
-/* Reads the user who added the integration. There is none if the account was deleted. */
+/* Reads the user who added the integration. If that account was deleted, there is none. */
 static enum err read_user_who_added_integration(struct tx *tx, snowflake id,
                                                 struct integration *ret)
 {

@@ -53,7 +53,8 @@ static enum err integrations_from_rows(struct tx *tx, struct rows *rows, struct 
 
 /* --- finding -------------------------------------------------------------------------- */
 
-/* SQL: neither the integration (integration_removal.c) nor its application is being deleted. */
+/* SQL condition: neither the integration (integration_removal.c) nor its application is being
+ * deleted. */
 #define NOT_REMOVED "i.type <> 'removed' and " APP_NOT_REMOVED
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;
@@ -86,7 +87,7 @@ enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct s
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                "and " NOT_REMOVED "order by i.id limit $2";
-/* SQL: guild commands, or global commands that can be installed in guilds. */
+/* SQL condition: guild commands, or global commands that can be installed in guilds. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
@@ -248,13 +249,13 @@ static void set_platform_fields(const struct integration_row *i, struct integrat
     ret->expire_behavior = opt_int_present(i->expire_behavior);
     ret->expire_grace_period = opt_int_present(i->expire_grace_period);
     ret->subscriber_count = opt_int_present(i->subscriber_count);
-    /* Clients require a timestamp, even before the first sync. */
+    /* Clients require a timestamp, so before the first sync the creation time is sent. */
     ret->synced_at = opt_int_present(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
-/* Reads the account of a guild subscription: id and name of the guild. */
+/* Reads the field `account` of a guild subscription: id and name of the guild. */
 static enum err read_guild_as_account(struct tx *tx, const struct integration_row *i,
                                       struct integration_account *account)
 {

@@ -17,7 +17,7 @@ const struct schema integrations_query_schema = {
     .doc = "Which integrations to list.",
 };
 
-/* discord.py sends the id as a number. */
+/* Account id; also accepts a number, because discord.py sends one. */
 static const struct type type_account_id = { .kind = KIND_STRING,
                                              .flags = TYPE_EITHER,
                                              .min = 1,

@@ -5,8 +5,8 @@
 #include "model/fields/ids.h"
 #include "platform/members/members.h"
 
-/* SQL: the subscriber state of members. A member with several connections is a subscriber if one of
- * them is. */
+/* SQL: the subscriber state of each member. A member with several connections is a subscriber if
+ * one of the connected accounts is. */
 #define MEMBERS                                                                            \
     "select m.user_id, max(case when s.subscriber_id is null then 0 else 1 end), "         \
     "max(case when r.role_id is null then 0 else 1 end), max(x.lapsed_at) from members m " \
@@ -110,8 +110,8 @@ enum err apply_subscriber_role(struct call *call, const struct integration_row *
     return e ? e : set_subscriber_role(call, i, s->user_id, true);
 }
 
-/* Reads the subscriber state of one member. A member without a connection does not subscribe, so if
- * he has the role, his subscription has ended. */
+/* Reads the subscriber state of one member. A member without a connection is not a subscriber; so
+ * if he has the role, his subscription has ended. */
 static enum err read_subscriber_state(struct tx *tx, const struct integration_row *i,
                                       snowflake user_id, struct subscriber_state *ret)
 {

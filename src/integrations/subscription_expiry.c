@@ -1,6 +1,6 @@
 /* subscription_expiry.c - removes the role, or the member, when a subscription has ended. Every 15
- * minutes the job checks the members whose grace period is over. It sends the provider one more
- * request about each member; without a response nothing changes. */
+ * minutes a job checks the members whose grace period is over. It asks the provider once more about
+ * each of these members. If the provider does not respond, the member stays unchanged. */
 #include "integrations/internal.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { NODE_LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
 
-/* State of the job for one member. Has no pointers, because it is copied between calls. */
+/* State of the job for one member. Has no pointers, because internal calls copy it. */
 struct lapsed_member {
     snowflake id; /* integration id */
     snowflake user_id;
@@ -104,7 +104,7 @@ static const char CLEAR_LAPSE[] = "update integration_members set lapsed_at = nu
 static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
                                    "and user_id = $2 and lapsed_at <= $3";
 
-/* Reads whether the member may be kicked: not the owner, managers of the guild, or bots. */
+/* Reads whether the member may be kicked. The guild's owner, its managers, and bots may not. */
 static enum err read_whether_member_may_be_kicked(struct tx *tx, const struct integration_row *i,
                                                   snowflake user_id, bool *ret)
 {
@@ -172,7 +172,8 @@ static enum err schedule_next_expiry(struct call *call)
     struct integration_row i;
     enum err e = read_integration(call->tx, l->id, &i);
 
-    /* Ends this job; schedule_integration_sync schedules it if the integration is enabled again. */
+    /* The job ends here. If the integration is enabled again, schedule_integration_sync schedules
+     * another one. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &subscription_expiry_job, l->id);
     return e ? e

@@ -1,6 +1,7 @@
-/* sync.c - hourly job that gives the role to subscribers of a platform account and records ended
- * subscriptions. A sync is a chain of small transactions, so that other writes do not wait long.
- * After a crash the job's lease expires, and the node that takes over the job continues it. */
+/* sync.c - hourly job that gives the role to subscribers of a platform account and records which
+ * subscriptions have ended. A sync is a chain of small transactions, so that other writes do not
+ * wait long. After a crash the job's lease expires, and the node that takes over the job continues
+ * it. */
 #include "integrations/sync.h"
 
 #include <stdio.h>

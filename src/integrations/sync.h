@@ -6,9 +6,9 @@
 #include "integrations/internal.h"
 
 enum {
-    SYNC_LEASE_MS = 30 * 1000, /* longer than any step and its retries */
+    SYNC_LEASE_MS = 30 * 1000, /* lease of the job; longer than any step with its retries */
     LONGEST_CURSOR = 512,
-    /* Limits of one step, which takes a few milliseconds. */
+    /* Limits of one step of a sync, which takes a few milliseconds. */
     MOST_IDS = 100,
     MOST_CHANGES = 25, /* number of members */
     CLEANUP_ROWS_PER_STEP = 500,
@@ -16,8 +16,8 @@ enum {
 
 enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
 
-/* Progress of a sync. Has no pointers, because it is copied between calls and stored as text in the
- * job. */
+/* Progress of a sync. Has no pointers, because internal calls copy it, and the job's row stores it
+ * as text. */
 struct sync_progress {
     struct job job; /* without data; key: integration id */
     enum sync_stage stage;
@@ -36,19 +36,19 @@ struct sync_progress {
 /* Parses the progress from the text in the job's row. */
 void parse_sync_progress(struct str text, struct sync_progress *ret);
 
-/* Ids of a page of subscribers that are not stored yet: their number, and the byte offset of the
- * first. */
+/* The ids in a page of subscribers that are not stored yet: how many, and the byte offset of the
+ * first one. */
 struct remaining_subscriber_ids {
     size_t count, at;
 };
 
-/* A page of subscribers; the ids follow the struct, each NUL-terminated. The ids of a page are
- * stored in several steps; then the next page is requested. */
+/* A page of subscribers. Their ids follow the struct in memory, each NUL-terminated. Several steps
+ * store the ids of a page; after that, the next page is requested. */
 struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
-    struct remaining_subscriber_ids before,
-        after; /* ids that are not stored yet, before and after the step of the sync */
+    /* Ids that are not stored yet, before and after this step. */
+    struct remaining_subscriber_ids before, after;
 };
 
 /* A range of members that was scanned, and the members whose role must change. The write step reads

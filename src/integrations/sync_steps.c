@@ -102,8 +102,8 @@ static enum err disable_integration(struct call *call, struct sync_progress *s,
 
 static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and deleting = 0";
 
-/* Reads whether the sync must stop, because the platform or integration is disabled, its creator
- * was deleted, or it has been revoked for 30 days. */
+/* Reads whether the sync must stop: the platform or the integration is disabled, its creator was
+ * deleted, or it has been revoked for 30 days. */
 static enum err read_whether_sync_must_stop(struct tx *tx, const struct integration_row *i,
                                             bool *ret)
 {
@@ -127,7 +127,8 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
 
     if (e)
         return e;
-    /* If no user has connected the account, the platform would refuse the request. */
+    /* If no user has connected the account, treat the sync as refused, because the platform would
+     * refuse the request. */
     s->refused = !found || c.revoked;
     struct str secret =
         found ? decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, c.user_id,
@@ -206,8 +207,8 @@ enum err integration_sync_step_end(struct call *call)
         i.revoked_at = 0;
     }
     e = update_integration_and_emit(call, &i);
-    /* If another sync was requested meanwhile, job_renew_lease has no effect, so that sync is not
-     * delayed. */
+    /* If another sync was requested meanwhile, job_renew_lease has no effect, so that the requested
+     * sync is not delayed. */
     return e ? e : job_renew_lease(call, &s->job, next_sync_time(s->job.key), STR(""), &found);
 }
 
@@ -243,7 +244,7 @@ enum err integration_sync_step_store_page(struct call *call)
         left.at += id.n + 1;
     }
     p->after = left;
-    /* The progress is stored only when the page is complete: after a crash an incomplete page is
+    /* Store the progress only when the page is complete. After a crash, an incomplete page is
      * requested again. */
     if (!e && !left.count)
         e = store_sync_progress(call, &s);
@@ -281,7 +282,8 @@ enum err integration_sync_step_scan_members(struct call *call)
     return OK;
 }
 
-/* Reads the member's state again, because it may have changed since the scan. */
+/* Applies the subscriber role to a member. Reads the member's state again, because it may have
+ * changed since the scan. */
 static enum err apply_subscriber_role_of_member(struct call *call, const struct integration_row *i,
                                                 snowflake user_id)
 {

@@ -132,7 +132,8 @@ static enum err insert_followed_account(struct world_file_importer *im,
     }
     made->name = row_text(&row, 0);
     e = insert_integration(im->tx, made);
-    /* The jobs are inserted here; a running server starts the sync when it next reads due jobs. */
+    /* Insert the jobs of the imported integrations; a running server starts them when it next reads
+     * due jobs. */
     if (!e)
         e = insert_job_row(im->tx, "integration-sync", made->id, clock_us(), STR(""));
     return e ? e : insert_job_row(im->tx, "integration-expiry", made->id, clock_us(), STR(""));

@@ -32,7 +32,8 @@ void fail_interaction_in_background(struct api *api, struct loop *loop, snowflak
 {
     struct interaction_failure f = { id, reason };
 
-    /* While the process stops, no failure is written; the timeout job will fail the interaction. */
+    /* While the process stops, do not store the failure: the timeout job fails the interaction
+     * later. */
     if (api_is_draining(api))
         return;
     internal_call_start(api, loop,

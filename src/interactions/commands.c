@@ -9,7 +9,7 @@ static enum err refuse_invalid_command(struct call *call)
                                    "Invalid interaction application command");
 }
 
-/* Reads the command. A guild command can be used only in its guild. */
+/* Reads the invoked command. A guild command can be used only in its own guild. */
 static enum err read_invoked_command(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
@@ -25,7 +25,7 @@ static enum err read_invoked_command(struct call *call)
     return OK;
 }
 
-/* Refuses an outdated command. Clients request the command again on this error. */
+/* Refuses an outdated version of a command. On this error, clients request the command again. */
 static enum err refuse_command_version(struct call *call)
 {
     call_set_refusal_cause(call,
@@ -158,6 +158,6 @@ enum err read_and_check_command(struct call *call)
     set_command_of_interaction(v);
     if (v->command.type == COMMAND_CHAT_INPUT)
         return parse_command_options(call);
-    /* User and message commands have no options to autocomplete. */
+    /* A user or message command has no options, so autocomplete is refused. */
     return v->it.type == INTERACTION_AUTOCOMPLETE ? refuse_invalid_command(call) : OK;
 }

@@ -35,8 +35,8 @@ static enum err refuse_component(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Reads the message. The caller must be able to see it, and the app's bot or a response of the app
- * must have sent it. */
+/* Reads the message with the component. The caller must be able to see it. The app's bot must have
+ * sent it, or it must be a response of the app. */
 static enum err read_component_message(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
@@ -46,7 +46,8 @@ static enum err read_component_message(struct call *call)
     enum err e =
         message_find_even_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* reactions would contain the user's "me" flags */
+    /* The app gets no reactions, because they would contain the user's "me" flags. */
+    m->reactions.given = ABSENT;
 
     if (e)
         return e;

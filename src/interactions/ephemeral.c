@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "platform/messages/messages.h"
 
-/* Deletes an ephemeral message. The job's key is the message id, its data the channel id. */
+/* Job that deletes an ephemeral message. The job's key is the message id, and its data is the
+ * channel id. */
 static enum err run_ephemeral_deletion(struct call *call, const struct job *job)
 {
     snowflake channel_id;

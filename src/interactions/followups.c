@@ -66,8 +66,8 @@ enum err prepare_follow_up_message(struct call *call)
     return prepare_message(call, check_follow_up_uploads);
 }
 
-/* Reads the deferred message (callback type 5) if it has no content yet. *ret_found is true in that
- * case. */
+/* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if there
+ * is one without content. */
 static enum err read_deferred_message(struct call *call, const struct interaction *it,
                                       struct message *ret, bool *ret_found)
 {
@@ -79,8 +79,8 @@ static enum err read_deferred_message(struct call *call, const struct interactio
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-/* Counts a follow-up. An app that is installed only on the user's account may send MOST_BY_USER
- * follow-ups. */
+/* Counts a follow-up. If the app is installed only on the user's account, it may send at most
+ * MOST_BY_USER of them. */
 static enum err count_and_limit_follow_up(struct call *call, struct interaction *it,
                                           const struct interaction_response *r)
 {
@@ -99,7 +99,7 @@ enum err create_follow_up(struct call *call)
     struct message m;
     bool is_deferred;
 
-    /* An autocomplete interaction cannot have messages as responses. */
+    /* Messages cannot be responses to an autocomplete interaction. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
     enum err e = read_response_context(call, it, call->body, &r);
@@ -109,7 +109,7 @@ enum err create_follow_up(struct call *call)
         return e;
     if (is_deferred) {
         e = update_response_message(call, &r, &m);
-        /* If the message has the flag LOADING after the edit, it got no content. */
+        /* If the message still has the flag LOADING after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
         return e ? e : call_reply_with_object(call, &m);

@@ -1,4 +1,5 @@
-/* integration_owners.c - the context of an interaction, and its authorizing_integration_owners. */
+/* integration_owners.c - computes the context of an interaction, and its
+ * authorizing_integration_owners. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
@@ -72,6 +73,7 @@ struct str integration_owners_of_message(struct call *call, const struct message
         stored = json_column_decode(call->arena, &type_metadata, m->interaction_metadata.value);
     if (stored && stored->authorizing_integration_owners.given == GIVEN)
         return stored->authorizing_integration_owners.value;
-    /* The message has no interaction metadata: the bot sent it as an ordinary message. */
+    /* If the message has no interaction metadata, the bot sent it as an ordinary message in the
+     * guild. */
     return encode_integration_owners(call->arena, 1u << INSTALL_GUILD, v->it.guild_id, 0);
 }

@@ -1,4 +1,4 @@
-/* internal.h - struct interaction; its SQL, tokens and events. */
+/* internal.h - struct interaction, and functions for its SQL, tokens and events. */
 #ifndef INTERACTIONS_INTERNAL_H
 #define INTERACTIONS_INTERNAL_H
 
@@ -34,11 +34,13 @@ enum interaction_state {
     INTERACTION_FAILED = 2
 };
 
-/* Time limits in microseconds since the interaction's creation. */
-#define INTERACTION_TIMEOUT_US    INT64_C(3000000)   /* time limit of the first callback */
-#define INTERACTION_TOKEN_LIFE_US INT64_C(900000000) /* life of the token and of an open modal */
+/* Times since the creation of an interaction, in microseconds. */
+#define INTERACTION_TIMEOUT_US INT64_C(3000000) /* time limit of the first callback */
+/* Lifetime of the interaction token and of an open modal. */
+#define INTERACTION_TOKEN_LIFE_US INT64_C(900000000)
 #define INTERACTION_ROW_LIFE_US   INT64_C(3600000000)
-#define EPHEMERAL_LIFE_US         INT64_C(900000000) /* time since a message's last use or change */
+/* Time since an ephemeral message was last used or changed, after which it is deleted. */
+#define EPHEMERAL_LIFE_US INT64_C(900000000)
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
@@ -47,27 +49,29 @@ struct interaction {
     int64_t context;    /* enum command_context */
     struct str owners;  /* JSON of authorizing_integration_owners */
     struct str locale;
-    struct opt_str nonce;   /* JSON string or number; GIVEN_NULL if absent */
+    struct opt_str nonce;   /* the client's nonce: JSON string or number; GIVEN_NULL if absent */
     struct opt_str session; /* gateway session id */
 
-    /* Fields of commands and autocomplete; a modal inherits them from the interaction that opened
-     * it. */
+    /* Fields of commands and of autocomplete. A modal has the values of the interaction that opened
+     * it. Ids are 0 if there is none. */
     snowflake command_id, target_id; /* 0 if there is none */
-    int64_t command_type;            /* 0 if it is not a command */
-    int64_t handler;                 /* handler of an entry point command, or 0 */
-    struct str name;                 /* "command group subcommand" */
-    int64_t focused_type;            /* for autocomplete: type of the focused option */
+    /* Type of the command; 0 if the interaction is not for a command. */
+    int64_t command_type;
+    int64_t handler;      /* handler of an entry point command; 0 for other commands */
+    struct str name;      /* "command group subcommand" */
+    int64_t focused_type; /* autocomplete: type of the option that the user is typing */
 
-    snowflake message_id; /* message with the component that was used or opened the modal, or 0 */
-    snowflake opener_id;  /* for a modal: id of the interaction that opened it; or 0 */
+    /* Id of the message with the component that was used or that opened the modal; 0 if none. */
+    snowflake message_id;
+    snowflake opener_id; /* modal: id of the interaction that opened it; 0 for other types */
 
     int64_t state;         /* enum interaction_state */
     int64_t callback_type; /* 0 if not acknowledged */
-    snowflake response_id; /* id of the @original message, or 0 */
+    snowflake response_id; /* id of the app's first response message (@original), or 0 */
     bool ephemeral;        /* the callback requested an ephemeral response */
     int64_t follow_ups;
     /* The modal of the callback: {"custom_id", "title", "components"}; null after the user has
-     * submitted it. The components are of type_components_in, each with its id. */
+     * submitted the modal. The components have the type type_components_in, and each has its id. */
     struct opt_str modal;
 };
 
@@ -84,16 +88,17 @@ int64_t interaction_creation_time(const struct interaction *it);
 enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret);
 enum err insert_interaction(struct tx *tx, const struct interaction *it);
 
-/* Columns that the acknowledgement of an interaction sets. */
+/* Columns that are set when an interaction is acknowledged. */
 struct interaction_acknowledgement {
     int64_t callback_type;
-    snowflake response_id; /* id of the @original message, or 0 */
+    snowflake response_id; /* id of the app's first response message (@original), or 0 */
     bool ephemeral;
-    struct str modal; /* JSON {custom_id, components}, with ids; .p is NULL without a modal */
+    /* JSON {custom_id, components}, each component with its id; .p is NULL if there is no modal. */
+    struct str modal;
 };
-/* Acknowledges an interaction. Only the first call succeeds; others return
- * ERR_ALREADY_ACKNOWLEDGED, or ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out.
- * Updates *it; emits no event. */
+/* Acknowledges an interaction and updates `it`; emits no event. Only the first call for an
+ * interaction succeeds; later calls return ERR_ALREADY_ACKNOWLEDGED. Returns
+ * ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out. */
 enum err acknowledge_interaction(struct call *call, struct interaction *it,
                                  const struct interaction_acknowledgement *a);
 
@@ -104,13 +109,13 @@ enum err count_follow_up_message(struct tx *tx, struct interaction *it, int64_t 
 
 /* Returns the token of an interaction, derived from its id and the server's key. */
 struct str make_interaction_token(const struct call *call, snowflake id);
-/* Returns the id in a token, or 0 if the token is invalid. Needs no transaction. */
+/* Returns the interaction id in a token, or 0 if the token is invalid. Needs no transaction. */
 snowflake interaction_id_from_token(const struct call *call, struct str token);
 
 /* --- integration_owners.c ------------------------------------------------------------- */
 
-/* Returns true if the app is installed only on the user's account
- * (authorizing_integration_owners). */
+/* Returns true if the app is installed only on the user's account. `owners` is the value of
+ * authorizing_integration_owners. */
 bool is_installed_only_on_user(struct str owners);
 
 /* --- user_events.c: events to the user ------------------------------------------------ */
@@ -129,20 +134,21 @@ enum err fail_interaction(struct call *call, snowflake id, enum interaction_fail
 
 /* --- ephemeral.c ---------------------------------------------------------------------- */
 
-/* Schedules the deletion of an ephemeral message in 15 minutes. Call when the message is created,
- * changed or used. */
+/* Schedules the deletion of an ephemeral message in 15 minutes. Call this function when the message
+ * is created, changed or used. */
 enum err schedule_ephemeral_deletion(struct call *call, const struct message *m);
 extern const struct job_kind ephemeral_deletion_job; /* in callbacks_domain */
 
 /* --- launch.c ------------------------------------------------------------------------- */
 
 /* Handles an entry point command with the handler COMMAND_LAUNCH_ACTIVITY: acknowledges the
- * interaction and posts a message of the app, in the transaction that inserted the interaction. */
+ * interaction and posts a message of the app. Call it in the transaction that inserts the
+ * interaction. */
 enum err launch_activity(struct call *call, struct interaction *it);
 
 /* --- callback/inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
 
-/* Applies the HTTP response of the app's endpoint as a callback. Frees the buffer of the body.
+/* Applies the HTTP response of the app's endpoint as a callback, and frees the buffer of its body.
  * content_type is application/json, or multipart/form-data with payload_json and files[n]. */
 void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
                                      struct str content_type, struct buf *body);

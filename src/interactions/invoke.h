@@ -27,7 +27,7 @@ struct submitted_component {
     struct opt_object component;
 };
 
-/* The `data` of a request; the interaction's type decides which members are set. */
+/* The field `data` of a request. The interaction's type decides which fields are set. */
 struct interaction_request_data {
     struct opt_id id, version, target_id;
     struct opt_str name, custom_id;
@@ -55,7 +55,7 @@ struct resolved_objects {
     struct opt_list users, members, roles, channels, messages, attachments;
 };
 
-/* An option in the payload for the app. */
+/* A command option in the payload that the app gets. */
 struct payload_option {
     int64_t type;
     struct str name;
@@ -64,16 +64,17 @@ struct payload_option {
     struct opt_bool focused; /* true or absent */
 };
 
-/* An uploaded file of an option or a modal. */
+/* A file that the user uploaded for an option or in a modal. */
 struct submitted_file {
     const struct multipart_part *part;
     struct attachment_in_body description;
-    struct attachment stored; /* only the id is set until the file is stored */
+    /* The stored attachment; until the file is stored, only its id is set. */
+    struct attachment stored;
 };
 
-/* State of the call, which the stages of POST /interactions share. */
+/* State of a call of POST /interactions, which the stages of the call share. */
 struct invocation_state {
-    bool again; /* the client repeats an accepted request; no other member is set */
+    bool again; /* The client repeats a request that was accepted before; no other field is set. */
     struct interaction it;
     struct application application;
     struct command command;
@@ -81,11 +82,11 @@ struct invocation_state {
     struct resolved_objects resolved;
     struct list options;    /* struct payload_option */
     struct list files;      /* struct submitted_file */
-    struct message message; /* message of the component; its id is 0 if there is none */
+    struct message message; /* message that has the component; its id is 0 for other interactions */
     struct str data;        /* JSON of the payload's data, without `resolved` */
-    bool embedded_launch;   /* the server answers the entry point command itself */
+    bool embedded_launch;   /* the server itself answers this entry point command */
 
-    /* In a guild: whether the app's bot is a member, and its permissions. */
+    /* In a guild: whether the app's bot is a member; its permissions. */
     bool bot_is_member;
     struct member_access bot;
 
@@ -98,7 +99,8 @@ static inline struct invocation_state *call_get_invocation_state(const struct ca
     return call_get_stage_data(call, "invocation_state");
 }
 
-/* Refuses the call with error 50035 at the field data; clients read the code. */
+/* Refuses the call with error 50035 at the field `data`. `code` is the error code, which clients
+ * read. */
 static inline enum err refuse_interaction_data(struct call *call, const char *code,
                                                const char *message)
 {
@@ -109,10 +111,11 @@ static inline enum err refuse_interaction_data(struct call *call, const char *co
 
 /* Reads the command and checks its version, permissions, target and options. */
 enum err read_and_check_command(struct call *call);
-/* Checks in the handler that the command has not changed since read_and_check_command. */
+/* Checks that the command has not changed since read_and_check_command. Call this function in the
+ * handler. */
 enum err check_command_version_again(struct call *call);
-/* Checks the submitted options against the command. Sets options, files and resolved objects, and
- * adds group and subcommand to the name. */
+/* Checks the submitted options against the command's definition. Sets options, files and resolved
+ * objects, and adds the names of sub-command group and sub-command to the command name. */
 enum err parse_command_options(struct call *call);
 
 /* --- integration_owners.c: context and installation of the app ------------------------ */
@@ -123,17 +126,18 @@ enum err determine_interaction_context(struct call *call);
  * check_command_permission. Outside guilds (DM with the bot, group with the app) the guild is 0. */
 struct str encode_integration_owners(struct arena *arena, unsigned install_types,
                                      snowflake guild_id, snowflake user_id);
-/* Returns authorizing_integration_owners of a component, from the message's metadata or else the
- * guild. */
+/* Returns authorizing_integration_owners for a component: from the metadata of its message, or else
+ * the guild. */
 struct str integration_owners_of_message(struct call *call, const struct message *m);
 
 /* --- select_menus.c ------------------------------------------------------------------- */
 
-/* Finds a component by custom_id in a tree (list of struct component); NULL if there is none. */
+/* Finds a component by custom_id in a tree (list of struct component). Returns NULL if there is
+ * none. */
 const struct component *find_component_by_custom_id(const struct list *components,
                                                     struct str custom_id);
-/* Checks the selected values (struct str) and resolves ids among them. *ret_values are the values
- * for the app; *ret_good is false if a value cannot be selected. */
+/* Checks the selected values (struct str) and resolves the ids among them. Sets ret_values to the
+ * values for the app, and ret_good to false if one of the values cannot be selected. */
 enum err parse_select_menu_values(struct call *call, const struct component *menu,
                                   const struct list *values, struct list *ret_values,
                                   bool *ret_good);
@@ -147,47 +151,51 @@ enum err mark_modal_submitted(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */
 
-/* Add the object with this id to `resolved`, once. *ret_found is false if the user may not refer to
- * such an object. */
+/* Add the object with this id to `resolved`, unless it is already there. Set ret_found to false if
+ * the user may not refer to such an object. */
 enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_mentionable_option(struct call *call, snowflake id, bool *ret_found);
-/* Adds a channel to `resolved`. types are the permitted channel types (int64_t); all if empty. */
+/* Adds a channel to `resolved`. `types` lists the permitted channel types (int64_t); if it is
+ * empty, all are permitted. */
 enum err resolve_channel_option(struct call *call, snowflake id, const struct list *types,
                                 bool *ret_found);
 void add_resolved_message(struct call *call, const struct message *m);
 void add_resolved_attachment(struct call *call, const struct attachment *a);
-/* Encodes an object as JSON, without the size limit of database columns. */
+/* Encodes an object as JSON. Its size may exceed the limit of database columns. */
 struct str encode_payload_object_json(struct call *call, const struct type *type,
                                       const void *object);
-/* Encodes the resolved objects as JSON. The result has p = NULL if there are none. */
+/* Encodes the resolved objects as JSON. If there are none, the result has p == NULL. */
 struct str encode_resolved_json(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
 
 /* Accepts the uploaded file with this number if its extension is in file_types (struct str).
- * Returns false if there is no such file or it is not allowed. */
+ * Returns false if there is no such file, or if its type is not allowed. */
 bool accept_uploaded_file(struct call *call, uint64_t number, const struct list *file_types,
                           struct submitted_file **ret);
-/* Stores the uploaded files and adds them to `resolved`, in the COMPUTE stage. */
+/* Stores the uploaded files and adds them to `resolved`. Call this function in the COMPUTE
+ * stage. */
 enum err store_interaction_files(struct call *call);
-/* Insert the rows of the uploaded files, or delete the files; both in the handler. */
+/* Insert the rows of the uploaded files, or delete the files. Call these functions in the
+ * handler. */
 enum err insert_interaction_files(struct call *call);
 enum err delete_interaction_files(struct call *call);
 
 /* --- payload.c, app_delivery.c -------------------------------------------------------- */
 
-/* Build the payload for the app: read_interaction_payload_objects reads objects in the transaction,
- * encode_interaction_payload encodes the payload after the files are stored. */
+/* Build the payload for the app. read_interaction_payload_objects reads the objects in the
+ * transaction. encode_interaction_payload encodes the payload after the files are stored. */
 enum err read_interaction_payload_objects(struct call *call);
 void encode_interaction_payload(struct call *call);
 
-/* Sends the interaction to the app after the commit; call in the handler. */
+/* Sends the interaction to the app after the commit. Call this function in the handler. */
 void deliver_interaction_to_app(struct call *call);
 
 /* --- timeouts.c: timeouts and cleanup ------------------------------------------------- */
 
-/* Schedules the timeout of an unanswered interaction as a stored job, which survives a restart. */
+/* Schedules the timeout of an unanswered interaction. The job is stored, so it survives a
+ * restart. */
 enum err schedule_interaction_timeout(struct call *call, const struct interaction *it);
 extern const struct job_kind *const interaction_jobs[];
 

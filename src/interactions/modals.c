@@ -25,8 +25,8 @@ static const struct schema stored_modal_schema = {
 static const struct type type_stored_modal = { .kind = KIND_OBJECT,
                                                .schema = &stored_modal_schema };
 
-/* Reads the interaction that opened the modal. It must belong to the caller, and the modal must not
- * be submitted or expired. */
+/* Reads the interaction that opened the modal. It must belong to the caller, and the modal must be
+ * neither submitted nor expired. */
 static enum err read_opening_interaction(struct call *call, struct interaction *ret)
 {
     const struct invocation_state *v = call_get_invocation_state(call);
@@ -62,7 +62,7 @@ enum err mark_modal_submitted(struct call *call)
 struct modal_writer {
     struct call *call;
     struct json_writer *out;
-    struct json_path at; /* path of the component in the body */
+    struct json_path at; /* JSON path of the component in the request body */
 };
 
 static enum err refuse_modal_value(struct modal_writer *f, const char *code, const char *message)
@@ -206,7 +206,7 @@ static enum err parse_modal_field(struct modal_writer *f, const struct component
     return e;
 }
 
-/* --- values of all components, in the order of the modal ------------------------------ */
+/* --- values of all components, in the order of the modal's components ------------------- */
 
 static enum err write_component_json(struct modal_writer *f, const struct component *c)
 {

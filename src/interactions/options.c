@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-/* Refuses an option. Clients expect option errors at data.options, independent of the option. */
+/* Refuses an option. Clients expect option errors at data.options, whichever option is wrong. */
 static enum err refuse_option_with_code(struct call *call, const char *code, const char *message,
                                         struct str name)
 {
@@ -41,7 +41,8 @@ static enum err refuse_option_value(struct call *call, struct str name)
         name);
 }
 
-/* An option that is being parsed: definition, submitted value, and value for the app. */
+/* State while an option is parsed: its definition, the submitted value, and the value for the
+ * app. */
 struct option_parser {
     struct call *call;
     const struct command_option *def;
@@ -116,7 +117,7 @@ static enum err parse_number_option(struct option_parser *t, struct json_reader 
     if (json_peek_kind(r) != JSON_NUMBER || !json_read_number(r, &n) ||
         (whole && n.kind == NUMBER_REAL))
         return refuse_option_value(t->call, def->name);
-    /* Integers are compared without conversion to double, which would round them. */
+    /* An integer is compared without conversion to double, which would round it. */
     bool small = n.kind == NUMBER_INT ? n.i <= most && n.i >= -most
                                       : isfinite(n.d) && fabs(n.d) <= (double)most;
     if (!small)
@@ -184,7 +185,8 @@ static enum err parse_id_option(struct option_parser *t, struct json_reader *r)
     return e;
 }
 
-/* Accepts an uploaded file. The value is the file's number; the app gets the attachment id. */
+/* Parses an attachment option: accepts the uploaded file. The submitted value is the number of the
+ * file; the app gets the attachment id instead. */
 static enum err parse_attachment_option(struct option_parser *t, struct json_reader *r)
 {
     struct submitted_file *file;
@@ -220,8 +222,7 @@ static enum err parse_option_value(struct option_parser *t)
     }
 }
 
-/* Accepts the focused option as a string, independent of its type, because the user is still
- * typing. */
+/* Accepts the option that the user is typing as a string, whatever its type is. */
 static enum err parse_focused_option(struct option_parser *t)
 {
     struct invocation_state *v = call_get_invocation_state(t->call);
@@ -273,7 +274,7 @@ static enum err parse_subcommand(struct option_parser *t)
 
     if (t->in->value.given == GIVEN || is_focused_option(t->in))
         return refuse_option_value(t->call, t->def->name);
-    /* A sub-command group without sub-commands cannot be used. */
+    /* A sub-command group that has no sub-commands cannot be used. */
     if (t->def->type == OPTION_SUB_COMMAND_GROUP && !t->def->options.value.count)
         return refuse_invalid_option(t->call, t->def->name);
     v->it.name = STR_CONCAT(t->call->arena, v->it.name, STR(" "), t->def->name);

@@ -23,8 +23,8 @@ struct payload_context {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Permissions of an app outside guilds. In a guild without the app's bot, the app has each of them
- * only if @everyone has it. */
+/* Permissions that an app has outside guilds. In a guild without the app's bot, the app has each of
+ * these permissions only if @everyone has it. */
 enum {
     APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_PERMISSIONS = 442368,         /* the permissions above and USE_EXTERNAL_EMOJIS */
@@ -168,7 +168,7 @@ static struct str encode_command_data(struct call *call)
     return encode_payload_object_json(call, &type_command_data, &data);
 }
 
-/* Appends `resolved` as the last field of `data`. */
+/* Appends the field `resolved` at the end of the object `data`. */
 static struct str append_resolved_json(struct call *call, struct str data)
 {
     struct str resolved = encode_resolved_json(call);

@@ -29,7 +29,8 @@ struct resolved_message {
     struct message message;
 };
 struct payload_attachment {
-    struct attachment attachment; /* must be first: uses the field table of attachments */
+    /* Must be the first field: the field table of attachments is used for this struct. */
+    struct attachment attachment;
     bool ephemeral;
 };
 struct resolved_attachment_entry {
@@ -42,8 +43,8 @@ static struct str format_id_key(struct arena *arena, snowflake id)
     return str_printf(arena, "%" PRIu64, id);
 }
 
-/* Returns whether the list has an entry with this key. The key is the first member of each entry
- * type. */
+/* Returns whether the list already contains this key. The key is the first field of each struct in
+ * the list. */
 static bool resolved_map_has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
@@ -64,7 +65,7 @@ static void *resolved_map_add_entry(struct arena *arena, struct opt_list *map, s
 
 /* --- users, members and roles --------------------------------------------------------- */
 
-/* Adds the member with his permissions in the interaction's channel. */
+/* Adds the member to `resolved`, with his permissions in the interaction's channel. */
 static enum err add_resolved_member(struct call *call, struct str key, snowflake id)
 {
     struct invocation_state *v = call_get_invocation_state(call);

@@ -69,7 +69,7 @@ static enum err write_command_metadata_json(struct call *call, struct json_write
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* Writes the fields that all interaction types have. The caller closes the JSON object. */
+/* Writes the metadata fields that all interaction types have. The caller closes the JSON object. */
 static enum err write_common_metadata_json(struct call *call, struct json_writer *j,
                                            const struct interaction *it, struct str user)
 {

@@ -10,13 +10,14 @@
 
 /* --- app, channel and permissions ----------------------------------------------------- */
 
-/* Without allowed_mentions a response mentions users only. */
+/* Without allowed_mentions, a response of an app can mention users, but not roles or everyone. */
 static struct str mention_users_only[] = { STR_INIT("users") };
 static const struct allowed_mentions default_allowed_mentions = {
     .parse = { GIVEN, { mention_users_only, 1 } },
 };
 
-/* Reads the permissions of @everyone, for an app whose bot is not a member. */
+/* Reads the permissions of @everyone. They apply to an app whose bot is not a member of the
+ * guild. */
 static enum err read_everyone_permissions(struct call *call, const struct channel *c, uint64_t *ret)
 {
     snowflake guild_id = c->guild_id.value;
@@ -48,7 +49,7 @@ static enum err read_app_permissions(struct call *call, const struct interaction
     return e == ERR_UNKNOWN_MEMBER ? read_everyone_permissions(call, c, ret) : e;
 }
 
-/* Returns whether the message has mentions or TTS, because only these need permissions. */
+/* Returns whether the message has mentions or TTS, because only these depend on permissions. */
 static bool message_needs_permissions(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
@@ -72,7 +73,7 @@ enum err read_response_context(struct call *call, const struct interaction *it,
     if (e)
         return e;
     ret->by_user_only = is_installed_only_on_user(it->owners);
-    /* In a response an app may use all emoji that its bot can use. */
+    /* In a response an app may use all emoji that its bot could use. */
     ret->from = (struct message_sender){ .channel = &ret->channel,
                                          .perms = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),
                                          .may_use_embeds = true,
@@ -98,7 +99,7 @@ static bool is_nonempty_json_array(struct str json)
 }
 
 /* Makes the response ephemeral if the user or the bot has blocked the other since the command was
- * sent. */
+ * invoked. */
 static enum err force_ephemeral_if_blocked(struct call *call, struct interaction_response *r)
 {
     bool barred;
@@ -127,7 +128,7 @@ static enum err decide_if_response_is_ephemeral(struct call *call, struct intera
     if (!e)
         e = member_permissions_in_channel(call->tx, &s, &r->channel, &permission_bits);
     if (e == ERR_MISSING_ACCESS)
-        e = OK; /* the user is not a member and has no permissions */
+        e = OK; /* if the user is not a member, he has no permissions */
     if (!e)
         e = slow_mode_remaining_ms(
             call->tx, &(struct slow_mode_writer){ &r->channel, r->user.id, permission_bits },
@@ -208,7 +209,7 @@ enum err build_response_message(struct call *call, const struct interaction_resp
     const struct message_body *in = call_get_message_send_state(call)->in;
     struct message_sender from = r->from;
 
-    /* A response is not refused for missing permissions: files and polls are always allowed, and
+    /* A response is not refused for missing permissions. Files and polls are always allowed;
      * complete_response_message removes tts. */
     from.perms |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
     enum err e = new_message_from_body(call, &from, ret);
@@ -268,8 +269,8 @@ static bool attachments_use_earlier_upload(const struct list *attachments)
     return false;
 }
 
-/* Checks that an edit adds only content that the user may post, because a deferred message is
- * already public when its content arrives and cannot become ephemeral. */
+/* Checks that an edit adds only content that the user may post. A deferred message is already
+ * public when its content arrives, so it cannot become ephemeral any more. */
 static enum err check_edit_permissions(struct call *call, const struct interaction_response *r,
                                        const struct message *m)
 {
@@ -307,7 +308,7 @@ enum err update_response_message(struct call *call, const struct interaction_res
     bool barred = false;
     enum err e = OK;
 
-    /* If the user or the bot has blocked the other, a deferred message gets no content. */
+    /* If the user or the bot has blocked the other, the deferred message gets no content. */
     if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
         e = direct_channel_write_is_refused(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)

@@ -49,7 +49,8 @@ extern const struct schema callback_query;
 
 enum { MODAL_CUSTOM_ID_MAX = 100, MODAL_TITLE_MAX = 45 }; /* characters */
 
-/* Validates a modal. Adds errors to the form below `here`, the path of the callback's data. */
+/* Validates a modal. Adds errors to the form, below `here`, which is the path of the callback's
+ * data. */
 void validate_modal(struct form *form, const struct json_path *here,
                     const struct interaction_callback_data *in);
 /* Encodes the modal for the database: {"custom_id", "title", "components"}. */
@@ -59,7 +60,8 @@ void emit_modal_create(struct call *call, const struct interaction *it, const st
 
 /* --- callback/choices.c --------------------------------------------------------------- */
 
-/* Validates the choices against the type of the focused option, and their localized names. */
+/* Validates the choices: their type must be that of the option that the user is typing; also checks
+ * their localized names. */
 enum err validate_autocomplete_choices(struct call *call, const struct interaction *it,
                                        const struct list *choices);
 /* Emits APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE. */
@@ -74,24 +76,25 @@ struct interaction_response {
     struct application application;
     struct channel channel;
     struct user user;     /* the user who invoked the interaction */
-    struct str user_text; /* JSON of the partial user, for response_metadata.c */
-    struct message_sender
-        from;          /* the app as sender in the channel; permissions are read only if needed */
-    bool by_user_only; /* the app is installed only on the user's account */
+    struct str user_text; /* partial user object as JSON, for response_metadata.c */
+    /* The app as the sender in the channel; its permissions are read only when they are needed. */
+    struct message_sender from;
+    bool by_user_only;      /* the app is installed only on the user's account */
     snowflake follow_up_to; /* id of the first response; 0 if this is the first */
-    struct opt_int forced;  /* reason why the response must be ephemeral, if any */
+    /* Reason why the response must be ephemeral; absent if it need not be. */
+    struct opt_int forced;
 };
 
-/* Reads the app, user and channel of a response. `in` is the message body, or NULL. */
+/* Reads the app, user and channel for a response. `in` is the message body, or NULL. */
 enum err read_response_context(struct call *call, const struct interaction *it,
                                const struct message_body *in, struct interaction_response *ret);
 
-/* Builds a new message with the content of the request's body (call_get_message_send_state). */
+/* Builds a new message with the content of the request body (call_get_message_send_state). */
 enum err build_response_message(struct call *call, const struct interaction_response *r,
                                 struct new_message *ret);
-/* Completes a message that has its content: id, author, type, references, interaction metadata and
- * visibility. The message is ephemeral if the app requests it, or if the user may not post it
- * publicly (r->forced then has the reason). */
+/* Completes a message that already has its content: sets id, author, type, references, interaction
+ * metadata and visibility. The message is ephemeral if the app requests it, or if the user may not
+ * post it publicly (then r->forced has the reason). */
 enum err complete_response_message(struct call *call, struct interaction_response *r,
                                    struct new_message *draft);
 
@@ -99,8 +102,8 @@ enum err complete_response_message(struct call *call, struct interaction_respons
 enum err create_response_message(struct call *call, const struct new_message *draft,
                                  struct message *ret);
 
-/* Edits a message with the body of call_get_message_send_state(call). Deletion of an ephemeral
- * message is postponed by 15 minutes. */
+/* Edits a message with the request body (call_get_message_send_state). If the message is ephemeral,
+ * postpones its deletion by 15 minutes. */
 enum err update_response_message(struct call *call, const struct interaction_response *r,
                                  struct message *m);
 
@@ -116,7 +119,7 @@ bool message_is_response_to_interaction(struct arena *arena, const struct messag
 
 /* --- callback/callback.c -------------------------------------------------------------- */
 
-/* Resolves {interaction.callback.token}, which must belong to the interaction in the path. */
+/* Resolves {interaction.callback.token}: the token must belong to the interaction in the path. */
 enum err resolve_callback_token(struct call *call);
 enum err check_can_acknowledge_interaction(struct call *call);
 enum err prepare_interaction_callback(struct call *call);

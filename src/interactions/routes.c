@@ -1,6 +1,6 @@
 /* routes.c - POST /interactions: a user invokes a command, component or modal. All checks run in a
- * read transaction before the write transaction. The write transaction checks again only the
- * command's version and what must happen once (nonce, submission of a modal). */
+ * read transaction before the write transaction. The write transaction repeats only the checks of
+ * the command's version, of the nonce, and that a modal is submitted once. */
 #include "api/hooks.h"
 #include "interactions/invoke.h"
 
@@ -37,7 +37,7 @@ static enum err check_interaction_channel(struct call *call)
                                              : ERR_NOT_TEXT_CHANNEL;
 }
 
-/* Reads the permissions of the app's bot, if it is in the guild. */
+/* Reads the permissions of the app's bot, if the bot is a member of the guild. */
 static enum err read_bot_member(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
@@ -152,9 +152,9 @@ static enum err read_interaction_request(struct call *call)
                                             .session = in->session_id } };
     enum err e = read_and_check_invocation(call);
     if (!e)
-        return OK; /* the write transaction checks whether the request is repeated */
-    /* A repeated request may fail only because the first one succeeded, for example a submitted
-     * modal; the reply is then success. */
+        return OK; /* the write transaction checks whether the request is a repetition */
+    /* A repeated request may fail because the first one succeeded, for example if a modal is
+     * submitted again. Then the reply is success. */
     if (read_is_repeated_request(call, &v->again) || !v->again)
         return e;
     return OK;
@@ -212,7 +212,8 @@ static enum err create_interaction(struct call *call)
     return OK;
 }
 
-/* The limit is high enough for autocomplete, which sends requests while the user types. */
+/* Rate limit of POST /interactions: high enough for autocomplete, which sends requests while the
+ * user types. */
 static const struct rate_limit interactions_limit = { .name = "interactions",
                                                       .count = 50,
                                                       .window_s = 10 };

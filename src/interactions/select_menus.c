@@ -82,7 +82,8 @@ static enum err parse_menu_value(struct call *call, const struct component *menu
     }
 }
 
-/* Checks the number of values. In a modal, a component with required = false may have no value. */
+/* Checks the number of selected values. In a modal, a component with required = false may have no
+ * value. */
 static bool is_value_count_allowed(const struct call *call, const struct component *menu,
                                    size_t count)
 {

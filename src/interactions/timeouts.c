@@ -1,7 +1,7 @@
 /* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs. One
  * job per interval of 250 ms fails all unanswered interactions that were created in that interval;
- * it finds them by id, because ids contain the creation time. Acknowledging an interaction
- * therefore changes no job. */
+ * it finds them by their ids, which contain the creation time. So no job changes when an
+ * interaction is acknowledged. */
 #include "interactions/invoke.h"
 
 #include "api/jobs/jobs.h"
@@ -56,7 +56,8 @@ enum err schedule_interaction_timeout(struct call *call, const struct interactio
     return job_schedule_if_changed(call, &interaction_timeout_job, (snowflake)slice, due_ms * 1000);
 }
 
-enum { CLEANUP_ROWS = 500 }; /* rows per step, which takes a few milliseconds */
+/* Maximum rows per transaction; deleting them takes a few milliseconds. */
+enum { CLEANUP_ROWS = 500 };
 
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select id from interaction_files where "
@@ -68,8 +69,8 @@ static const char DELETE_OLD_ROWS[] =
     "delete from interactions where id in "
     "(select id from interactions where id < $1 order by id limit $2)";
 
-/* Deletes the files of interactions whose token has expired. The rows of interactions stay longer,
- * because modals refer to them. */
+/* Deletes the files of interactions whose token has expired. The rows of the interactions stay
+ * longer, because modals refer to them. */
 static enum err delete_expired_files(struct call *call, int64_t *ret_gone)
 {
     snowflake before = snowflake_from_ms((clock_us() - INTERACTION_TOKEN_LIFE_US) / 1000);

@@ -20,7 +20,8 @@ static const struct schema success_schema = {
     .fields = success_fields,
 };
 
-/* Fields of INTERACTION_CREATE and INTERACTION_FAILURE; only the latter has reason_code. */
+/* Fields of INTERACTION_CREATE and INTERACTION_FAILURE. Only INTERACTION_FAILURE has
+ * reason_code. */
 static const struct field outcome_fields[] = {
     { FIELD(struct interaction_outcome, id), .type = &type_id },
     { FIELD(struct interaction_outcome, nonce), .type = &type_raw, .flags = OPTIONAL },

@@ -3,8 +3,8 @@
 
 #include "json/write.h"
 
-/* In a larger room no flags or platforms are sent: a new participant would get more messages than
- * are stored for RESUME (VOICE_REPLAY_MAX). */
+/* If the room has more participants, the relay sends no flags and platforms: a new participant
+ * would get more messages than are stored for RESUME (VOICE_REPLAY_MAX). */
 enum { MAX_ROOM_FOR_CLIENT_FLAGS = 100 };
 
 static struct serialized_message *create_client_value_message(const struct relay_participant *about,
@@ -64,7 +64,8 @@ void exchange_client_flags(struct relay_participant *s)
         send_to_other_participants(s, create_client_platform_message(s));
 }
 
-/* Only flags can change, because a session has one client and so one platform. */
+/* Stores new flags of the client and sends them to the room. The platform cannot change, because a
+ * voice session has one client. */
 void participant_update_flags(struct relay_participant *s, struct opt_int flags)
 {
     bool was = s->flags.given == GIVEN, is = flags.given == GIVEN;

@@ -14,7 +14,8 @@ const char *video_codec_name(enum video_codec codec);
 /* Video codecs that a client decodes. A client that sent no list accepts any codec. */
 struct video_codecs {
     bool given;
-    uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0 means not decoded */
+    /* Priority of each codec: lower is preferred; 0 means that the client cannot decode it. */
+    uint16_t rank[CODEC_COUNT];
 };
 
 /* Payload types of a client by codec; 0 means that the client has not named one. */
@@ -23,12 +24,12 @@ struct codec_payload_types {
 };
 void codec_payload_types_add(struct codec_payload_types *n, struct str name, unsigned type,
                              unsigned rtx);
-/* Translates a payload type of video from the numbers of a sender to those of a receiver. Returns
- * -1 if the receiver has no number for this codec. */
+/* Translates a video payload type of a sender to the payload type of the same codec for a receiver.
+ * Returns -1 if the receiver has none. */
 int codec_payload_types_translate(const struct codec_payload_types *from,
                                   const struct codec_payload_types *to, unsigned type);
 
-/* Adds a codec to the list; an unknown name only sets c->given. */
+/* Adds a codec to the list. An unknown name is ignored, but c->given is set in any case. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 
 /* Sums of the codec priorities of all participants of a room. */
@@ -37,7 +38,8 @@ struct codec_votes {
     bool refused[CODEC_COUNT];
 };
 void codec_votes_add(struct codec_votes *count, const struct video_codecs *c);
-/* Returns the codec with the lowest sum among those that all can decode; H.264 if there is none. */
+/* Returns the codec with the lowest priority sum that all participants can decode; H.264 if there
+ * is no such codec. */
 enum video_codec codec_votes_choose(const struct codec_votes *count);
 
 #endif

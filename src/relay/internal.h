@@ -1,4 +1,5 @@
-/* internal.h - shared by the files of relay/: opcodes, thread messages, participants, rooms. */
+/* internal.h - shared by the files of relay/: opcodes, messages between OS threads, participants,
+ * rooms. */
 #ifndef RELAY_INTERNAL_H
 #define RELAY_INTERNAL_H
 
@@ -24,9 +25,10 @@ enum {
     VOICE_HEARTBEAT_TIMEOUT_MS = 2 * VOICE_HEARTBEAT_MS + 5000,
     VOICE_IDENTIFY_TIMEOUT_MS = 30 * 1000, /* time limit for IDENTIFY */
     VOICE_RESUME_TIMEOUT_MS = 60 * 1000,   /* time limit for RESUME after the socket closed */
-    VOICE_SPEAKING_DELAY_MS = 1000,        /* delay of op 5 (speaking) after too many changes */
-    VOICE_REPLAY_MAX = 256,                /* number of messages stored for RESUME */
-    VOICE_REPLAY_BYTES = 1024 * 1024,      /* and their size */
+    /* Delay of op 5 (speaking) for a participant that changes it too often. */
+    VOICE_SPEAKING_DELAY_MS = 1000,
+    VOICE_REPLAY_MAX = 256,           /* number of messages stored for RESUME */
+    VOICE_REPLAY_BYTES = 1024 * 1024, /* and their size */
     VOICE_MAX_MESSAGE = 16 * 1024,
     VOICE_MAX_BINARY_MESSAGE = 1 + DAVE_COMMIT_BYTES, /* opcode and payload */
     VOICE_MAX_UNSENT_BYTES = 256 * 1024,
@@ -90,14 +92,14 @@ struct datagram_list {
 
 /* --- relay.c -------------------------------------------------------------------------- */
 
-/* Argument of a WebSocket's handler: the relay and the gateway version in the URL. */
+/* Argument of the WebSocket handler: the relay, and the gateway version from the socket's URL. */
 struct voice_gateway_version {
     struct relay *relay;
     int version; /* 0: unsupported version */
 };
 
-/* Counters for /metrics. Those of the relay are written by several threads with atomic additions,
- * those of a worker by its thread only; /metrics shows the sums. */
+/* Counters for /metrics, which shows the sums over all workers. Several OS threads write the
+ * relay's counters with atomic additions. Only the worker's own thread writes those of a worker. */
 struct relay_counters {
     _Atomic uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out,
         dropped, unsent, missing, late, jitter_ns, crypto_ns, bundled, encrypted_rooms, epochs,
@@ -105,8 +107,8 @@ struct relay_counters {
         handshakes, handshakes_failed, checks_refused;
 };
 
-/* A thread of the relay. It owns the rooms whose id hashes to its index, with their participants;
- * only its thread uses them. */
+/* An OS thread of the relay. It owns the rooms whose ids hash to its index, and their participants.
+ * Only this OS thread uses them. */
 struct relay_worker {
     struct relay *relay;
     unsigned index;
@@ -115,17 +117,18 @@ struct relay_worker {
     struct packet_handler *work;
     struct packet_handler *inner_work; /* the same for relay_worker_handle_idle_rooms */
     bool interrupted;                  /* relay_worker_handle_idle_rooms runs */
-    uint64_t done_packets, done_bytes; /* datagrams that were handled but are not counted yet */
+    uint64_t done_packets, done_bytes; /* datagrams that were handled but are not yet in `count` */
     struct media_queue queue;          /* received media */
     struct broadcast_queue *broadcast_queues; /* one per server loop */
     _Atomic(struct relay_message *) messages; /* lock-free stack of unread messages, newest first */
     struct relay_message_queue {
         struct relay_message *first, *last;
     } state_changes, client_messages; /* queues: committed changes; messages of clients */
-    _Atomic bool woken;               /* `wake` is posted and has not run yet */
+    _Atomic bool woken;               /* the loop message `wake` is posted and has not run yet */
     struct loop_message wake;
-    struct datagram_list received; /* datagrams that wait until committed changes are applied */
-    pthread_mutex_t lock;          /* protects the inbox, to which the receiver appends */
+    /* Received datagrams that wait until committed changes are applied. */
+    struct datagram_list received;
+    pthread_mutex_t lock; /* protects `inbox`, to which the receiver's OS thread appends */
     struct datagram_list inbox;
     struct relay_counters count;
 };
@@ -138,16 +141,19 @@ struct relay {
     struct loops *worker_loops;
     struct relay_worker *workers;
     unsigned worker_count;
-    struct loops *receiver_loops; /* loop that receives datagrams; NULL if one worker does it */
+    /* Separate loops that receive datagrams; NULL if the only worker receives them itself. */
+    struct loops *receiver_loops;
     struct media_socket *media;
     struct address_routes *routes; /* worker of each address */
     int port;
     _Atomic bool stopping;
-    pthread_mutex_t lock;           /* protects the next three members */
-    struct map unauthenticated;     /* number of unauthenticated sockets by address key */
-    struct map pending_identifies;  /* pending IDENTIFYs by socket number */
-    struct dtls_identity *identity; /* certificate for browsers; NULL before the first browser */
-    _Atomic uint64_t peers;         /* last socket number assigned */
+    pthread_mutex_t lock; /* protects the next three members */
+    /* Number of unauthenticated sockets per address, by address key. */
+    struct map unauthenticated;
+    struct map pending_identifies; /* pending IDENTIFYs by socket number */
+    /* DTLS certificate for browsers; NULL until the first browser connects. */
+    struct dtls_identity *identity;
+    _Atomic uint64_t peers; /* last socket number assigned */
     struct relay_counters count;
 };
 
@@ -163,9 +169,9 @@ static inline bool relay_offers_encryption_mode(const struct relay *r,
     return !r->options.no_xsalsa20 || !encryption_mode_uses_header_as_nonce(mode);
 }
 
-/* Stores a pending IDENTIFY by its socket number. */
+/* Stores a pending IDENTIFY under the number of its socket. */
 void pending_identify_add(struct pending_identify *c);
-/* Removes a pending IDENTIFY and returns it, or NULL if it was already accepted or refused. */
+/* Removes a pending IDENTIFY and returns it. Returns NULL if it was already accepted or refused. */
 struct pending_identify *pending_identify_remove(struct relay *r, uint64_t number);
 
 /* --- messages from sockets and commits to the relay's thread ---------------------------- */
@@ -184,9 +190,10 @@ enum relay_message_kind {
     RELAY_MESSAGE_DAVE, /* opcodes 23, 26, 28 and 31 */
 };
 
-/* Codec list of a client (op 1, op 14). */
+/* Codecs that a client offers (op 1, op 14). */
 struct codec_offer {
-    struct video_payload_types types; /* payload types with which the client sends video */
+    /* RTP payload types that the client uses for the video that it sends. */
+    struct video_payload_types types;
     struct video_codecs decodes;
     struct codec_payload_types numbers;
 };
@@ -203,7 +210,7 @@ struct relay_message {
     struct relay *relay;
     enum relay_message_kind kind;
     struct loop *loop; /* loop of the socket */
-    unsigned worker;   /* index of the worker that handles the message */
+    unsigned worker;   /* index of the worker that owns the participant */
     uint64_t peer;
     int version;
     union {
@@ -216,14 +223,17 @@ struct relay_message {
             int64_t seq_ack; /* last sequence number received, or -1 */
         } resume;
         struct {
-            const struct encryption_mode *mode; /* NULL for WebRTC: text has the fingerprints */
-            int transport_cc_id;                /* WebRTC: id of the header extension, or -1 */
+            /* Encryption mode that the client selected; NULL for WebRTC, where `text` has the
+             * fingerprints. */
+            const struct encryption_mode *mode;
+            /* WebRTC: id of the RTP header extension for transport-wide numbers, or -1. */
+            int transport_cc_id;
             struct codec_offer offer;
         } select;
         struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */
         struct {
             unsigned bits;
-            uint32_t ssrc; /* SSRC of audio that the client announces; 0 means none */
+            uint32_t ssrc; /* SSRC that the client announces for its audio; 0 if none */
         } speaking;
         struct {
             int64_t ssrc;
@@ -248,14 +258,15 @@ void relay_message_send(struct relay_message *n);
 /* --- workers.c: the relay's threads ----------------------------------------------------- */
 
 void relay_workers_start(struct relay *r);
-/* relay_workers_clear frees all data of the workers, on their threads; relay_workers_stop ends the
- * threads. */
+/* relay_workers_clear frees all data of the workers, on their OS threads. relay_workers_stop ends
+ * these OS threads. */
 void relay_workers_clear(struct relay *r);
 void relay_workers_stop(struct relay *r);
-/* Handles the datagrams of rooms that were idle, while a datagram is forwarded to a large room. */
+/* Handles datagrams of rooms that were idle. Called while a datagram is forwarded to a large room,
+ * so that the small rooms need not wait. */
 void relay_worker_handle_idle_rooms(struct relay_worker *w);
-/* Appends received datagrams to the worker's inbox and wakes it; drops datagrams for which it has
- * no space. Runs on the receiver's thread. */
+/* Appends received datagrams to the worker's inbox and wakes the worker. Drops datagrams for which
+ * the inbox has no space. Runs on the receiver's OS thread. */
 void relay_worker_add_datagrams(struct relay_worker *w, struct datagram_list *list);
 
 /* --- serialised messages: a message to a whole room is serialised once ------------------ */
@@ -264,18 +275,19 @@ struct serialized_message {
     _Atomic unsigned refs;
     size_t n;
     bool binary;
-    /* A JSON message is {"op":5,"d":{…}, without the closing brace: a sequence number may follow. A
-     * binary message is opcode and payload; a sequence number may precede them. */
+    /* A JSON message is {"op":5,"d":{…}, without the closing brace, because a sequence number may
+     * be appended. A binary message is opcode and payload; a sequence number may be written before
+     * them. */
     char bytes[];
 };
 
 struct serialized_message *serialized_message_new(enum voice_op op, struct str d);
 struct serialized_message *serialized_message_new_binary(enum dave_opcode op, struct str payload);
-/* Creates a message from the payload in d, and clears d. */
+/* Creates a message whose payload are the bytes of d, and clears d. */
 struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d);
 struct serialized_message *serialized_message_ref(struct serialized_message *t);
 void serialized_message_unref(struct serialized_message *t); /* accepts NULL */
-/* Writes the complete message; without a sequence number if seq is 0. */
+/* Writes the complete message. If seq is 0, the message has no sequence number. */
 void serialized_message_write(const struct serialized_message *t, unsigned seq, struct buf *out);
 
 /* --- messages from the relay's thread to a socket's loop -------------------------------- */
@@ -296,7 +308,8 @@ struct relay_peer_message {
     enum peer_message_kind kind;
     uint64_t peer;
     enum relay_close_code code;
-    unsigned worker; /* index of the participant's worker, in _IDENTIFIED and _RESUMED */
+    /* Index of the participant's worker; set in PEER_MESSAGE_IDENTIFIED and _RESUMED. */
+    unsigned worker;
     struct voice_state_key voice_state;
     struct serialized_message *text; /* of PEER_MESSAGE_TEXT */
     unsigned seq;
@@ -327,25 +340,26 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
 void on_voice_socket_closed(struct websocket *ws, int code);
 void on_voice_socket_shutdown(struct websocket *ws);
 
-/* Counts the unauthenticated sockets of an address. Returns false if there are too many. */
+/* Counts a new unauthenticated socket of this address. Returns false if the address has too
+ * many. */
 bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address);
 void relay_uncount_unauthenticated_socket(struct relay *r, uint64_t address);
 
 /* --- participants.c, participant_messages.c: participants, on the relay's thread ------ */
 
-/* Packets and bytes that a sender has sent in the current second. */
+/* RTP packets and bytes that a participant has sent in the current second. */
 struct media_rate_window {
     int64_t since_ms;
     unsigned packets, bytes, foreign;
 };
 
-/* Number of requests in the current second. Requests can be sent with the SSRC or the address of
- * another participant, so they do not count towards that participant's media_rate_window. */
+/* Number of requests in the current second, for one kind of request. Anybody can send requests with
+ * the SSRC or address of a participant, so requests do not count towards media_rate_window. */
 struct request_window {
     int64_t since_ms;
     unsigned count;
 };
-/* Counts a request. Returns false if the limit per second is exceeded. */
+/* Counts a request. Returns false if there were more than the limit in this second. */
 static inline bool request_is_within_limit(struct request_window *w, int64_t now_ms, unsigned most)
 {
     if (now_ms - w->since_ms >= 1000)
@@ -353,26 +367,28 @@ static inline bool request_is_within_limit(struct request_window *w, int64_t now
     return w->count++ < most;
 }
 
-/* Detects replayed RTCP packets, which have no sequence numbers. */
+/* Detects replayed RTCP packets by the hashes of the last packets, because RTCP has no sequence
+ * numbers. */
 struct rtcp_replay_window {
     uint64_t seen[128]; /* hashes of the last encrypted packets */
     unsigned next;
 };
 
-/* Permissions and state of the participant, as last committed. */
+/* Permissions and mute state of the participant, as in its last committed voice state. */
 struct participant_permissions {
     bool can_speak, can_receive, can_send_video, has_priority;
 };
 
-/* Speaking state (op 5): as the client sent it and as the other participants know it. */
+/* Speaking bits (op 5): those that the client sent, and those that the others were sent. */
 struct participant_speech {
-    bool announced;       /* the other participants know the SSRC */
-    unsigned speaking;    /* bits that the client sent */
-    unsigned sent;        /* bits that were last sent to the other participants */
-    struct deadline late; /* deadline to send the bits again after too many changes */
+    bool announced;    /* the other participants know the SSRC */
+    unsigned speaking; /* bits that the client sent */
+    unsigned sent;     /* bits that were last sent to the other participants */
+    /* When to send the bits that were delayed because they changed too often. */
+    struct deadline late;
 };
 
-/* The video that the client offers (op 12). */
+/* Video that the client sends, as it described it in op 12. */
 struct participant_camera {
     bool offers_video; /* the client has sent op 12 */
     uint32_t video_ssrc;
@@ -383,13 +399,16 @@ struct participant_camera {
 
 enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a participant that carry media */
 
-/* Keys, streams and addresses of RTP and RTCP. */
+/* Keys, RTP streams and addresses of a participant. */
 struct participant_media {
-    uint32_t ssrc; /* first SSRC of the participant's block: audio */
+    uint32_t ssrc; /* SSRC of audio, which is the first SSRC of the participant's block */
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct media_cipher *cipher;     /* NULL for WebRTC, or if no protocol is selected yet */
-    struct webrtc_transport *webrtc; /* NULL for UDP, or if no protocol is selected yet */
-    uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
+    /* Cipher for UDP clients; NULL for WebRTC, or if no protocol is selected yet. */
+    struct media_cipher *cipher;
+    /* Transport for browsers; NULL for UDP, or if no protocol is selected yet. */
+    struct webrtc_transport *webrtc;
+    /* The SSRCs that a browser chose for its streams, in the order of the block; 0 if unused. */
+    uint32_t announced[MEDIA_SSRCS];
     struct rtp_stream audio;
     /* RTP streams of the participant's video SSRCs; NULL before the first such stream. */
     struct rtp_stream *video;
@@ -401,8 +420,9 @@ struct participant_media {
 };
 
 struct participant_rate_limits {
-    struct request_window speaking;  /* changes of op 5 that were sent to others in this second */
-    struct request_window discovery; /* IP discovery and pings */
+    /* Op 5 messages about this participant that were sent in this second. */
+    struct request_window speaking;
+    struct request_window discovery;         /* IP discovery and pings */
     struct request_window foreign_discovery; /* IP discovery from unknown addresses */
     struct request_window rtcp_received;     /* RTCP requests to this participant */
     struct request_window rtcp_sent;         /* RTCP requests from this participant */
@@ -410,11 +430,12 @@ struct participant_rate_limits {
     struct request_window stun_received;     /* STUN requests, valid or not */
 };
 
-/* Sequence numbers, and messages that the client may have missed. */
+/* Messages sent to a participant: the latest sequence number, and the messages to repeat after
+ * RESUME. */
 struct participant_outbox {
     uint16_t seq;
-    /* Ring buffer that ends with message number seq. A NULL entry stands for a list of
-     * participants, which is written again when it is resent. */
+    /* Ring buffer of stored messages; the newest one has the number seq. A NULL pointer stands for
+     * a list of participants, which is created again when it is resent. */
     struct serialized_message **ring;
     unsigned ring_first, ring_count, ring_cap;
     size_t ring_bytes;
@@ -433,14 +454,14 @@ struct relay_participant {
     unsigned char token[RELAY_TOKEN_SIZE];
 
     struct participant_permissions permissions;
-    struct opt_int flags, platform; /* flags and platform of the client: op 18, op 20 */
+    struct opt_int flags, platform; /* flags (op 18) and platform (op 20) of the client */
     struct participant_speech speech;
     struct participant_rate_limits rate;
     struct participant_camera camera;
     struct codec_offer offer;
-    bool described;        /* op 4 (session description) with the key was sent */
+    bool described;        /* op 4 (session description) was sent to the client */
     unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
-    bool in_group;         /* the participant is a member of the room's dave_room */
+    bool in_group;         /* the participant is a member of the room's DAVE group */
     struct video_request *video_request; /* requested video (op 15), or NULL */
 
     struct participant_media media;
@@ -448,14 +469,14 @@ struct relay_participant {
     int64_t active_ms;            /* when activity was last reported */
 
     struct loop *loop;
-    uint64_t peer; /* number of the socket; 0 if disconnected */
+    uint64_t peer; /* number of the participant's socket; 0 while it is disconnected */
     int version;
     struct participant_outbox outbox;
     struct deadline resume_deadline;
 };
 
 struct relay_room {
-    snowflake id;       /* the channel's id, or the stream's server id */
+    snowflake id;       /* channel id of a voice channel, or server id of a stream */
     snowflake guild_id; /* guild id in the voice states of the participants */
     struct relay *relay;
     struct relay_worker *worker;
@@ -463,14 +484,15 @@ struct relay_room {
     enum video_codec codec;
     struct relay_participant **participants;
     size_t count, cap;
-    struct dave_room *group; /* NULL without end-to-end encryption (turned off, or a stage) */
+    /* Encrypted group; NULL if encryption is turned off, or on a stage channel. */
+    struct dave_room *group;
     struct deadline group_deadline;
     bool is_counted_encrypted;
 };
 
 struct relay_participants *participants_new(struct relay_worker *w);
 void participants_free(struct relay_participants *all);
-/* Handles a message of any kind; the caller still owns it. */
+/* Handles a message of any kind. The caller frees the message. */
 void participants_handle_message(struct relay_participants *all, struct relay_message *n);
 /* Iterates over all participants, as map_next_value does. */
 const struct relay_participant *get_next_participant(const struct relay_participants *all,
@@ -479,46 +501,49 @@ uint64_t media_address_key(const union media_address *a);
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc);
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
                                                       const union media_address *a);
-/* Finds the browser that has proved by STUN that it receives at this address. */
+/* Finds the browser that sent a valid STUN request from this address. Returns NULL if there is
+ * none. */
 struct relay_participant *find_browser_by_address(struct relay_participants *all,
                                                   const union media_address *a);
-/* Sets the address from which media is expected and to which it is sent. */
+/* Sets the address to which media is sent, and from which media is expected. */
 void participant_set_address(struct relay_participant *s, const union media_address *a);
-/* Returns the op 5 bits that the others may see: 0 without the permission to speak, no priority bit
- * without the permission for it. */
+/* Returns the op 5 bits that the other participants may see: 0 if the participant may not speak;
+ * without the priority bit if it lacks that permission. */
 unsigned participant_visible_speaking_bits(const struct relay_participant *s);
-/* Stores the speaking bits and sends them with the SSRC to the others (op 5). */
+/* Stores the speaking bits of the participant and sends op 5 with them to the others. */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
-/* Returns whether media can be encrypted for the participant and its address is known. */
+/* Returns whether the relay can send media to the participant: keys are agreed and the address is
+ * known. */
 bool participant_is_reachable(const struct relay_participant *s);
 /* Returns whether the participant's transport carries video. Encryption modes that use the RTP
  * header as nonce do not, because only audio headers are checked for repetition. */
 bool participant_transport_carries_video(const struct relay_participant *s);
 void participant_disconnect(struct relay_participant *s, enum relay_close_code code);
-/* Sends a message to all other participants of the room; releases t. */
+/* Sends a message to all other participants of the room, and releases the reference t. */
 void send_to_other_participants(const struct relay_participant *s, struct serialized_message *t);
 
 /* --- clients.c: flags and platforms of clients ---------------------------------------- */
 
-/* Exchanges the flags and platforms (op 18, op 20) of a new participant and the others. */
+/* Sends the flags and platform (op 18, op 20) of a new participant to the others, and theirs to
+ * it. */
 void exchange_client_flags(struct relay_participant *s);
 /* Updates the client's flags and sends them to the others if they changed. */
 void participant_update_flags(struct relay_participant *s, struct opt_int flags);
 
 /* --- participant_video.c: video in rooms, on the relay's thread ----------------------- */
 
-/* Stores the codec list of a participant; the room's codec may change. */
+/* Stores the codecs that a participant supports. This can change the codec of the room. */
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer);
-/* Chooses the room's codec; sends a change to all participants with a codec list, but not to
- * `except`. */
+/* Chooses the room's codec. If the codec changes, sends it to all participants that sent a codec
+ * list, except `except`. */
 void room_choose_codec(struct relay_room *room, const struct relay_participant *except);
 /* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
 void participant_handle_video_offer(struct relay_participant *s, struct relay_message *n);
 void participant_handle_video_request(struct relay_participant *s,
                                       const struct video_request *wants);
 /* participant_may_send_video returns whether a video packet of s may be forwarded.
- * participant_receives_video returns whether `to` receives that SSRC of `from`; for the audio SSRC,
- * whether `to` receives any video of `from`. */
+ * participant_receives_video returns whether `to` receives the video layer of `from` that has this
+ * SSRC. If it is the audio SSRC of `from`, it returns whether `to` receives any video of `from`. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p);
 bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc);
@@ -536,14 +561,16 @@ void room_free_dave_encryption(struct relay_room *room);
  * as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
 bool participant_media_is_refused(const struct relay_participant *s);
-/* Adds the participant to the group if its address is known; a member leaves first, also if its
- * address is no longer known. Returns the version for the session description, which must be sent
- * before participant_on_description_sent. */
+/* Adds the participant to the group if its media address is known. If it is already a member, it
+ * leaves first, also if its address is no longer known. Returns the version for the session
+ * description, which must be sent before participant_on_description_sent is called. */
 unsigned participant_join_dave_group(struct relay_participant *s);
 void participant_on_description_sent(struct relay_participant *s, unsigned version);
-/* Adds a participant that has its session description to the group when its address is known. */
+/* Adds a participant to the group if its media address became known only after the session
+ * description was sent. */
 void participant_join_dave_group_late(struct relay_participant *s);
-/* Adds a resumed participant again if its messages are not stored (old gateway versions). */
+/* Adds a resumed participant to the group again if the gateway version is too old for stored
+ * messages. */
 void participant_rejoin_dave_group(struct relay_participant *s);
 /* Removes a participant from the group. */
 void participant_leave_dave_group(struct relay_participant *s);
@@ -558,8 +585,8 @@ unsigned participant_dave_version(const struct relay_participant *s);
 void outbox_send_message(struct relay_participant *s, struct serialized_message *t);
 void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void outbox_send_resumed(struct relay_participant *s);
-/* outbox_can_replay_after returns whether all messages after seq_ack are still stored.
- * outbox_replay_after sends them again. */
+/* outbox_can_replay_after returns whether all messages after sequence number seq_ack are still
+ * stored. outbox_replay_after sends these messages again. */
 bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack);
 void outbox_replay_after(struct relay_participant *s, int64_t seq_ack);
 void outbox_drop_acknowledged_messages(struct relay_participant *s, int64_t seq_ack);
@@ -575,7 +602,7 @@ void outbox_send_participant_list(struct relay_participant *s);
 struct json_writer;
 void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
                             unsigned layer, const struct offered_video_layer *offered);
-/* Create messages about a participant, for the other participants. */
+/* Create messages about the participant `about`, to send to the other participants. */
 struct serialized_message *create_speaking_message(const struct relay_participant *about);
 struct serialized_message *create_video_message(const struct relay_participant *about);
 struct serialized_message *create_client_disconnect_message(const struct relay_participant *about);
@@ -586,18 +613,18 @@ struct serialized_message *create_client_connect_message(const struct relay_part
 /* --- media.c and dispatch.c: RTP and RTCP ---------------------------------------------- */
 
 void participant_free_streams(struct relay_participant *s);
-/* Creates the state for handling datagrams on a worker. The second state of a worker, inner_work,
- * shares the batch of outgoing datagrams with the first, `outer`. For the first state outer is
- * NULL. */
+/* Creates the state for handling datagrams on a worker. A worker has two: the second one,
+ * inner_work, shares the batch of outgoing datagrams with the first, `outer`. For the first one,
+ * outer is NULL. */
 struct packet_handler *packet_handler_new(struct relay_worker *w,
                                           const struct packet_handler *outer);
 void packet_handler_free(struct packet_handler *work); /* accepts NULL */
-/* Answers a request datagram at once; queues a media datagram until its sender's turn. Takes over
- * d. */
+/* Answers a request datagram at once. Queues a media datagram until it is its sender's turn. Takes
+ * over d. */
 void media_dispatch_datagram(struct packet_handler *work, struct media_datagram *d);
-/* Handles the datagram of the queue that is due. Returns false if the queue is empty. */
+/* Handles the datagram that is next in the media queue. Returns false if the queue is empty. */
 bool media_handle_next_datagram(struct packet_handler *work);
-/* Sends the queued datagrams now, although their batch is not full. */
+/* Sends the outgoing datagrams that are queued, although their batch is not full. */
 void media_send_queued_datagrams(struct packet_handler *work);
 /* Drops the queued media that the participant has sent. */
 void participant_drop_queued_media(struct relay_participant *s);
@@ -606,7 +633,7 @@ void participant_drop_queued_media(struct relay_participant *s);
 
 /* Opens the UDP socket and stores its port in r->port. */
 enum err media_socket_open(struct relay *r, struct loop *loop, struct media_socket **ret);
-/* Starts to receive, when the workers can handle datagrams. */
+/* Starts to receive datagrams. Call it when the workers can handle datagrams. */
 void media_socket_start(struct media_socket *m);
 void media_socket_close(struct media_socket *m); /* accepts NULL */
 /* Returns the number of datagrams that the kernel dropped because the receive buffer was full;

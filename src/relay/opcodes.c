@@ -14,7 +14,9 @@
 enum {
     RATE_WINDOW_MS = 60 * 1000,
     RATE_MESSAGES = 600,
-    RATE_SELECTS = 30, /* limit of op 1, which changes the keys of an encrypted room */
+    /* Limit of op 1 (SELECT_PROTOCOL) per window, because op 1 changes the keys of an encrypted
+     * room. */
+    RATE_SELECTS = 30,
     NUMBER_TEXT_SIZE = 32
 };
 
@@ -62,7 +64,7 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
-/* Parses the token. Returns false if it is not well-formed. */
+/* Parses a voice token. Returns false if it is not well-formed. */
 static bool parse_voice_token(struct str hex, unsigned char out[RELAY_TOKEN_SIZE])
 {
     size_t n;
@@ -81,7 +83,8 @@ static bool parse_session_id(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on, channel_id is required. If it is missing, closes the socket; returns false. */
+/* From gateway version 9 on, channel_id is required. If it is missing, closes the socket and
+ * returns false. */
 static bool require_channel_id(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_CHANNEL_ID_VERSION || channel_id->given == GIVEN;
@@ -148,7 +151,7 @@ struct voice_protocol {
     struct str mode;
 };
 struct voice_select {
-    struct str protocol, data; /* data is an object for "udp", a string for "webrtc" */
+    struct str protocol, data; /* for "udp", data is an object; for "webrtc", it is a string */
     struct str sdp;
     struct list codecs;
 };
@@ -170,7 +173,7 @@ static const struct schema select_schema = { .size = sizeof(struct voice_select)
                                              .fields = select_fields };
 static const struct type type_select = { .kind = KIND_OBJECT, .schema = &select_schema };
 
-/* Decodes a JSON string. In the result, p is NULL if `raw` is not a string. */
+/* Decodes a JSON string. If `raw` is not a JSON string, the result has p == NULL. */
 static struct str decode_json_string(struct voice_peer *p, struct str raw)
 {
     const struct str *text = raw.n && raw.p[0] == '"'
@@ -180,7 +183,8 @@ static struct str decode_json_string(struct voice_peer *p, struct str raw)
     return text ? *text : (struct str){ 0 };
 }
 
-/* Browsers put the SDP into data and into sdp; some libraries use only one of them. */
+/* Handles a SELECT_PROTOCOL for WebRTC. Browsers put the SDP into the fields data and sdp; some
+ * libraries use only one of these fields. */
 static void handle_select_webrtc(struct voice_peer *p, const struct voice_select *in)
 {
     struct str data = decode_json_string(p, in->data),
@@ -243,7 +247,7 @@ static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
     relay_message_send(n);
 }
 
-/* speaking is a number of bits; old clients send true or false. */
+/* Payload of op 5. `speaking` is a bit set; old clients send true or false. */
 struct voice_speaking {
     struct str speaking, ssrc;
 };
@@ -272,7 +276,7 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     relay_message_send(n);
 }
 
-/* The answer has a sequence number, so the relay's thread sends it. */
+/* Asks the relay's OS thread to send the answer, because the answer has a sequence number. */
 static void handle_voice_version(struct voice_peer *p, struct str raw)
 {
     (void)raw;
@@ -320,7 +324,7 @@ static void forward_sequence_acknowledgement(struct voice_peer *p, int64_t seq_a
     relay_message_send(n);
 }
 
-/* From version 8 on the answer is an object, before that a bare number. */
+/* Answers a heartbeat. From gateway version 8 on the answer is an object, before that a number. */
 static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 {
     struct form form = { .arena = p->loop_state->arena };
@@ -413,7 +417,7 @@ static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row
         row->handle(p, d);
 }
 
-/* Handles an opcode. Other messages of a client whose IDENTIFY or RESUME is still being checked are
+/* Handles an opcode. While the client's IDENTIFY or RESUME is being checked, its other messages are
  * ignored. */
 static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 {

@@ -94,7 +94,7 @@ static struct serialized_message *create_clients_connect_message(
 
 enum { CLIENTS_PER_MESSAGE = 1000 }; /* participants per message: limits its size */
 
-/* Creates op 11 for the page number `list` of the room's participants, without s. */
+/* Creates page number `list` of the room's participants (op 11), without participant s. */
 static struct serialized_message *create_participants_page_message(
     const struct relay_participant *s, size_t list)
 {
@@ -113,8 +113,8 @@ static struct serialized_message **ring_slot(const struct relay_participant *s, 
     return &s->outbox.ring[(s->outbox.ring_first + i) % s->outbox.ring_cap];
 }
 
-/* Returns the sequence number of the stored message i. Clients read 0 as "none", so 65,535 is
- * followed by 1. */
+/* Returns the sequence number of stored message i. The number after 65,535 is 1, because clients
+ * read 0 as "none". */
 static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned i)
 {
     unsigned back = s->outbox.ring_count - 1 - i;
@@ -122,7 +122,7 @@ static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned
     return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
-/* Removes the oldest stored message; frees the ring when it becomes empty. */
+/* Removes the oldest stored message. Frees the ring buffer when it is empty. */
 static void drop_oldest_stored_message(struct relay_participant *s)
 {
     struct serialized_message *first = *ring_slot(s, 0);
@@ -156,7 +156,7 @@ static void grow_message_ring(struct relay_participant *s)
     s->outbox.ring_cap = cap;
 }
 
-/* Stores a message for RESUME; t is NULL for a list of participants. */
+/* Stores a message for RESUME. t is NULL if the message is a list of participants (op 11). */
 static void append_to_message_ring(struct relay_participant *s, struct serialized_message *t)
 {
     size_t n = t ? t->n : 0;
@@ -177,7 +177,7 @@ static void send_message_to_socket(const struct relay_participant *s, struct ser
         peer_message_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Assigns the next sequence number; returns 0 for versions without numbers. */
+/* Assigns the next sequence number. Returns 0 for gateway versions without sequence numbers. */
 static unsigned assign_sequence_number(struct relay_participant *s,
                                        struct serialized_message *stored)
 {
@@ -215,7 +215,7 @@ void outbox_send_resumed(struct relay_participant *s)
     serialized_message_unref(t);
 }
 
-/* Returns the index of a stored message, or -1 if it is not stored. */
+/* Returns the index of a message in the ring buffer, or -1 if it is not stored. */
 static int find_stored_message(const struct relay_participant *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->outbox.ring_count; i++)
@@ -224,7 +224,8 @@ static int find_stored_message(const struct relay_participant *s, int64_t seq)
     return -1;
 }
 
-/* Finds the index of the first message after seq_ack. Returns false if it is no longer stored. */
+/* Finds the index of the first message after sequence number seq_ack. Returns false if it is no
+ * longer stored. */
 static bool find_first_message_after(const struct relay_participant *s, int64_t seq_ack,
                                      unsigned *ret)
 {
@@ -309,7 +310,8 @@ void outbox_send_ready(struct relay_participant *s)
     json_write_text(&j, str_of(r->options.address));
     json_write_name(&j, "port");
     json_write_int(&j, r->port);
-    json_write_name(&j, "heartbeat_interval"); /* as in HELLO: discordgo reads it only here */
+    /* The same value as in HELLO: the library discordgo reads it only here. */
+    json_write_name(&j, "heartbeat_interval");
     json_write_int(&j, VOICE_HEARTBEAT_MS);
     json_write_name(&j, "modes");
     json_begin_array(&j);
@@ -381,7 +383,8 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
     send_payload_to_participant(s, VOICE_SESSION_DESCRIPTION, &out);
 }
 
-/* Without the permission to speak the bits are 0; the SSRC is sent anyway, for later. */
+/* Creates op 5 about a participant. If it may not speak, the bits are 0; the SSRC is sent in any
+ * case, because receivers need it when it may speak later. */
 struct serialized_message *create_speaking_message(const struct relay_participant *about)
 {
     struct buf out;
@@ -414,7 +417,8 @@ struct serialized_message *create_video_message(const struct relay_participant *
     return serialized_message_from_buf(VOICE_VIDEO, &out);
 }
 
-/* Asks a sender for all layers of its video; the relay chooses the layer that each viewer gets. */
+/* Creates op 15 for a sender of video: requests all its layers, because the relay itself chooses
+ * the layer for each viewer. */
 struct serialized_message *create_want_all_video_message(void)
 {
     return serialized_message_new(VOICE_MEDIA_SINK_WANTS, STR("{\"any\":100}"));
@@ -447,8 +451,9 @@ struct serialized_message *create_client_connect_message(const struct relay_part
     return create_clients_connect_message(&about->room->participants[about->index], 1, NULL);
 }
 
-/* Lists of participants are long and only needed for a RESUME before the client has acknowledged
- * them, so they are not stored but written again with the current participants. */
+/* Sends the list of participants (op 11). Such a list is long, and is only repeated if a client
+ * resumes before it has acknowledged the list. So it is not stored: RESUME creates it again from
+ * the current participants. */
 void outbox_send_participant_list(struct relay_participant *s)
 {
     for (size_t list = 0; list * CLIENTS_PER_MESSAGE < s->room->count; list++) {

@@ -26,8 +26,8 @@ unsigned participant_visible_speaking_bits(const struct relay_participant *s)
                                        : s->speech.speaking & ~(unsigned)SPEAKING_PRIORITY;
 }
 
-/* Sends op 5, at most SPEAKING_PER_SECOND times per second, because a room may have 10,000
- * participants; the final state is sent by on_delayed_speaking_due. */
+/* Sends op 5 at most SPEAKING_PER_SECOND times per second, because a room may have 10,000
+ * participants. If the limit is reached, on_delayed_speaking_due sends the final state later. */
 static void send_speaking_or_delay(struct relay_participant *s)
 {
     if (!request_is_within_limit(&s->rate.speaking, clock_monotonic_ns() / 1000000,
@@ -65,9 +65,9 @@ static bool relay_room_is_full(const struct relay_participants *all, snowflake r
     return most && room && room->count >= most;
 }
 
-/* Refuses a client whose room is full, although its stored voice state says "connected":
- * PEER_MESSAGE_IDENTIFIED gives the socket the key of that state, so that the close which follows
- * marks the state as disconnected. */
+/* Refuses a client whose room is full. Its stored voice state already says "connected". So
+ * PEER_MESSAGE_IDENTIFIED gives the key of that voice state to the socket, and closing the socket
+ * then marks the voice state as disconnected. */
 static void refuse_identify_of_full_room(struct relay_worker *w, struct pending_identify *c,
                                          const struct voice_state_key *location)
 {
@@ -76,7 +76,7 @@ static void refuse_identify_of_full_room(struct relay_worker *w, struct pending_
     mem_free(c);
 }
 
-/* Adds a participant. A second socket with the same token replaces the first. */
+/* Adds a participant. A second socket with the same token replaces the first socket. */
 static void add_participant(struct relay_participants *all, const struct relay_voice_state *f,
                             struct pending_identify *c)
 {
@@ -102,7 +102,8 @@ static void add_participant(struct relay_participants *all, const struct relay_v
     send_messages_about_new_participant(s);
 }
 
-/* Every worker gets each change; only the worker of the room adds a participant. */
+/* Applies a voice-state change. Every worker gets each change; only the worker that owns the room
+ * adds a participant. */
 static void apply_state_change(struct relay_participants *all, const struct relay_voice_state *f)
 {
     struct relay_participant *s = find_participant_by_user(all, f->guild_id, f->user_id);
@@ -161,7 +162,7 @@ static void send_and_release_message(struct relay_participant *s, struct seriali
     serialized_message_unref(t);
 }
 
-/* Sends the SSRCs and video of the present participants to a new one. */
+/* Sends a new participant the SSRCs and videos of the participants that were there before. */
 static void send_present_participants(struct relay_participant *s)
 {
     const struct relay_room *room = s->room;
@@ -197,7 +198,7 @@ static bool start_udp_transport(struct relay_participant *s, const struct encryp
     return true;
 }
 
-/* Returns false, and logs the reason, if there is no certificate. */
+/* Creates the WebRTC transport. If there is no certificate, logs this and returns false. */
 static bool start_webrtc_transport(struct relay_participant *s, const struct relay_message *n)
 {
     free_media_transport(s, false);
@@ -207,7 +208,8 @@ static bool start_webrtc_transport(struct relay_participant *s, const struct rel
     return s->media.webrtc;
 }
 
-/* Each SELECT_PROTOCOL creates a new key, so that earlier packets cannot be replayed. */
+/* Handles SELECT_PROTOCOL. Each one creates a new key, so that earlier packets cannot be
+ * replayed. */
 static void handle_select_protocol(struct relay_participant *s, const struct relay_message *n)
 {
     bool again = s->described, browser = !n->select.mode;
@@ -218,7 +220,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
         participant_disconnect(s, refusal);
         return;
     }
-    s->described = false; /* until the new op 4 is sent */
+    s->described = false; /* false until the new op 4 is sent */
     if (!(browser ? start_webrtc_transport(s, n) : start_udp_transport(s, n->select.mode))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;

@@ -8,8 +8,8 @@
 
 /* --- codecs --------------------------------------------------------------------------- */
 
-/* Chooses the room's codec. Clients without a codec list are not sent the codec, because they have
- * no video. */
+/* Chooses the room's codec and sends it to the participants. A client without a codec list has no
+ * video, so it does not get the codec. */
 void room_choose_codec(struct relay_room *room, const struct relay_participant *except)
 {
     struct codec_votes count = { 0 };
@@ -27,14 +27,16 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
     serialized_message_unref(t);
 }
 
-/* Stores a codec list. A client that has not received op 4 yet gets the codec with it. */
+/* Stores the codecs that a client supports. A client that has not received op 4 yet gets the room's
+ * codec in op 4. */
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer)
 {
     bool counts = s->offer.decodes.given || offer->decodes.given;
     unsigned char opus = offer->numbers.opus ? offer->numbers.opus : s->offer.numbers.opus;
 
     s->offer = *offer;
-    s->offer.numbers.opus = opus; /* op 14 may list only the codecs of video */
+    /* Op 14 may list only video codecs, so the payload type of Opus stays. */
+    s->offer.numbers.opus = opus;
     if (counts)
         room_choose_codec(s->room, s->described ? NULL : s);
 }
@@ -64,8 +66,8 @@ static bool video_ssrcs_are_in_sender_block(const struct relay_participant *s,
     return true;
 }
 
-/* Updates the active layers; a client that describes no layers has one. Returns whether a layer is
- * active. */
+/* Updates the active layers of a participant. A client that describes no layers has one layer.
+ * Returns whether a layer is active. */
 static bool update_video_layers(struct relay_participant *s, const struct relay_message *n)
 {
     bool active = false;
@@ -86,8 +88,8 @@ static bool update_video_layers(struct relay_participant *s, const struct relay_
     return active;
 }
 
-/* Browsers choose their SSRCs: stores them and replaces them by those of the participant's block,
- * in the message and in its streams, which are sent to the others. */
+/* Browsers choose their SSRCs. Stores the browser's SSRCs, and replaces them by those of the
+ * participant's block in the message and in its list of streams, which the others receive. */
 static void translate_announced_ssrcs(struct relay_participant *s, struct relay_message *n,
                                       struct buf *streams)
 {
@@ -122,7 +124,7 @@ static void store_camera_streams_json(struct relay_participant *s, struct str st
     s->camera.streams = str_slice(copy, streams.n);
 }
 
-/* Handles op 12; SSRC 0 ends the video. */
+/* Handles op 12 (video that a client sends). SSRC 0 means that the video has ended. */
 void participant_handle_video_offer(struct relay_participant *s, struct relay_message *n)
 {
     struct buf translated;
@@ -159,8 +161,8 @@ void participant_handle_video_request(struct relay_participant *s,
     *s->video_request = *wants;
 }
 
-/* Returns whether a video packet may be forwarded. Modes with a header nonce carry no video,
- * because media.c checks only audio headers for repetition. */
+/* Returns whether a video packet may be forwarded. The encryption mode with a header nonce carries
+ * no video, because media.c checks only audio headers for repetition. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);

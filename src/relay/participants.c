@@ -69,8 +69,8 @@ struct relay_participant *find_browser_by_address(struct relay_participants *all
     return map_find_value(&all->browsers_by_address, media_address_key(a));
 }
 
-/* Addresses of browsers are in a map of their own, because the addresses of other clients may come
- * from requests that are not authenticated. */
+/* Returns the map of addresses that contains this participant. Browsers have their own map, because
+ * the addresses of other clients may come from requests that are not authenticated. */
 static struct map *address_map_of_participant(const struct relay_participant *s)
 {
     struct relay_participants *all = participants_of_same_worker(s);
@@ -269,8 +269,8 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
     serialized_message_unref(t);
 }
 
-/* Frees what the browsers of the room store about each participant from which they got media.
- * Otherwise the memory would grow as long as participants come and go. */
+/* Frees the data that browsers in the room store per sender for this participant. Otherwise the
+ * memory would grow with each participant that comes and goes. */
 static void room_forget_streams_of_participant(const struct relay_participant *s)
 {
     const struct relay_room *room = s->room;

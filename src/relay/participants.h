@@ -12,24 +12,24 @@
 struct relay_participants {
     struct relay *relay;
     struct relay_worker *worker;
-    struct map rooms;      /* channel or stream id -> struct relay_room */
-    struct map by_ssrc;    /* this and the following maps contain struct relay_participant */
-    struct map by_user;    /* by hash of guild and user */
-    struct map by_token;   /* participants by the first bytes of their tokens */
-    struct map by_peer;    /* by socket number, if connected */
-    struct map by_address; /* by source address of media, if known; without browsers */
+    struct map rooms;               /* channel or stream id to struct relay_room */
+    struct map by_ssrc;             /* this map and those below contain struct relay_participant */
+    struct map by_user;             /* by hash of guild and user */
+    struct map by_token;            /* participants by the first bytes of their tokens */
+    struct map by_peer;             /* by socket number, if connected */
+    struct map by_address;          /* UDP clients by source address of media, if it is known */
     struct map browsers_by_address; /* browsers only, by the address of a valid STUN request */
     struct map by_ufrag;            /* browsers only, by the ICE user name fragment */
     struct dave_rooms *dave;
     struct ssrc_blocks ssrc_blocks;
     struct deadline_list *resume_deadlines;
-    struct deadline_list
-        *speaking_deadlines; /* deadlines to send op 5 again after too many changes */
+    /* When to send op 5 messages that were delayed because of their rate limit. */
+    struct deadline_list *speaking_deadlines;
     struct deadline_list *consents, *handshake_checks; /* of browsers */
 };
 
 struct relay_participants *participants_of_same_worker(const struct relay_participant *s);
-/* Finds the participant of a user. Two users may have the same hash key, so the ids are
+/* Finds the participant of a user. Different users may have the same hash key, so the ids are
  * compared. */
 struct relay_participant *find_participant_by_user(const struct relay_participants *all,
                                                    snowflake guild_id, snowflake user_id);
@@ -42,9 +42,9 @@ struct voice_state_key voice_state_key_of(const struct relay_voice_state *f);
 struct relay_participant *participant_new(struct relay_participants *all,
                                           const struct pending_identify *c,
                                           const struct relay_voice_state *f);
-/* Removes the participant and sends op 13 to the others. */
+/* Removes the participant, and sends op 13 (client disconnected) to the others. */
 void participant_remove(struct relay_participant *s);
-/* Disconnects all participants of a room, without op 13. */
+/* Disconnects all participants of a room, without sending op 13. */
 void room_disconnect_all_participants(struct relay_participants *all, snowflake id);
 /* Callback of relay_participants.speaking_deadlines. */
 void on_delayed_speaking_due(struct deadline *d);

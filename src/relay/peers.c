@@ -12,7 +12,8 @@ void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
     websocket_send(p->ws, WS_TEXT, buf_as_str(out));
 }
 
-/* Marks the stored voice state as disconnected, before the client can identify again. */
+/* Marks the stored voice state as disconnected. This must happen before the client can identify
+ * again. */
 static void mark_voice_state_disconnected(struct voice_peer *p)
 {
     const struct relay_source *source = &p->loop_state->relay->options.source;
@@ -97,9 +98,9 @@ void on_voice_socket_closed(struct websocket *ws, int code)
     mem_free(p);
 }
 
-/* Closes with 4014, after which clients wait for the VOICE_SERVER_UPDATE that they get when their
- * gateway session resumes. With any other code they reconnect at once, and discord.py and
- * @discordjs/voice then stop trying. */
+/* Closes a socket when the server stops. After close code 4014, clients wait for the
+ * VOICE_SERVER_UPDATE that they get when their gateway session resumes. After any other code they
+ * reconnect at once, which fails, and then discord.py and @discordjs/voice stop trying. */
 void on_voice_socket_shutdown(struct websocket *ws)
 {
     struct voice_peer *p = websocket_get_data(ws);
@@ -136,7 +137,8 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
         source->on_connected_changed(source->arg, &p->voice_state, true);
 }
 
-/* Returns the reason of a close by the relay's thread; "" if the code alone is clear. */
+/* Returns the close reason for a close code that the relay's OS thread sent; "" if the code needs
+ * no text. */
 static const char *close_reason_text(enum relay_close_code code)
 {
     switch (code) {
@@ -184,8 +186,8 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
     websocket_send(p->ws, l->text->binary ? WS_BINARY : WS_TEXT, buf_as_str(out));
 }
 
-/* The socket was closed while its IDENTIFY was checked: marks the stored voice state as
- * disconnected and informs the relay's thread. */
+/* Handles the result of an IDENTIFY whose socket was closed meanwhile: marks the stored voice state
+ * as disconnected, and informs the relay's OS thread. */
 static void mark_closed_socket_disconnected(struct voice_loop *h,
                                             const struct relay_peer_message *l)
 {
@@ -216,7 +218,8 @@ struct voice_loop *voice_loop_new(struct relay *r, struct loop *loop)
     h->relay = r;
     h->loop = loop;
     map_init(&h->peers);
-    buf_init(&h->out, SIZE_MAX); /* the functions that create messages limit their size */
+    /* No limit here: the functions that create messages limit their size. */
+    buf_init(&h->out, SIZE_MAX);
     h->arena = arena_new();
     h->unauthenticated =
         deadline_list_new(loop, VOICE_IDENTIFY_TIMEOUT_MS, true, on_identify_timeout);

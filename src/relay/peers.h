@@ -11,17 +11,19 @@ struct voice_peer {
     struct voice_loop *loop_state;
     struct websocket *ws;
     uint64_t number; /* unique in the relay */
-    unsigned worker; /* index of the participant's worker, once identified */
+    /* Index of the worker that owns the participant; valid after IDENTIFY was accepted. */
+    unsigned worker;
     int version;
     enum voice_socket_state state;
     struct voice_state_key voice_state;
     bool is_marked_connected; /* the stored voice state is marked as connected */
     bool counted, closing;
     bool lost_route;          /* the client has sent op 32 (no route) */
-    struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
+    struct deadline deadline; /* time limit for IDENTIFY; after that, for the next heartbeat */
     int64_t window_ms, seq_ack;
-    /* Counts in the rate-limit window; `videos` counts op 12, which goes to the whole room, and
-     * `codec_lists` counts op 14, after which the room may get another codec. */
+    /* Messages in the current rate-limit window: `messages` counts all, `selects` op 1, `videos`
+     * counts op 12, which goes to the whole room, and `codec_lists` counts op 14, after which the
+     * room may get another codec. */
     unsigned messages, selects, videos, codec_lists;
 };
 
@@ -52,11 +54,12 @@ struct voice_envelope {
 };
 extern const struct type type_voice_envelope;
 
-/* An opcode that clients send: handle gets the decoded payload, handle_raw its JSON text. */
+/* An opcode that clients send. `handle` gets the decoded payload, `handle_raw` the payload as JSON
+ * text. */
 struct voice_op_row {
     enum voice_op op;
-    const char *name; /* NULL at the end of the table */
-    bool begins;      /* IDENTIFY or RESUME: only allowed before a socket is identified */
+    const char *name; /* NULL in the last row of the table */
+    bool begins;      /* IDENTIFY or RESUME: only allowed if the socket is not identified yet */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);
     void (*handle_raw)(struct voice_peer *p, struct str raw);
@@ -77,16 +80,17 @@ extern const struct type type_voice_layers; /* in IDENTIFY */
 extern const struct type type_voice_codecs; /* in SELECT_PROTOCOL */
 extern const struct type type_voice_video, type_voice_video_request;
 
-/* Parses the video layers of IDENTIFY and returns their number; one layer if only video is set. */
+/* Parses the video layers in IDENTIFY and returns their number. Without a list of layers: 1 if
+ * `video` is set, else 0. */
 unsigned parse_video_layers(bool video, const struct list *streams,
                             struct relay_video_layer ret[RELAY_LAYERS_MAX]);
 struct codec_offer parse_codec_list(const struct list *codecs);
-/* Parses an SSRC that a client announces. Returns 0 if there is none, or it is not a number. */
+/* Parses an SSRC that a client announces. Returns 0 if it is missing or not a number. */
 uint32_t parse_ssrc(struct str raw);
 extern const struct type type_voice_session_update;
 void handle_voice_session_update(struct voice_peer *p, const void *d);
-/* Parses op 15. Returns false if a key is not an SSRC, a quality is not 0 to 100, or there are too
- * many entries. */
+/* Parses op 15. Returns false if a key is not an SSRC, if a quality is not between 0 and 100, or if
+ * there are too many keys. */
 bool parse_video_request(const struct list *entries, struct video_request *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);
 void handle_voice_video_request(struct voice_peer *p, const void *d);

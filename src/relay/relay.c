@@ -60,12 +60,14 @@ void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
 
 /* --- broadcasts ----------------------------------------------------------------------- */
 
-enum { BROADCAST_RECEIVERS_MAX = 256 }; /* per posted message, to limit the time on a loop */
+/* Receivers per posted message; limits how long it runs on a loop. */
+enum { BROADCAST_RECEIVERS_MAX = 256 };
 struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
 };
-/* Receivers on one loop that wait for post_broadcast. Only the worker uses this queue. */
+/* Receivers on one event loop that are not posted yet (post_broadcast). Only the worker's OS thread
+ * uses this queue. */
 struct broadcast_queue {
     struct loop *loop;
     unsigned count;
@@ -77,8 +79,8 @@ struct broadcast_queue *broadcast_queues_new(const struct relay *r)
     return mem_new(loops_count(r->loops) * sizeof(struct broadcast_queue));
 }
 
-/* A message for many sockets of a loop. A room that fills with 1,000 participants causes half a
- * million arrival messages: a post for each would take ten times the memory. */
+/* A message for many sockets of an event loop. While a room fills with 1,000 participants, half a
+ * million arrival messages are sent; one post per socket would take ten times the memory. */
 struct relay_broadcast {
     struct loop_message post;
     struct relay *relay;
@@ -140,7 +142,8 @@ void broadcast_send_to_receivers(struct relay_worker *w, struct serialized_messa
 
 /* --- committed voice-state changes ---------------------------------------------------- */
 
-/* Every worker gets the change: the user may leave a room of one and join a room of another. */
+/* Delivers a voice-state change to every worker, because the user may leave a room of one worker
+ * and join a room of another. */
 void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact)
 {
     for (unsigned i = 0; r && !r->stopping && i < r->worker_count; i++) {
@@ -191,8 +194,8 @@ static void pending_identifies_free(struct relay *r)
     map_clear(&r->pending_identifies);
 }
 
-/* Returns the version in the query, of which the last "v" counts. Without "v" (discordgo), the
- * oldest version is used. */
+/* Returns the gateway version in the URL's query. If there are several "v", the last one counts; if
+ * there is none (discordgo), it is the oldest version. */
 static const struct voice_gateway_version *gateway_version_of_query(const struct relay *r,
                                                                     struct str query)
 {
@@ -281,7 +284,8 @@ struct media_open_request {
     enum err result;
 };
 
-/* A single worker receives datagrams on its own loop, which saves passing them between threads. */
+/* Returns the event loop that receives datagrams. If there is only one worker, this is the worker's
+ * own loop, so that datagrams are not passed between OS threads. */
 static struct loop *get_receiver_loop(const struct relay *r)
 {
     return r->receiver_loops ? loops_get_loop_at(r->receiver_loops, 0) : r->workers[0].loop;
@@ -348,7 +352,7 @@ void relay_stop(struct relay *r)
     r->stopping = true;
     loop_call_and_wait(get_receiver_loop(r), close_media_socket, r);
     relay_workers_clear(r);
-    /* Messages that were already posted to a loop run before its voice sockets are freed. */
+    /* Run all messages that were posted to the loop before its voice sockets are freed. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
         loop_call_and_wait(loops_get_loop_at(r->loops, i), free_voice_loop, r);
     if (r->receiver_loops)
@@ -368,7 +372,8 @@ int relay_port(const struct relay *r)
     return r->port;
 }
 
-/* Adds the counters of the relay and of its workers. Both structs have only counters. */
+/* Returns the sum of the counters of the relay and of all its workers. struct relay_counters has
+ * only counters of one type. */
 static struct relay_counters sum_counters_of_workers(const struct relay *r)
 {
     struct relay_counters ret = { 0 };

@@ -32,15 +32,16 @@ enum relay_close_code {
     RELAY_TIMED_OUT = 4009,
     RELAY_SERVER_NOT_FOUND = 4011,
     RELAY_BAD_PROTOCOL = 4012,
-    RELAY_DISCONNECTED = 4014, /* left, moved or replaced: the only code that ends the membership in
-                                * the room */
+    /* The user left, moved or was replaced. Only this code ends the membership in the room. */
+    RELAY_DISCONNECTED = 4014,
     RELAY_BAD_MODE = 4016,
     RELAY_DAVE_REQUIRED = 4017, /* the client does not support end-to-end encryption */
     RELAY_BAD_REQUEST = 4020,
     RELAY_RATE_LIMITED = 4021,
 };
 
-/* Identifies a voice state. A new salt invalidates connections that used the old one. */
+/* Identifies a voice state. When a voice state gets a new salt, connections that used the old salt
+ * become invalid. */
 struct voice_state_key {
     snowflake guild_id, user_id;
     unsigned char salt[VOICE_SALT_BYTES];
@@ -53,15 +54,16 @@ struct relay_video_layer {
     bool active;
 };
 
-/* An IDENTIFY that is being checked against the store. */
+/* An IDENTIFY that the store has not accepted or refused yet. */
 struct pending_identify {
-    snowflake server_id; /* guild, or channel of a private call */
+    snowflake server_id; /* guild id; in a private call, channel id */
     snowflake user_id;
     snowflake channel_id; /* 0: not given */
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN_SIZE];
-    uint64_t number;               /* number of the socket; returned in relay_voice_state.claim */
-    enum relay_close_code refusal; /* set by the code that checks the IDENTIFY */
+    uint64_t number; /* number of the socket, which relay_voice_state.claim returns */
+    /* Close code if refused; set by the code that checks the IDENTIFY. */
+    enum relay_close_code refusal;
 
     /* private to the relay */
     struct relay *relay;
@@ -72,14 +74,15 @@ struct pending_identify {
     struct relay_video_layer layers[RELAY_LAYERS_MAX];
 };
 
-/* Callbacks of the relay, which run on the server's loops. */
+/* Functions that the relay calls, on the server's event loops. */
 struct relay_source {
     void *arg;
-    /* Checks an IDENTIFY. To accept it, the transaction records a relay_voice_state with its number
-     * (call_record_voice_change), which arrives by relay_deliver_state_change; otherwise call
-     * relay_refuse_identify. The relay owns c, so copy it. */
+    /* Checks an IDENTIFY. To accept it, records a relay_voice_state with its number in the
+     * transaction (call_record_voice_change); this change reaches the relay by
+     * relay_deliver_state_change. To refuse it, calls relay_refuse_identify. The relay owns c, so
+     * the function must copy it. */
     void (*identify)(void *arg, const struct pending_identify *c);
-    /* Called when the participant's socket has connected again or has closed. */
+    /* Called when the participant's socket has connected again, or was closed. */
     void (*on_connected_changed)(void *arg, const struct voice_state_key *p, bool live);
     /* The participant has sent audio recently. */
     void (*on_audio_activity)(void *arg, const struct voice_state_key *p);
@@ -87,54 +90,58 @@ struct relay_source {
 
 /* End-to-end encryption (DAVE). */
 enum relay_e2ee {
-    RELAY_E2EE_PREFER, /* a room is encrypted if all its participants support it */
+    RELAY_E2EE_PREFER, /* A room is encrypted end-to-end if all its participants support it. */
     RELAY_E2EE_OFF,
-    RELAY_E2EE_REQUIRE, /* clients without encryption are refused, except on stages */
+    RELAY_E2EE_REQUIRE, /* Clients without end-to-end encryption are refused, except on stages. */
 };
 
 struct relay_options {
     const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
-    char address6[46];   /* IPv6 address that browsers are given as well; "" if there is none */
-    bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
-    size_t room_max;     /* participants per room; 0 means unlimited */
-    unsigned threads;    /* number of threads that handle media; 0 means one per processor core */
+    /* IPv6 address that browsers get in addition to the IPv4 address; "" if there is none. */
+    char address6[46];
+    bool no_xsalsa20; /* do not offer xsalsa20_poly1305 */
+    size_t room_max;  /* participants per room; 0 means unlimited */
+    unsigned threads; /* number of threads that handle media; 0 means one per processor core */
     enum relay_e2ee e2ee;
     struct relay_source source;
 };
 
-/* Call it when the loops run, before the server listens. Logs the reason of a failure. */
+/* Starts the relay. Call it when the event loops run, before the server accepts connections. If it
+ * fails, it logs the reason. */
 enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret);
-/* Call it when the server's sockets are closed and nothing commits any more, before the loops stop.
- * Accepts NULL. */
+/* Stops the relay. Call it when the server's sockets are closed and no transaction commits any
+ * more, before the event loops stop. r may be NULL. */
 void relay_stop(struct relay *r);
 int relay_port(const struct relay *r);
 
-/* For struct http_server_callbacks: accepts a WebSocket on "/voice", optionally followed by
- * RELAY_PATH_PORT or a slash. r may be NULL. */
+/* Accepts a WebSocket on the path "/voice", which may be followed by RELAY_PATH_PORT or a slash.
+ * Used in struct http_server_callbacks. r may be NULL. */
 #define RELAY_PATH_PORT ":443"
 bool relay_accept_websocket(struct relay *r, const struct http_request *request,
                             struct websocket_handler *ret);
 
-/* Delivers a committed voice-state change; call it in commit order, from any thread. r may be
- * NULL. */
+/* Delivers a committed voice-state change to the relay. Call it in commit order, from any OS
+ * thread. r may be NULL. */
 void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact);
-/* Refuses an IDENTIFY; has no effect if a commit has accepted it meanwhile. */
+/* Refuses an IDENTIFY. Has no effect if a commit has already accepted it. */
 void relay_refuse_identify(const struct pending_identify *c, enum relay_close_code code);
 
-/* Writes one line of JSON per connected participant; do not call it on a thread of the relay. r may
- * be NULL. */
+/* Writes one line of JSON per connected participant. Do not call it on an OS thread of the relay,
+ * because it blocks. r may be NULL. */
 void relay_list_participants(struct relay *r, struct buf *out);
 
 struct relay_stats {
     uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
         unsent;
-    uint64_t overruns;      /* datagrams dropped because the receive buffer was full */
+    /* Datagrams that the kernel dropped because the receive buffer was full. */
+    uint64_t overruns;
     uint64_t missing, late; /* packets of incoming audio */
     uint64_t jitter_us;     /* sum over all participants */
     uint64_t crypto_us;     /* CPU time for encryption, sampled */
-    uint64_t bundled;       /* datagrams sent together with another one (GSO) */
+    /* Datagrams that were sent together with others in one message (UDP segmentation offload). */
+    uint64_t bundled;
     /* End-to-end encryption; see struct dave_counters. */
     uint64_t encrypted_rooms, epochs, transitions, refused_commits, refused_key_packages,
         downgrades, resets;

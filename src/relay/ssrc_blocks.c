@@ -17,7 +17,7 @@ void ssrc_blocks_init(struct ssrc_blocks *b)
     b->next = 0;
 }
 
-/* Returns block number n of the secret order: a Feistel network permutes the numbers. */
+/* Returns the block at position n of the secret order. A Feistel network permutes the numbers. */
 static uint32_t block_in_secret_order(const unsigned char key[SSRC_ORDER_KEY_SIZE], uint32_t n)
 {
     uint32_t left = n >> HALF_BITS & HALF_MASK, right = n & HALF_MASK;

@@ -1,8 +1,8 @@
 /* ssrc_blocks.h - the blocks of SSRCs that a worker assigns to participants.
  *
- * A block cannot be guessed, and none is assigned again before all others: a client that stays in a
- * room for months must not get the media of two participants with the same SSRC, because the nonces
- * of SRTP and of xsalsa20 contain it. */
+ * Clients cannot guess a block. A block is assigned again only after all other blocks were
+ * assigned: a client that stays in a room for months must not get the media of two participants
+ * with the same SSRC, because the nonces of SRTP and of xsalsa20 contain the SSRC. */
 #ifndef RELAY_SSRC_BLOCKS_H
 #define RELAY_SSRC_BLOCKS_H
 

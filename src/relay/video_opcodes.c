@@ -94,7 +94,7 @@ struct codec_offer parse_codec_list(const struct list *codecs)
     return offer;
 }
 
-/* SESSION_UPDATE (op 14): a new codec list while connected. */
+/* Payload of SESSION_UPDATE (op 14): a connected client sends a new codec list. */
 struct voice_session_update {
     struct opt_list codecs;
 };
@@ -150,7 +150,7 @@ static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
                                                 .max = RELAY_LAYERS_MAX };
 
-/* Payload of op 12. Messages without video_ssrc, which some clients send for audio, are
+/* Payload of op 12. Some clients send op 12 without video_ssrc for audio; such a message is
  * ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
@@ -185,8 +185,9 @@ static void copy_streams_to_message(struct relay_message *n, const struct list *
     }
 }
 
-/* The relay forwards the client's JSON unchanged once it has checked that it names only the
- * client's own SSRCs. Its length is limited, because a room may have 1,000 receivers. */
+/* Handles op 12. After the relay has checked that the JSON contains only SSRCs of the client
+ * itself, it forwards the JSON unchanged. Its length is limited, because a room may have 1,000
+ * receivers. */
 void handle_voice_video(struct voice_peer *p, const void *d)
 {
     const struct voice_video *in = d;

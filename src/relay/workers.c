@@ -1,7 +1,8 @@
-/* workers.c - the relay's threads: each handles the messages and datagrams of its rooms.
+/* workers.c - the relay's OS threads: each handles the messages and datagrams of its rooms.
  *
- * Messages come from the server's loops, datagrams from the receiver (media_socket.c). The time for
- * each is limited per loop iteration, and media is handled in fair shares (media_queue.h). */
+ * Messages come from the server's event loops, datagrams from the receiver (media_socket.c). Each
+ * loop iteration handles each of them for a limited time. Media is handled in fair shares
+ * (media_queue.h). */
 #include "relay/internal.h"
 
 #include "base/clock.h"
@@ -9,11 +10,15 @@
 #include "base/mem.h"
 
 enum {
-    STATE_CHANGES_NS = 4 * 1000 * 1000,   /* time for committed changes per loop iteration, in ns */
-    CLIENT_MESSAGES_NS = 4 * 1000 * 1000, /* time for messages of clients if no media waits */
-    BUSY_MESSAGES_NS = 1000 * 1000,       /* time for messages of clients while media waits */
-    MEDIA_NS = 1000 * 1000,               /* time for media; at most one datagram exceeds it */
-    INBOX_MAX = 8192,                     /* limit of datagrams that wait for a worker */
+    /* Maximum time for committed changes per loop iteration. */
+    STATE_CHANGES_NS = 4 * 1000 * 1000,
+    /* Maximum time for client messages per loop iteration if no media is queued. */
+    CLIENT_MESSAGES_NS = 4 * 1000 * 1000,
+    /* Maximum time for client messages per loop iteration while media is queued. */
+    BUSY_MESSAGES_NS = 1000 * 1000,
+    /* Maximum time for media per loop iteration, exceeded by at most one datagram. */
+    MEDIA_NS = 1000 * 1000,
+    INBOX_MAX = 8192, /* maximum number of datagrams that wait for a worker */
     WORKERS_MAX = 16,
 };
 
@@ -67,7 +72,8 @@ static void message_queue_append(struct relay_message_queue *l, struct relay_mes
     l->last = n;
 }
 
-/* Moves new messages to the two queues: committed changes, and messages of clients. */
+/* Moves new messages to the two queues of the worker: one for committed changes, one for client
+ * messages. */
 static void collect_new_messages(struct relay_worker *w)
 {
     struct relay_message *newest = atomic_exchange(&w->messages, NULL), *oldest = NULL, *next;
@@ -108,8 +114,9 @@ static void message_queue_free(struct relay_message_queue *l)
 }
 
 /* Applies committed changes for a limited time, because one change may be sent to thousands of
- * participants. Changes overtake messages of the same client, which is harmless: such a message
- * finds no participant or lacks the permission. Returns false if changes are left. */
+ * participants. A change may be applied before an earlier message of the same client. This is
+ * harmless: the message then finds no participant or is refused. Returns false if changes are
+ * left. */
 static bool apply_state_changes(struct relay_worker *w)
 {
     collect_new_messages(w);
@@ -149,8 +156,8 @@ static void free_datagram_list(struct datagram_list *list)
         mem_free(d);
 }
 
-/* Leaves the inbox as it is while too many datagrams wait for committed changes; a full inbox drops
- * new datagrams. */
+/* Moves datagrams from the inbox to the received list. While too many datagrams wait for committed
+ * changes, the inbox stays as it is; a full inbox drops new datagrams. */
 static void move_inbox_to_received_list(struct relay_worker *w)
 {
     if (w->received.count >= INBOX_MAX)
@@ -162,7 +169,8 @@ static void move_inbox_to_received_list(struct relay_worker *w)
 
 /* --- iterations ------------------------------------------------------------------------- */
 
-/* Received datagrams wait until all committed changes of permissions are applied. */
+/* Applies committed changes, then dispatches the datagrams that were received before. Datagrams
+ * wait until all committed permission changes are applied. */
 static bool apply_changes_and_dispatch_datagrams(struct relay_worker *w)
 {
     move_inbox_to_received_list(w);
@@ -189,8 +197,9 @@ static void run_worker_iteration(struct relay_worker *w)
         wake_thread_of_relay_worker(w);
 }
 
-/* Nothing here may remove a participant of the room that is being served: neither committed changes
- * nor messages of clients are handled, and no datagram of that room. */
+/* Handles the datagrams of rooms that were idle. No participant of the room that is currently
+ * served may be removed here. So this function handles no committed changes, no client messages,
+ * and no datagrams of that room. */
 void relay_worker_handle_idle_rooms(struct relay_worker *w)
 {
     if (w->interrupted)

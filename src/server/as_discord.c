@@ -19,8 +19,8 @@ const char *const platform_host_names[] = {
     "status.discord.com",   PLATFORM_VOICE_HOST,           NULL,
 };
 
-/* The URLs in clients have no port, so the port is that of HTTPS. Voice is on unless the operator
- * chose a port. */
+/* Sets the options that as-discord implies. The port is that of HTTPS, because the URLs in clients
+ * have no port. Voice is on unless the operator chose a port for it. */
 void config_apply_as_discord_option(struct config *c, struct arena *arena)
 {
     const char *colon = strrchr(c->listen, ':');

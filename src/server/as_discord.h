@@ -1,7 +1,8 @@
 /* as_discord.h - the option as-discord: serves under Discord's host names, for tests of bots.
  *
- * A bot has the platform's URLs compiled in. If these names lead to this server and the bot trusts
- * the certificates that the server issues, the bot needs nothing but a token. */
+ * Discord's URLs are fixed in the libraries of bots. If these host names resolve to this server,
+ * and the bot trusts the certificates that the server issues, then the only change in the bot is
+ * its token. */
 #ifndef SERVER_AS_DISCORD_H
 #define SERVER_AS_DISCORD_H
 
@@ -15,14 +16,14 @@ struct tls_context;
 #define PLATFORM_VOICE_HOST       "voice.discord.media"
 #define PLATFORM_REMOTE_AUTH_HOST "remote-auth-gateway.discord.gg"
 
-/* Host names that lead to this server; the list ends with NULL. */
+/* Host names of Discord that must resolve to this server; the list ends with NULL. */
 extern const char *const platform_host_names[];
 
-/* Returns the path of a file of the option (ca.pem, hosts, …): in "as-discord" of the data folder.
- */
+/* Returns the path of a file that belongs to the option (ca.pem, hosts, …), in the folder
+ * "as-discord" of the data folder. */
 const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name);
 
-/* Opens a certificate for the platform's names, and issues it first if necessary. */
+/* Opens a certificate for Discord's host names. If there is none yet, issues it. */
 enum err open_platform_certificate(const struct config *c, const char *host,
                                    struct tls_context **ret);
 

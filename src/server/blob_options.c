@@ -1,4 +1,5 @@
-/* blob_options.c - where files are stored: options of the store from the configuration. */
+/* blob_options.c - sets the store's options about where files are stored, from the
+ * configuration. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { MAX_SECRET = 1024 };
 
-/* Reads the first line of the file. */
+/* Reads a secret from the first line of a file. */
 static const char *read_secret_file(const char *path, struct arena *arena)
 {
     char *text = arena_alloc(arena, MAX_SECRET + 1);

@@ -134,7 +134,7 @@ static void on_committed_log_entries_lost(void *arg)
 /* --- opening the cluster -------------------------------------------------------------- */
 
 /* Returns a digest of the options that must be equal on all nodes, because clients would notice a
- * difference. voice-endpoint is omitted, because each node with a voice port has its own
+ * difference. voice-endpoint is not included, because each node with a voice port has its own
  * endpoint. */
 static struct str shared_settings_digest(const struct config *c, struct arena *arena)
 {
@@ -181,9 +181,10 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
     };
     enum err e = OK;
 
-    /* Older versions use another label, so old and new nodes ignore each other's messages. */
+    /* Older versions of the server use another label, so nodes of different versions ignore each
+     * other's messages. */
     auth_derive_key(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* all nodes must compute the same hash of a caller */
+    if (bus_is_nats(g->config)) { /* All nodes must compute the same hash for a caller. */
         unsigned char key[HASH_KEY_BYTES];
 
         auth_derive_key(g->auth, "hash", 0, STR(""), key, sizeof key);

@@ -77,7 +77,7 @@ static void on_loop_iteration_end(struct loop *loop, void *arg)
 
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
-/* Publishes the events of a commit; called in commit order. */
+/* Publishes the events of a commit. Called in commit order. */
 static void on_events_committed_at_position(void *arg, int64_t position,
                                             const struct emitted_event *list)
 {
@@ -124,14 +124,16 @@ static bool private_endpoints_option_is_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* With "auto", only a locally reachable server may send requests to private addresses. */
+/* Returns whether the server may send requests to private addresses. With the setting "auto", it
+ * may if only this machine can reach it. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
     return private_endpoints_option_is_auto(g) ? server_listens_only_on_loopback(g)
                                                : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* With "auto", a locally reachable server lets local users register; others require an invite. */
+/* Returns who may register. With the setting "auto", everybody may if only this machine can reach
+ * the server; otherwise users need an invite. */
 static enum registration_mode registration_mode_from_config(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -147,7 +149,8 @@ static enum registration_mode registration_mode_from_config(const struct guildha
     return server_listens_only_on_loopback(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
-/* Mail requires public-url: links must not use the Host header, which callers can forge. */
+/* Creates the mailer. Mail requires the option public-url, because links in mail must not contain
+ * the Host header, which callers can forge. */
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -212,13 +215,15 @@ static struct api *create_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* Creates the workbench. Only a locally reachable server with workbench=on needs no console key. */
+/* Creates the workbench. With workbench=on, no console key is needed if only this machine can reach
+ * the server. */
 static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* With workbench=on the default is 1 MiB, to show why a request failed. */
+        /* With workbench=on the default size is 1 MiB, so that the workbench can show why a request
+         * failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
         .open = on && server_listens_only_on_loopback(g),
         .controls = on,
@@ -340,7 +345,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     control_socket_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
                         control_socket_commands, g,
-                        &g->control); /* on an error the server runs without a control socket */
+                        &g->control); /* if this fails, the server runs without a control socket */
 
     *ret = g;
     return OK;
@@ -350,9 +355,10 @@ fail:
     return e;
 }
 
-/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other clients
- * are suspended and can be resumed. The time is short, because discord.js reconnects 500 ms after
- * op 7 and does not resume if the port refuses the connection. */
+/* Time to wait after op 7 (RECONNECT) for clients to disconnect, which takes one round trip.
+ * Sessions of clients that stay are suspended and can be resumed later. The time is short, because
+ * discord.js reconnects 500 ms after op 7 and does not resume if the port refuses the
+ * connection. */
 enum { RECONNECT_WAIT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
@@ -373,7 +379,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->metrics_server)
         http_server_stop(g->metrics_server, 0);
     workbench_stop(g->workbench);
-    /* Finish running requests while the loops can still send responses. */
+    /* Wait for running requests first, because the event loops can still send their responses. */
     if (g->api)
         api_wait_for_calls(g->api);
     mailer_free(g->mailer);
@@ -384,7 +390,8 @@ void guildhall_stop(struct guildhall *g)
     if (g->api)
         api_stop(g->api);
     voice_set_relay_endpoint(NULL);
-    cluster_close(g->cluster); /* before relay_stop, because the cluster calls the relay */
+    /* Close the cluster before relay_stop, because the cluster calls the relay. */
+    cluster_close(g->cluster);
     relay_stop(g->relay);
     loops_stop(g->loops);
     voice_free(g->voice);

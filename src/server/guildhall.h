@@ -11,7 +11,8 @@
 #include "gateway/gateway.h"
 #include "platform/worlds/worlds.h"
 
-/* Version of the next or current release, for generated documents; meson.build has the same. */
+/* Version of the next or current release. Generated documents contain it; meson.build must have the
+ * same version. */
 #define GUILDHALL_VERSION "0.1.0"
 
 struct guildhall;
@@ -23,32 +24,35 @@ struct guildhall_hooks {
     /* Called with the events of each commit, in commit order. May be NULL. */
     void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
-    /* List of domains to use instead of guildhall_domains, or NULL. */
+    /* Domains to use instead of guildhall_domains; NULL means guildhall_domains. */
     const struct domain *const *domains;
-    /* Gateway source to use instead of gateway_source, or NULL. */
+    /* Source of data for the gateway; NULL means gateway_source. */
     const struct gateway_source *source;
-    /* Reads the configuration again and applies it. Called on any thread, for a request to the
-     * control socket. Returns false, with the reason in out, if nothing changed. May be NULL. */
+    /* Reads the configuration again and applies it. The control socket calls it on any OS thread.
+     * If nothing was changed, returns false with the reason in out. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
     /* Delay in ms between the WebSocket upgrade and HELLO; 0 means the default. */
     unsigned hello_ms;
-    /* Version to show in metrics and the list of nodes; NULL means GUILDHALL_VERSION. */
+    /* Version that metrics and the list of nodes show; NULL means GUILDHALL_VERSION. */
     const char *version;
 };
 
-/* Initializes libraries, logging, hash keys and SIGPIPE; call it once per process. */
+/* Initializes libraries, logging, hash keys and the handling of SIGPIPE. Call this function once
+ * per process. */
 void guildhall_init(const struct config *config);
 /* Raises the soft limit of file descriptors to the hard limit; guildhall_init calls this. */
 void raise_descriptor_limit(void);
 
-/* Starts a server. Logs and returns an error if port, data folder or configuration is invalid. */
+/* Starts a server. If the port, the data folder or the configuration is invalid, logs and returns
+ * an error. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
-/* Applies options that can change at run time (option_row.reloads), and logs which have changed and
- * which need a restart. Returns false if the new certificate is invalid; then the old one stays. */
+/* Applies the options that can change at run time (option_row.reloads). Logs which options have
+ * changed and which of them need a restart. If the new certificate is invalid, returns false and
+ * continues to use the old one. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
-/* Finishes running requests, then stops the server and frees it. Accepts NULL. */
+/* Waits until running requests have finished, then stops the server and frees it. g may be NULL. */
 void guildhall_stop(struct guildhall *g);
 
 int guildhall_get_port(const struct guildhall *g);
@@ -60,10 +64,11 @@ struct api *guildhall_get_api(const struct guildhall *g);
 struct gateway *guildhall_get_gateway(const struct guildhall *g);
 struct voice_service *guildhall_get_voice(const struct guildhall *g);
 
-/* Cost of hashing a password, from the options. */
+/* Returns the cost of hashing a password, from the options. */
 struct password_cost config_password_cost(const struct config *c);
 
-/* Opens the store for a tool: to write if no server runs, or with `concurrently` to read. */
+/* Opens the store for a tool. With `concurrently`, the tool may only read, and a server may be
+ * running. Otherwise the tool may write, and no server may be running. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 
 #endif

@@ -17,7 +17,8 @@ struct tls_context;
 struct voice_service;
 struct workbench;
 
-/* Row counts and database size for /metrics. Written on one loop, read by any thread. */
+/* Row counts and database size for /metrics. One event loop writes them, and any OS thread reads
+ * them. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
 /* Numbers about the work of PostgreSQL's vacuum, in the order of the columns of read_vacuum_state.
  */
@@ -31,7 +32,8 @@ enum {
 struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
     _Atomic int64_t vacuum[VACUUM_NUMBERS];
-    _Atomic int64_t bytes, again_at; /* again_at: time of the next count (clock_monotonic_ns) */
+    /* Size of the PostgreSQL database; time of the next count (clock_monotonic_ns). */
+    _Atomic int64_t bytes, again_at;
     _Atomic bool known, counting;
     int64_t began;
     struct api *api;
@@ -52,7 +54,7 @@ struct guildhall {
     struct gateway *gateway;
     struct voice_service *voice;
     struct relay *relay;      /* NULL if the server has no voice relay */
-    char voice_endpoint[300]; /* voice endpoint (host and port) that clients get */
+    char voice_endpoint[300]; /* voice endpoint (host and port) that is sent to clients */
     struct loops *loops;
     struct tls_context *tls;
     struct trusted_proxy_networks proxies;
@@ -66,13 +68,15 @@ struct guildhall {
     struct server_row_counts inventory;
 };
 
-/* Return the configured number of threads, or a number derived from that of the CPU cores. */
+/* Return the configured number of OS threads. If it is not configured, it is derived from the
+ * number of CPU cores. */
 unsigned config_loop_count(const struct config *c);
 unsigned config_password_threads(const struct config *c);
 
 /* --- listener.c -------------------------------- */
 
-/* Parse the listen address and the trusted proxies; log an error and return false if invalid. */
+/* Parse the listen address and the trusted proxies. If they are invalid, log an error and return
+ * false. */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
 bool read_listen_address(struct guildhall *g, int *ret_port);
 enum err open_tls_certificate(struct guildhall *g);
@@ -81,16 +85,18 @@ enum err start_main_listener(struct guildhall *g, int port);
 /* --- voice_relay.c --- */
 
 enum err start_voice_relay(struct guildhall *g);
-/* Passes the endpoint of the relay to voice/, once the port is known. */
+/* Passes the endpoint of the relay to voice/. Call this function once the port is known. */
 enum err set_voice_relay_endpoint(struct guildhall *g);
 
 /* --- cluster_setup.c --- */
 
-/* Returns whether other nodes may use the database. */
+/* Returns whether this server is a node of a cluster, so that other nodes may use the database. */
 bool config_is_clustered(const struct config *config);
-/* Logs an error and returns false if the configuration does not allow a cluster. */
+/* Checks that the configuration is allowed in a cluster. If not, logs an error and returns
+ * false. */
 bool check_cluster_config(const struct config *config);
-/* Joins the cluster; `announce` gets the events of each commit, of this node or another one. */
+/* Joins the cluster. `announce` is called with the events of each commit on this node and on other
+ * nodes. */
 enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                             const struct emitted_event *list));
 const char *session_journal_folder(struct guildhall *g);
@@ -99,7 +105,8 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out);
 enum err start_metrics_listener(struct guildhall *g);
 
 void append_row_count_metrics(struct guildhall *g, struct buf *out);
-/* Logs if the clock is behind the newest message or account (base/clock_watch.h). */
+/* Logs a warning if the clock is behind the creation time of the newest message or account
+ * (base/clock_watch.h). */
 void check_clock_against_store(struct guildhall *g);
 
 /* Appends the metrics of the gateway, the relay and the cluster; arg is a struct guildhall. */

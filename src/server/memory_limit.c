@@ -11,12 +11,13 @@
 #include "base/log.h"
 
 enum {
-    /* Address space of a server with one loop: thread stacks, and 64 MiB per malloc arena. */
+    /* Minimum address space of a server with one event loop: thread stacks, and 64 MiB per malloc
+     * arena. */
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
-    /* Memory for a request body, as a multiple of its size: its buffer may be twice as large as the
-     * body, and the body is decoded into another buffer. */
+    /* Memory that a request body needs, as a multiple of its size: its buffer may be twice as large
+     * as the body, and decoding it needs another buffer. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;
@@ -33,7 +34,7 @@ static int64_t read_number_from_file(const char *path)
     return text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : INT64_MAX;
 }
 
-/* Returns the lowest limit of the cgroup (version 2) and its ancestors. */
+/* Returns the lowest memory limit of the process's cgroup (version 2) and its ancestors. */
 static int64_t read_cgroup_memory_limit(void)
 {
     char line[PATH_MAX] = "", path[PATH_MAX + 64];
@@ -65,8 +66,8 @@ static int64_t address_space_limit(void)
     return (int64_t)limit.rlim_cur;
 }
 
-/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
- * mapped memory. */
+/* Returns the available memory in bytes: the minimum of RAM, memory.max of the cgroup, and
+ * RLIMIT_AS minus the memory that is already mapped. */
 static int64_t memory_available_bytes(void)
 {
     int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns true if there is enough address space to start; otherwise logs. */
+/* Returns true if there is enough address space to start. If not, logs an error. */
 bool has_enough_address_space(void);
 
-/* Returns how many bytes all request bodies together may use. If mib is 0, the number is derived
- * from the available memory. */
+/* Returns how many bytes all request bodies may use together. `mib` is the configured limit in MiB;
+ * if it is 0, the limit is derived from the available memory. */
 int64_t memory_budget_for_bodies(int64_t mib);
 
 #endif

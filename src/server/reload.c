@@ -5,7 +5,8 @@
 #include "net/tls.h"
 #include "server/guildhall_internal.h"
 
-/* Reloads the certificate even if the file names are unchanged: renewals use the same files. */
+/* Loads the certificate again, even if the names of its files are unchanged, because a renewed
+ * certificate is written to the same files. */
 static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)
 {
     if (!g->tls || !now->tls_cert || !now->tls_key)
@@ -25,7 +26,8 @@ static void reload_rate_limits(struct guildhall *g, const struct config *now)
     api_set_rate_limits(g->api, &limits);
 }
 
-/* Lists the changed options that can be reloaded, or without `reloads` those that cannot. */
+/* Lists the changed options: if `reloads` is set, those that can be reloaded; otherwise those that
+ * need a restart. */
 static struct str list_changed_options(const struct config *before, const struct config *now,
                                        bool reloads, struct arena *arena)
 {

@@ -1,8 +1,8 @@
 /* row_counts.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
- * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
- * starts a new count in the background. The pause between two counts is a hundred times the
- * duration of a count. */
+ * Counting rows of large tables is slow, so a request for /metrics returns the last result. If this
+ * result is old, the request starts a new count in the background. The pause between two counts is
+ * a hundred times the duration of a count. */
 #include "api/jobs/internal_call.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -25,7 +25,7 @@ static const char *const tables[INVENTORY_TABLES] = {
 
 struct inventory_count {
     int64_t rows[INVENTORY_TABLES];
-    int64_t bytes; /* size of the PostgreSQL database; -1 for SQLite */
+    int64_t bytes; /* size of the PostgreSQL database in bytes; -1 for SQLite */
     int64_t vacuum[VACUUM_NUMBERS];
 };
 
@@ -40,7 +40,8 @@ static enum err query_single_number(struct tx *tx, struct sql sql, const struct 
     return e;
 }
 
-/* Counts the rows of a table; uses PostgreSQL's estimate for large tables. */
+/* Counts the rows of a table. For a large table on PostgreSQL, uses the database's estimate
+ * instead. */
 static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -68,14 +69,15 @@ void check_clock_against_store(struct guildhall *g)
     enum err e =
         store_run_transaction_and_wait(g->store, STORE_READ, NULL, read_newest_id, &newest);
 
-    /* A damaged table must not prevent the server's start; the store has logged the error. */
+    /* Ignore the error, because a damaged table must not prevent the server's start. The store has
+     * logged it. */
     if (e)
         newest = 0;
     clock_watch_start(newest > 0 ? (snowflake)newest : 0);
 }
 
-/* Rows that vacuum must remove, and what prevents it: an old transaction, also one of another
- * program. */
+/* Reads how many rows vacuum must remove, and the age of the oldest transaction, which prevents
+ * this. It may be a transaction of another program. */
 static enum err read_vacuum_state(struct tx *tx, int64_t ret[VACUUM_NUMBERS])
 {
     static const char STATE[] =

@@ -24,7 +24,7 @@ static uint64_t number_from_environment(const char *variable)
 
 bool systemd_listening_socket(int *ret)
 {
-    static int inherited_socket; /* retained for a server that is restarted in this process */
+    static int inherited_socket; /* stored for a server that is started again in this process */
     uint64_t count = number_from_environment("LISTEN_PID") == (uint64_t)getpid()
                          ? number_from_environment("LISTEN_FDS")
                          : 0;
@@ -58,7 +58,7 @@ void systemd_notify_state(const char *state)
         return;
     memcpy(to.sun_path, path, n);
     if (to.sun_path[0] == '@')
-        to.sun_path[0] = '\0'; /* a path in the abstract namespace begins with NUL */
+        to.sun_path[0] = '\0'; /* an address in the abstract namespace begins with a NUL byte */
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;

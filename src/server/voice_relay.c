@@ -9,7 +9,8 @@
 #include "server/guildhall_internal.h"
 #include "voice/voice.h"
 
-/* Returns the IPv4 address to which clients send voice packets, or NULL if none is reachable. */
+/* Returns the IPv4 address to which clients send voice packets. Returns NULL if clients can reach
+ * none. */
 static const char *voice_address_for_clients(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address
@@ -21,9 +22,10 @@ static const char *voice_address_for_clients(const struct guildhall *g)
                                                                                          : NULL;
 }
 
-/* Returns the address that the voice socket binds. If voice_address is set and not loopback, this
- * is the wildcard address: behind a proxy the server listens on loopback, but voice packets arrive
- * directly; behind NAT voice_address is not an address of this machine. */
+/* Returns the address to which the voice socket is bound. If the option voice_address is set and is
+ * not a loopback address, this is the wildcard address, for two reasons. Behind a proxy the server
+ * listens on loopback, but voice packets arrive directly. Behind NAT, voice_address is not an
+ * address of this machine. */
 static const char *voice_bind_address(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
@@ -42,8 +44,8 @@ static enum relay_e2ee parse_voice_e2ee(struct str choice)
                                        : RELAY_E2EE_PREFER;
 }
 
-/* If the relay receives IPv6 packets, finds the IPv6 address that browsers get as a second
- * candidate: the listen address, otherwise the first public address of this machine. */
+/* Finds the IPv6 address that browsers get as a second candidate, if the relay receives IPv6
+ * packets: the listen address, or else the first public IPv6 address of this machine. */
 static void find_voice_address6(const struct guildhall *g, char out[46])
 {
     uv_interface_address_t *list = NULL;
@@ -92,10 +94,10 @@ enum err start_voice_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the listen
- * address) and returns its length. Some clients remove the text after the last colon and use the
- * default port; without a colon they fail. So a host without a port gets a port at the end of the
- * path (relay_accept_websocket). */
+/* Writes the voice endpoint and returns its length. It is the option voice-endpoint, or else the
+ * host of public-url, or else the listen address. Some clients remove the text after the last colon
+ * and use the default port instead; if there is no colon, they fail. So if the host has no port,
+ * the endpoint gets a port at the end of its path (relay_accept_websocket). */
 static int format_voice_endpoint(const struct guildhall *g, char *out, size_t max)
 {
     struct str url = str_of(g->config->public_url);

@@ -1,9 +1,9 @@
 /* as_discord.c - `serve --as-discord`: hosts entries and trusted certificates for bots under test.
  *
- * A command after "--" runs in a mount namespace in which /etc/hosts has the platform's names and
- * the system's trusted certificates include ours, so nothing outside the command changes. A caller
- * who may not listen on port 443 gets a user and a network namespace for server and command; these
- * two then reach only each other. */
+ * A command after "--" runs in a mount namespace of its own. There /etc/hosts has Discord's host
+ * names, and the system's trusted certificates include the server's CA, so nothing changes outside
+ * of the command. If the caller may not listen on port 443, server and command run in a user and a
+ * network namespace of their own; then they can reach only each other. */
 #include "tools/as_discord.h"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@
 #include "server/as_discord.h"
 #include "tools/serve.h"
 
-/* Files of the system's trusted certificates; the first one that exists is used. */
+/* Possible files of the system's trusted certificates. The first one that exists is used. */
 static const char *const system_certificate_files[] = {
     "/etc/ssl/certs/ca-certificates.crt", /* Debian, Ubuntu, Alpine, Arch */
     "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
@@ -35,10 +35,12 @@ static const char *const system_certificate_files[] = {
     NULL,
 };
 
-/* Variables by which programs find trusted certificates; the value is ca.pem or trusted.pem. */
+/* Environment variables with the file of certificates that a program trusts. The value is ca.pem or
+ * trusted.pem. */
 static const struct {
     const char *name;
-    bool only_ours; /* the program adds these certificates to its own list */
+    /* True: the file needs only the server's CA, because the program adds it to its own list. */
+    bool only_ours;
 } certificate_variables[] = {
     { "NODE_EXTRA_CA_CERTS", true }, /* Node.js */
     { "SSL_CERT_FILE", false },      /* OpenSSL: Python, Ruby; Go, .NET, Rust */
@@ -51,9 +53,11 @@ static const struct {
 struct as_discord_run {
     const struct config *config;
     struct arena *arena;
-    char **command;   /* or NULL */
-    pid_t child;      /* process that runs the command once `start` gets a byte; or 0 */
-    int start;        /* end of a pipe to the child */
+    char **command; /* or NULL */
+    /* Process that runs the command after it has read a byte from the pipe `start`; 0 if there is
+     * none. */
+    pid_t child;
+    int start;        /* write end of the pipe to the child process */
     bool own_network; /* server and command are in a network namespace of their own */
     char address[64]; /* address in the hosts entries */
     const char *ca, *trusted, *hosts;
@@ -70,7 +74,8 @@ static const char *find_system_certificates(void)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* Writes a file of two parts: a text, and the content of another file, which may be missing. */
+/* Writes a file that consists of a text and of the content of another file, which may be
+ * missing. */
 static bool write_text_and_file(const char *path, struct str text, const char *other)
 {
     struct buf content;
@@ -96,8 +101,8 @@ static void append_hosts_line(struct buf *out, const char *prefix, const char *a
     buf_add_char(out, '\n');
 }
 
-/* Appends the entries. The second line is the same address in the form of IPv6: without it, a
- * client that asks only for IPv6 addresses would find those of the real platform. */
+/* Appends lines for the hosts file. The second line has the same address in IPv6 form. Without it,
+ * a client that asks only for IPv6 addresses would get those of Discord itself. */
 static void append_hosts_entries(const struct as_discord_run *run, struct buf *out)
 {
     append_hosts_line(out, "", run->address);
@@ -105,7 +110,8 @@ static void append_hosts_entries(const struct as_discord_run *run, struct buf *o
         append_hosts_line(out, "::ffff:", run->address);
 }
 
-/* Writes the hosts file and the trusted certificates: ours, then those of the system. */
+/* Writes the hosts file and the file of trusted certificates: the server's CA, then those of the
+ * system. */
 static bool write_files_for_clients(const struct as_discord_run *run)
 {
     struct buf entry, authority;
@@ -166,8 +172,8 @@ static bool print_port_refused(void)
     return false;
 }
 
-/* Moves this process into a user and a network namespace. The caller keeps its user id. Call it
- * before any thread starts. */
+/* Moves this process into a new user namespace and a new network namespace. The user id stays the
+ * same. Call this function before any OS thread starts. */
 static bool enter_own_network_namespace(void)
 {
     unsigned uid = geteuid(), gid = getegid();
@@ -211,7 +217,7 @@ static bool enter_own_mount_namespace(const struct as_discord_run *run)
 
 /* --- the command ---------------------------------------------------------------------- */
 
-/* Waits until the server listens, then runs the command. Never returns. */
+/* Waits until the server listens, then runs the command in this process. Never returns. */
 static void run_command_in_child(const struct as_discord_run *run, int started)
 {
     char byte;
@@ -219,7 +225,7 @@ static void run_command_in_child(const struct as_discord_run *run, int started)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_DFL); /* guildhall_init ignores it */
     if (read(started, &byte, 1) != 1)
-        _exit(1); /* the server failed to start and has printed the reason */
+        _exit(1); /* the server could not start, and has printed the reason */
     if (!enter_own_mount_namespace(run))
         _exit(126);
     for (int i = 0; certificate_variables[i].name; i++)
@@ -230,8 +236,8 @@ static void run_command_in_child(const struct as_discord_run *run, int started)
     _exit(127);
 }
 
-/* Creates the process of the command. It is created before the server's threads, because a child
- * of a process with threads may call few functions. */
+/* Creates the process that will run the command. It is created before the server's OS threads,
+ * because after fork in a process with several OS threads only few functions may be called. */
 static bool create_command_process(struct as_discord_run *run)
 {
     int ends[2];
@@ -249,8 +255,8 @@ static bool create_command_process(struct as_discord_run *run)
     return true;
 }
 
-/* Ends the command if it still runs. Returns its exit status; as in a shell, 128 and the number of
- * the signal that ended it. */
+/* Ends the command if it is still running. Returns its exit status. If a signal ended it, this is
+ * 128 plus the number of the signal, as in a shell. */
 enum { STOP_TRIES = 100, STOP_TRY_US = 100 * 1000 };
 
 static bool command_has_ended(pid_t child)
@@ -313,7 +319,8 @@ static void on_server_ready(void *arg, const char *url)
         kill(getpid(), SIGTERM);
 }
 
-/* Finds the address in the hosts entries: the one to listen on, or loopback. */
+/* Chooses the address for the hosts entries: the address on which the server listens, or
+ * loopback. */
 static void choose_address_of_hosts_file(struct as_discord_run *run)
 {
     struct str host = str_of(run->config->listen);

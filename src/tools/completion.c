@@ -18,7 +18,8 @@ static bool option_takes_folder(const struct option_row *row)
     return row->value && strcmp(row->value, "DIR") == 0;
 }
 
-/* Appends the allowed values, separated by spaces; returns false if any value is allowed. */
+/* Appends the values that an option allows, separated by spaces. Returns false if any value is
+ * allowed. */
 static bool append_allowed_option_values(struct buf *out, const struct option_row *row)
 {
     if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)

@@ -17,7 +17,7 @@ struct demo_state {
     struct demo_bot *bot; /* set once the server runs */
 };
 
-/* Fills an empty database with the example data; leaves other data unchanged. */
+/* Imports the example data if the database is empty. Otherwise changes nothing. */
 static enum err import_demo_world_into_empty_database(const struct config *config,
                                                       struct store *store)
 {
@@ -34,7 +34,8 @@ static enum err import_demo_world_into_empty_database(const struct config *confi
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Prepares the example data and its tokens, which stay the same after a restart. */
+/* Prepares the example data and the tokens of its accounts. The tokens stay the same after a
+ * restart. */
 static enum err prepare_demo_data_and_tokens(const struct config *config, struct demo_state *t)
 {
     struct store *store = NULL;

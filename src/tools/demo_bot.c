@@ -85,7 +85,8 @@ static const struct schema interaction_schema = { .size = sizeof(struct demo_int
                                                   .fields = interaction_fields };
 static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
 
-/* Returns the value of an option of the command or its subcommand as JSON; "" if absent. */
+/* Returns the value of an option of the command or of its sub-command, as JSON. Returns "" if the
+ * option is absent. */
 static struct str find_option_value(const struct opt_list *options, const char *name)
 {
     const struct demo_option *o = options->value.items;
@@ -262,7 +263,8 @@ static void reply_to_interaction(const struct demo_bot *b, struct api_client *w,
         return;
     const struct demo_interaction *q = read;
     const struct demo_interaction_data *d = q->data.value ? q->data.value : &nothing;
-    /* Another session of the bot responds. In the demo, application and bot have the same id. */
+    /* Do not respond, because another session of the bot responds. In the demo, application and bot
+     * have the same id. */
     if (count_bot_sessions(b, q->application_id) > 1)
         return;
     buf_init(&body, MAX_REPLY_BYTES);

@@ -20,13 +20,13 @@ enum {
 
 /* --- downloads ------------------------------------------------------------------------ */
 
-/* A loop with an HTTP client, created for the first download. */
+/* An event loop with an HTTP client, which is created for the first download. */
 struct gif_download {
     struct loops *loops;
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* The members from here on belong to the current request. */
+    /* The fields below belong to the download that is running. */
     const char *url;
     struct buf *out;
     const char *problem;
@@ -129,7 +129,8 @@ static int import_gifs(const struct config *config, const char *path, const char
     int status = 1;
 
     buf_init(&text, MAX_LIST_BYTES);
-    /* Stay root, because only root may be able to read the input; chown new files later. */
+    /* Do not change the user yet, because only root may be able to read the input. The new files
+     * get their owner later. */
     if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_as_str(&text),
                                   .folder = folder,

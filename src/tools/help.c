@@ -1,4 +1,4 @@
-/* help.c - `guildhall help`: lists all commands and options, or those of one command. */
+/* help.c - `guildhall help`: lists all commands and options, or the options of one command. */
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,8 @@
 
 /* --- roff ----------------------------------------------------------------------------- */
 
-/* Escapes hyphens, so that they can be copied, and a leading dot, which would be a roff request. */
+/* Appends text for roff. Escapes hyphens, so that readers can copy them, and a dot at the start of
+ * a line, which would be a roff request. */
 static void append_roff_text(struct buf *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -111,7 +112,8 @@ static void append_manual_options(struct buf *out, const struct option_row *rows
     }
 }
 
-/* Describes options once for all commands that share them, which are adjacent in the table. */
+/* Describes each option once for all commands that share it. Such options are adjacent in the
+ * table. */
 static void append_manual_command_options(struct buf *out)
 {
     for (const struct program_command *c = program_commands; c->name; c++) {

@@ -1,5 +1,5 @@
 /* move.c - `guildhall move`: copies the database from SQLite to PostgreSQL or back, and files to
- * another place. */
+ * another folder or bucket. */
 #include "store/move/move.h"
 
 #include <stddef.h>
@@ -27,7 +27,7 @@ const struct option_row move_option_rows[] = {
 
 static bool is_postgres_url(const char *to)
 {
-    /* libpq uses the same test to recognise a connection string. */
+    /* libpq recognises a connection string by the same test. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
@@ -56,7 +56,7 @@ static void print_move_report(const struct data_move_options *o, const struct da
 
 static void print_start_command(const struct data_move_options *o)
 {
-    /* The URL is not printed, because it may contain a password. */
+    /* Do not print the URL, because it may contain a password. */
     if (o->to.postgres)
         printf("start it: guildhall serve --data '%s' --store URL, with the URL of --to\n",
                o->to.folder);
@@ -104,8 +104,8 @@ static bool is_in_postgres(const char *blobs)
     return strcmp(blobs, "postgres") == 0;
 }
 
-/* Without --to-blobs, files in a bucket stay there; other files move with the database: those in
- * PostgreSQL into a folder if the target is a folder. */
+/* Without --to-blobs, files in a bucket stay there, and other files move with the database. Files
+ * in PostgreSQL are moved to a folder if the target is a data folder. */
 static int move_with_options(const struct command_settings *s, struct arena *arena)
 {
     const char *to = s->move_to, *blobs = s->config.blobs,

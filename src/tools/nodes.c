@@ -5,8 +5,8 @@
 #include "server/guildhall.h"
 #include "tools/tools.h"
 
-/* A node without a heartbeat for 5 seconds is printed as silent, even if no peer has declared it
- * dead. */
+/* Lists the nodes. A node without a heartbeat for 5 seconds is shown as silent, even if no other
+ * node has declared it dead. */
 static const char SELECT_NODES[] =
     "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "
     "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "

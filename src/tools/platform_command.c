@@ -1,4 +1,5 @@
-/* platform_command.c - `guildhall platform`: changes accounts of the local platforms. */
+/* platform_command.c - `guildhall platform`: changes accounts of local platforms, which stand for
+ * other services. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,7 +161,7 @@ enum { MAX_WORDS = 8, MAX_LINE_BYTES = 4096, LINES_PER_TRANSACTION = 1000 };
 
 struct import_batch {
     char lines[LINES_PER_TRANSACTION][256];
-    int count, first; /* first is the line number of the first request */
+    int count, first; /* first: line number of the first request */
     struct auth *auth;
     int bad; /* number of the invalid line, or 0 */
     const char *problem;

@@ -8,32 +8,36 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct command_settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data;      /* creates the data folder; its default is not the package's folder */
+    /* True: the command creates the data folder, so its default is not the package's data
+     * folder. */
+    bool makes_data;
     const char *examples; /* lines of shell, for the help */
-    bool command_follows; /* words after "--" are a command that the program runs */
+    bool command_follows; /* the words after "--" are another command, which the program runs */
 };
 
-/* The list ends with a row without a name. */
+/* The table of commands; its last row has no name. */
 extern const struct program_command program_commands[];
 
-/* Returns NULL if there is no such command. --help, -h and --version are commands, too. */
+/* Finds a command by name. Returns NULL if there is none. --help, -h and --version count as
+ * commands. */
 const struct program_command *program_find_command(const char *name);
 
 /* Returns the most similar command name, for error messages; NULL if none is similar. */
 const char *find_similar_command_name(const char *name);
 
-/* Prints that there is no such command, and a similar name; returns the exit status. */
+/* Prints that there is no such command, and the most similar name. Returns the exit status. */
 int print_unknown_command(const char *name);
 
-/* Prints the help of one command; with `all` also the server's options. */
+/* Prints the help of one command. If `all` is set, also prints the server's options. */
 int print_command_help(const struct program_command *c, bool all);
 
 int tool_help(const struct command_settings *s, char **arguments);
 int tool_manual(const struct command_settings *s, char **arguments);
 int tool_completion(const struct command_settings *s, char **arguments);
 
-/* Reads arguments, environment and configuration file. ret->commands must be set, because the
- * environment may contain options of other commands. `rest` gets the remaining arguments. */
+/* Reads settings from arguments, environment and configuration file. The caller sets ret->commands,
+ * because the environment may contain options of other commands. `rest` gets the arguments that are
+ * not options. */
 bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
                               struct command_settings *ret, char **rest, const char **ret_problem);
 

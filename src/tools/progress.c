@@ -1,4 +1,4 @@
-/* progress.c - progress output: a bar with an estimate on a terminal, lines otherwise. */
+/* progress.c - prints progress: on a terminal as a bar with an estimate, otherwise as lines. */
 #include "tools/progress.h"
 
 #include <ftw.h>
@@ -74,7 +74,7 @@ void progress_end(struct progress_output *m)
     m->what = NULL;
 }
 
-/* --- tasks that report nothing themselves ------------------------------------------------ */
+/* --- progress of tasks that do not report their progress ----------------------------------- */
 
 static int64_t bytes_so_far(enum progress_source source)
 {
@@ -91,7 +91,7 @@ static int64_t bytes_so_far(enum progress_source source)
     return n;
 }
 
-/* Returns whether the task has counted something. */
+/* Prints the progress of a world file import. Returns whether it has counted anything yet. */
 static bool print_world_file_progress(struct progress_watch *w)
 {
     const char *what = atomic_load(&w->world.what);

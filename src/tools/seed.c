@@ -54,7 +54,7 @@ static enum err print_seed_tokens(const struct command_settings *s, struct store
         struct account_token_request request = { .auth = auth };
         char name[33], purpose[40];
 
-        /* Each printed line has its own token, because a user may own several guilds. */
+        /* Each printed line needs a token of its own, because a user may own several guilds. */
         snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
         request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);

@@ -21,10 +21,10 @@
 struct served_instance {
     const struct config *config;
     const struct command_settings *settings; /* or NULL */
-    struct command_settings current; /* settings of the last reload; allocated in the arena */
+    struct command_settings current; /* settings as of the last reload; allocated in the arena */
     struct arena *arena;
     bool has_terminal;
-    pthread_mutex_t lock; /* serializes reloads by signal and control socket */
+    pthread_mutex_t lock; /* held during a reload, which a signal or the control socket can cause */
 };
 
 static bool runs_command; /* --as-discord; set before signals are blocked */
@@ -43,8 +43,8 @@ static sigset_t create_set_of_handled_signals(void)
     return set;
 }
 
-/* Blocks the signals, so that only wait_for_stop_signal receives them. Call it before any thread
- * starts. */
+/* Blocks the signals, so that only wait_for_stop_signal receives them. Call this function before
+ * any OS thread starts. */
 static void block_signals(void)
 {
     sigset_t set = create_set_of_handled_signals();
@@ -55,7 +55,7 @@ static void block_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Reloads the settings; changes nothing on an error. Call it with the lock held. */
+/* Reloads the settings. On an error, changes nothing. The caller holds the lock. */
 static bool reload_settings_with_lock_held(struct served_instance *s, struct guildhall *g,
                                            struct buf *out)
 {
@@ -97,7 +97,8 @@ static int wait_for_stop_signal(struct served_instance *s, struct guildhall *g)
     sigset_t set = create_set_of_handled_signals();
     int sig;
 
-    /* SIGHUP reloads the settings, or stops the server if it was sent by a closed terminal. */
+    /* SIGHUP reloads the settings. If it was sent because a terminal was closed, it stops the
+     * server. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf message;
@@ -137,7 +138,8 @@ static void format_server_url(const struct guildhall *g, const struct config *co
              open, host, close, guildhall_get_port(g));
 }
 
-/* Runs the server until a signal arrives and returns the signal, or 0 if the start failed. */
+/* Runs the server until a signal arrives. Returns the signal, or 0 if the server could not
+ * start. */
 static int run_server_until_signal(struct served_instance *s,
                                    void (*ready)(void *arg, const char *url), void *arg,
                                    char listen[300])
@@ -187,7 +189,8 @@ static void import_queued_world_file(const struct config *config)
     store_close(store);
 }
 
-/* Prints nothing: after a restart for a snapshot or import the URL is still the same. */
+/* Called after a restart for a snapshot or an import. Prints nothing, because the URL is still the
+ * same. */
 static void print_nothing_on_restart(void *arg, const char *url)
 {
     (void)arg, (void)url;
@@ -211,11 +214,12 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, restore the snapshot first, then import the world file. */
+        /* If both a snapshot and an import were requested, restore the snapshot first, then import
+         * the world file. */
         snapshot_restore_requested(config->data);
         if (world_file_import_is_queued())
             import_queued_world_file(config);
-        /* The restarted server uses the configuration of the last reload. */
+        /* After a restart, use the configuration of the last reload. */
         if (s.arena)
             again = s.current.config;
         again.listen = listen;
@@ -271,7 +275,8 @@ int tool_serve(const struct command_settings *s, char **arguments)
     if (s->temporary && !temporary_server_check(s->config.data))
         return 1;
     int status = serve_until_stopped(&s->config, s, NULL, NULL);
-    if (s->temporary && status == 0) /* a start fails if another server uses the folder */
+    /* If the start failed, another server may be using the folder. */
+    if (s->temporary && status == 0)
         temporary_server_remove(s->config.data);
     return status;
 }

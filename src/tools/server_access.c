@@ -1,5 +1,5 @@
-/* server_access.c - error messages for unreachable servers, and access to the store of a stopped
- * server. */
+/* server_access.c - error messages if the server cannot be reached, and access to the store while
+ * no server runs. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -49,7 +49,8 @@ static bool is_existing_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* Makes the package's data folder the default if it exists and there is no folder "data". */
+/* If there is no folder "data" but the data folder of the package exists, makes this the
+ * default. */
 static void set_default_to_package_data_folder(struct option_row *rows)
 {
     if (is_existing_folder("data") || !is_existing_folder(PACKAGE_DATA_FOLDER))
@@ -73,12 +74,13 @@ static const struct option_row *join_server_and_command_options(const struct pro
     return all;
 }
 
-/* Variables GUILDHALL_… that are not options: those of tests, of the project's scripts, and those
- * that a container host sets for a service named "guildhall". */
+/* Names of GUILDHALL_… variables that are not options. They belong to tests or to the project's
+ * scripts, or a container host sets them for a service named "guildhall". */
 static const char *const unrelated_variable_names[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
                                                         "PORT",   "PORT_*", NULL };
 
-/* Rejects unknown GUILDHALL_… variables; a shell may export options of several commands. */
+/* Rejects unknown GUILDHALL_… variables. A shell may export options of several commands, so options
+ * of all commands are known. */
 static bool check_environment_variable_names(const struct program_command *commands,
                                              struct arena *arena, const char **ret_problem)
 {

@@ -7,9 +7,10 @@
 
 #include <stdbool.h>
 
-/* Prints an error and returns false if the folder may not be deleted. */
+/* Checks that the folder may be deleted. If not, prints an error and returns false. */
 bool temporary_server_check(const char *folder);
-/* Sends SIGTERM to this process when standard input ends. Call it with SIGTERM blocked. */
+/* Starts to wait for the end of standard input, and then sends SIGTERM to this process. Call it
+ * while SIGTERM is blocked. */
 void temporary_server_watch_input(void);
 void temporary_server_remove(const char *folder);
 

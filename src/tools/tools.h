@@ -10,7 +10,7 @@
 #include "tools/seeds/seeds.h"
 #include "platform/worlds/worlds.h"
 
-/* Options of invoke, say, react, join and leave. Unset texts are NULL. */
+/* Options of invoke, say, react, join and leave. A text that is not set is NULL. */
 struct invoke_options {
     const char *url, *as, *token, *channel, *app, *user, *message, *press, *fill, *by, *expect;
     bool complete, json;
@@ -27,7 +27,7 @@ struct console_options {
     bool drop, json;
 };
 
-/* Options of copy-guild and export-guild. Unset texts are NULL. */
+/* Options of copy-guild and export-guild. A text that is not set is NULL. */
 struct copy_options {
     const char *from, *token_file, *guild, *archive, *cdn, *people, *send_claims;
     const char *post_back_token_file;
@@ -37,11 +37,12 @@ struct copy_options {
 
 struct program_command;
 
-/* Options of the server and of one command. */
+/* The options of the server and of the command that runs. */
 struct command_settings {
     struct config config;                   /* first member: config_option_rows has its offsets */
     const struct program_command *commands; /* all commands (tools/program.h) */
-    char **argv;                            /* parsed arguments, from the command's name on */
+    /* Parsed arguments; the first is the name of the command. */
+    char **argv;
     struct seed_options seed;
     const char *tokens; /* import: "off", "on" or "env" */
     const char *move_to, *move_to_data, *move_to_blobs;
@@ -51,7 +52,7 @@ struct command_settings {
     bool backup_force;        /* backup: overwrite an existing file */
     int64_t token_count;      /* seed: number of tokens to print */
     bool json;                /* sessions and operator commands: JSON output */
-    bool temporary;           /* serve: stop at the end of input and delete the data */
+    bool temporary;           /* serve: stop at the end of standard input, then delete the data */
     bool yes;                 /* operator commands: do not ask for confirmation */
     int64_t operator_timeout; /* operator commands: timeout in seconds */
     int64_t limit;            /* lists: maximum number of rows */
@@ -68,7 +69,8 @@ extern const struct option_row import_option_rows[], seed_option_rows[], session
     serve_option_rows[], record_option_rows[], replay_option_rows[], copy_guild_option_rows[],
     export_guild_option_rows[];
 
-/* Each command returns the exit status. `arguments` are the words after the command, then NULL. */
+/* The commands. Each returns the exit status. `arguments` are the words after the name of the
+ * command, then NULL. */
 int tool_serve(const struct command_settings *s, char **arguments);
 int tool_reload(const struct command_settings *s, char **arguments);
 int tool_demo(const struct command_settings *s, char **arguments);
@@ -104,52 +106,55 @@ int tool_react(const struct command_settings *s, char **arguments);
 int tool_join(const struct command_settings *s, char **arguments);
 int tool_leave(const struct command_settings *s, char **arguments);
 
-/* Adds an account while no server runs; prints the same output as "user add". */
+/* Adds an account while no server runs. Prints the same output as "user add". */
 int add_user_without_server(const struct command_settings *s, char **words);
 /* A request to the running server: noun, verb and arguments, separated by tabs. */
 struct operator_request {
     const char *words;
     int64_t seconds; /* timeout; 0 means none */
-    bool as_json;    /* request the JSON of the console route as reply */
+    bool as_json;    /* The reply is the JSON of the console route. */
 };
-/* Sends an operator command. Returns 0 on success: *ret has a line of column names and a line per
- * row, or JSON. Returns -1 if no server runs. Otherwise prints an error and returns 1 or the HTTP
+/* Sends an operator command. On success returns 0; ret is a line of column names and one line per
+ * row, or JSON. If no server runs, returns -1. Otherwise prints an error and returns 1 or the HTTP
  * status. */
 int send_operator_command(const struct command_settings *s, const struct operator_request *q,
                           struct arena *arena, struct str *ret);
-/* Sends an operator command. Returns the exit status: 3 if refused, 1 if no server runs. */
+/* Sends an operator command. Returns the exit status: 3 if the command was refused, 1 if no server
+ * runs. */
 int send_operator_command_or_fail(const struct command_settings *s,
                                   const struct operator_request *q, struct arena *arena,
                                   struct str *ret);
-/* parse_reply_row removes a line from the reply, splits it into cells and returns their number. */
+/* parse_reply_row removes the first line from the reply, splits it into cells, and returns their
+ * number. */
 enum { MAX_REPLY_COLUMNS = 16, OPERATOR_REPLY_TIMEOUT_S = 60 };
 int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
-/* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */
+/* Prints a reply, which is a line of tab-separated column names and one line of cells per row. */
 void print_reply_rows(const struct command_settings *s, struct str reply);
 
-/* Prints why the server on this folder is unreachable (e is from control_send_request). Returns the
- * exit status. */
+/* Prints why the server on this folder cannot be reached. `e` is the error of control_send_request.
+ * Returns the exit status. */
 int print_server_unreachable(const char *folder, enum err e);
 
-/* Opens the store for writing while no server runs. If root calls it, switches to the owner of the
- * folder, so that the server can open new files. */
+/* Opens the store for writing while no server runs. If the caller is root, switches to the user who
+ * owns the folder, so that the server can open new files later. */
 enum err open_store_as_owner(const struct config *config, struct store **ret);
 
-/* Imports a world file; prints errors to stderr. */
+/* Imports a world file. Prints errors to stderr. */
 enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
                                 bool tokens, struct world_file_progress *progress,
                                 struct arena *arena, struct world_file_import_report *ret);
 
-/* Reads a whole file, or standard input for "-"; prints errors to stderr. */
+/* Reads a whole file; "-" means standard input. Prints errors to stderr. */
 bool read_file_or_stdin(const char *path, struct buf *out);
 
-/* Prints a problem of the command line and which help to read. Returns the exit status 2. */
+/* Prints what is wrong with the command line, and which help to read. Returns the exit status 2. */
 int print_usage_error(const char *problem);
-/* Prints the forms of a command whose arguments are not right: "backup FILE, or backup -". */
+/* Prints the possible forms of a command that was called with wrong arguments, such as "backup
+ * FILE, or backup -". */
 int print_usage_forms(const char *forms);
-/* Usage errors from now on refer to the help of this command. */
+/* After this call, usage errors refer to the help of this command. */
 void name_command_in_usage_errors(const char *name);
-/* Reads the settings again from the command line, the environment and the file. */
+/* Reads the settings again from the command line, the environment and the configuration file. */
 bool reread_settings(const struct command_settings *s, struct arena *arena,
                      struct command_settings *ret, const char **ret_problem);
 

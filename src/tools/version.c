@@ -1,4 +1,4 @@
-/* version.c - the command `version`, which tells two builds of the program apart. */
+/* version.c - the command `version`, with which two builds of the program can be distinguished. */
 #include "tools/version.h"
 
 #include <gnu/libc-version.h>
@@ -55,7 +55,8 @@ struct library_version {
 
 enum { MAX_LIBRARIES = 12, MAX_PCRE2_VERSION = 64 };
 
-/* Versions of the linked libraries; those that are loaded on first use are not among them. */
+/* Lists the versions of the linked libraries. Libraries that are loaded on first use are not
+ * listed. */
 static size_t list_libraries(struct library_version ret[MAX_LIBRARIES])
 {
     static char pcre2_version[MAX_PCRE2_VERSION];
@@ -73,7 +74,8 @@ static size_t list_libraries(struct library_version ret[MAX_LIBRARIES])
     ret[count++] = (struct library_version){ "PCRE2", pcre2_version };
     ret[count++] = (struct library_version){ "utf8proc", utf8proc_version() };
 #ifdef GUILDHALL_STATIC
-    /* curl_version_info calls functions of absent libraries (packaging/static/absent.c). */
+    /* curl_version_info is not called, because it calls functions of absent libraries
+     * (packaging/static/absent.c). */
     ret[count++] = (struct library_version){ "libcurl", LIBCURL_VERSION };
 #endif
     return count;

@@ -6,8 +6,9 @@
 
 struct build_identity {
     const char *version; /* X.Y.Z for a release, otherwise X.Y.Z-dev.N+COMMIT */
-    const char *commit;  /* ends with ".modified" if files differed from it */
-    const char *date;    /* of the commit */
+    /* Commit of the source code; ends with ".modified" if files differed from it. */
+    const char *commit;
+    const char *date; /* of the commit */
 };
 
 extern const struct build_identity build_identity;

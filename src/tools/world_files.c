@@ -39,7 +39,8 @@ bool read_file_or_stdin(const char *path, struct buf *out)
     return ok;
 }
 
-/* Prints ADA_TOKEN='…' for a shell, without "Bot ", which libraries add themselves. */
+/* Prints tokens as ADA_TOKEN='…' for a shell. They have no prefix "Bot ", because libraries add it
+ * themselves. */
 static void print_tokens_as_shell_variables(const struct world_file_import_report *report)
 {
     const struct imported_account_token *tokens = report->tokens.items;

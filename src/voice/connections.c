@@ -25,7 +25,8 @@ static enum err find_state_to_connect(struct tx *tx, const struct pending_identi
     return !e && voice_state_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* Refuses IDENTIFY without a voice state. The close code depends on whether the guild exists. */
+/* Refuses an IDENTIFY for which there is no voice state. The close code depends on whether the
+ * guild exists. */
 static enum err refuse_without_voice_state(struct tx *tx, const struct pending_identify *c,
                                            enum relay_close_code *ret)
 {
@@ -74,7 +75,7 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* Checks an IDENTIFY payload for a voice state. If admits is set, also marks the voice state as
+/* Checks an IDENTIFY payload for a voice state. If `admits` is set, also marks the voice state as
  * connected. */
 static enum err connect_voice_state(struct call *call, struct pending_identify *c,
                                     struct voice_state *s, bool admits)
@@ -94,8 +95,8 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
              : accept_voice_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
-/* Checks an IDENTIFY payload for a stream. If admits is set, also rewrites the unchanged
- * participant row, so that this transaction conflicts with one that ends the stream. */
+/* Checks an IDENTIFY payload for a stream. If `admits` is set, also rewrites the participant's row
+ * without a change, so that this transaction conflicts with a transaction that ends the stream. */
 static enum err connect_stream(struct call *call, struct pending_identify *c,
                                const struct stream *s, bool admits)
 {
@@ -188,18 +189,20 @@ static void on_identify_received_by_relay(void *arg, const struct pending_identi
 
 struct connection_change {
     struct voice_state_key voice_state;
-    bool live, active; /* only one of them changes per call */
+    bool live, active; /* one call changes only one of these two fields */
 };
 
-/* A client may close its voice socket and send op 4 at once. If op 4 is handled before the close,
- * VOICE_SERVER_UPDATE is sent when the close is handled, at most this time after op 4. */
+/* Maximum time between an op 4 and the closing of the old voice socket. A client may close its
+ * voice socket and send op 4 at once, and op 4 may be handled first. If the socket's closing is
+ * handled within this time, VOICE_SERVER_UPDATE is sent then. */
 #define REPEATED_REQUEST_US (INT64_C(2) * 1000000)
 static bool state_awaits_server_update(const struct voice_state *s)
 {
     return !s->live && clock_us() - s->requested_again_at < REPEATED_REQUEST_US;
 }
 
-/* Updates a voice state. Ignores an old connection: the voice state has another salt by now. */
+/* Stores the connection state in the voice state. If the connection is old, the voice state has
+ * another salt and stays unchanged. */
 static enum err update_voice_connection(struct call *call)
 {
     const struct connection_change *c = call_get_stage_data(call, "connection_change");

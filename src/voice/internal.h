@@ -9,8 +9,8 @@
 
 /* --- session_opcodes.c: opcodes of sessions ------------------------------------------- */
 
-/* A queued opcode of a gateway session. The opcodes of a session run one after the other, in the
- * order in which they were received. */
+/* A queued opcode of a gateway session. The opcodes of a session run one at a time, in the order in
+ * which they were received. */
 struct session_opcode {
     struct caller caller;
     uint64_t session; /* session number, for audience_of_session */
@@ -19,8 +19,9 @@ struct session_opcode {
     enum client_kind client;
     const void *d; /* decoded payload, of the type voice_opcode_handler.type */
 
-    /* Members for joins. quiet is set if the rate limit delays VOICE_SERVER_UPDATE. */
-    snowflake rate_limit_id; /* id of the rate limit: 0 for a user, the guild for a bot */
+    /* Used by opcodes that join a channel. `quiet` is set if the rate limit delays
+     * VOICE_SERVER_UPDATE. */
+    snowflake rate_limit_id; /* key of the rate limit: 0 for a user, the guild id for a bot */
     snowflake target;        /* channel to join; 0 leaves voice */
     bool quiet;
     /* Set by voice_opcode_handler.run: VOICE_SERVER_UPDATE was sent, or must be sent later. */
@@ -40,13 +41,14 @@ struct session_opcode {
 struct voice_opcode_handler {
     int op;
     const struct type *type; /* type of the payload */
-    /* Runs in a write transaction, which may be repeated. */
+    /* Handles the opcode in a write transaction, which the store may repeat. */
     enum err (*run)(struct call *call, struct session_opcode *o);
-    /* Sets rate_limit_id and target of a join; NULL if the opcode does not join a channel. */
+    /* Sets rate_limit_id and target of an opcode that joins a channel; NULL for other opcodes. */
     void (*set_join_target)(struct session_opcode *o);
 };
 
-extern const struct voice_opcode_handler voice_opcodes[]; /* the last row has .type == NULL */
+/* The table; its last row has .type == NULL. */
+extern const struct voice_opcode_handler voice_opcodes[];
 
 /* Call when it is known whether a resumed session has voice states from before a restart. If found
  * is false, frees the session's queue. */

@@ -42,7 +42,7 @@ void session_opcode_set_join_channel(struct session_opcode *o)
     o->target = in->channel_id.value;
 }
 
-/* The requested channel, with data that is needed to join it. */
+/* The channel that op 4 requests, with the data that is needed to join it. */
 struct requested_channel {
     struct channel channel;
     snowflake guild_id; /* 0 for a private call */
@@ -82,7 +82,7 @@ static enum err check_guild_channel(struct call *call, const struct session_opco
     return OK;
 }
 
-/* Only recipients may join a private call; bots may not. */
+/* Checks whether the account may join a private call: only its recipients may, and no bots. */
 static enum err check_private_call(struct call *call, const struct session_opcode *o,
                                    struct requested_channel *in, bool *ret_open)
 {
@@ -94,7 +94,7 @@ static enum err check_private_call(struct call *call, const struct session_opcod
     return e;
 }
 
-/* Finds the requested channel; *ret_open is false if the caller may not join it. */
+/* Finds the requested channel. Sets ret_open to false if the caller may not join it. */
 static enum err find_requested_channel(struct call *call, const struct session_opcode *o,
                                        struct requested_channel *in, bool *ret_open)
 {
@@ -115,7 +115,8 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     return is_unknown_or_hidden_error(e) ? OK : e;
 }
 
-/* Reads whether the channel is full. A DM counts as full if one user has blocked the other. */
+/* Reads whether the channel is full. A DM counts as full if one of its users has blocked the
+ * other. */
 static enum err check_user_limit(struct call *call, const struct session_opcode *o,
                                  const struct requested_channel *in, bool *ret_full)
 {
@@ -129,7 +130,7 @@ static enum err check_user_limit(struct call *call, const struct session_opcode 
     return channel_has_voice_participants(call->tx, in->channel.id, limit, ret_full);
 }
 
-/* Finds the account's current voice state: of a user in any guild or call, of a bot in the
+/* Finds the current voice state of the account: for a user in any guild or call, for a bot in the
  * requested guild. */
 static enum err find_current_voice_state(struct call *call, const struct session_opcode *o,
                                          struct voice_state *ret, bool *ret_present)
@@ -157,12 +158,14 @@ static void compare_request_with_voice_state(const struct session_opcode *o,
     f->live = was->live;
     f->same_channel = voice_state_channel_id(was) == o->target;
     f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
-    /* Leaving with a guild_id applies only to that guild; without one, to any guild or call. */
+    /* A request to leave that has a guild_id applies only to that guild. Without guild_id it
+     * applies to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
         f->present = voice_state_guild_id(was) == request->guild_id.value;
 }
 
-/* Returns the first usable region that the client prefers, else the nearest region. */
+/* Returns the first region that the client prefers and that is usable; if there is none, the
+ * nearest region. */
 static struct str choose_preferred_region(const struct session_opcode *o, bool vip)
 {
     const struct voice_state_request *in = o->d;
@@ -191,7 +194,7 @@ static enum err reset_state_for_new_channel(struct call *call, const struct sess
                                        &s->region);
 }
 
-/* Returns the platform of the client, which bots and browsers do not have. */
+/* Returns the platform of the client; absent for bots and browsers. */
 static struct opt_int platform_of_client(const struct session_opcode *o)
 {
     if (opcode_is_from_bot(o) || o->client == CLIENT_WEB)
@@ -200,7 +203,8 @@ static struct opt_int platform_of_client(const struct session_opcode *o)
                                                       : VOICE_PLATFORM_DESKTOP);
 }
 
-/* Assigns the voice state to this session. A new salt invalidates earlier tokens. */
+/* Assigns the voice state to this gateway session. The new salt invalidates tokens that were sent
+ * before. */
 static void assign_state_to_session(struct call *call, const struct session_opcode *o,
                                     struct voice_state *s)
 {
@@ -213,7 +217,8 @@ static void assign_state_to_session(struct call *call, const struct session_opco
     s->platform = platform_of_client(o);
 }
 
-/* Applies mute, deafen, video and flags of the request, if the user has the permissions. */
+/* Applies the mute, deafen, video and flags fields of the request, if the user has the
+ * permissions. */
 static enum err apply_request_flags(struct call *call, const struct session_opcode *o,
                                     const struct requested_channel *in, bool stays,
                                     struct voice_state *s)
@@ -248,7 +253,7 @@ static enum err send_or_delay_server_update(struct call *call, struct session_op
 }
 
 /* Returns whether the request changes nothing. A client that lost its voice socket repeats its last
- * request. */
+ * op 4. */
 static bool is_repeated_request(const struct voice_state *was, const struct voice_state *s)
 {
     return was->self_mute == s->self_mute && was->self_deaf == s->self_deaf &&
@@ -297,7 +302,8 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     if (!e && !f.leaves)
         e = find_requested_channel(call, o, &in, &f.open);
     bool stays = f.present && voice_state_channel_id(&was) == o->target;
-    if (!e && f.open && !stays) /* users who stay in the channel are not rate-limited */
+    /* The rate limit does not apply to users who stay in their channel. */
+    if (!e && f.open && !stays)
         e = check_user_limit(call, o, &in, &f.full);
     if (e)
         return e;

@@ -8,11 +8,11 @@
 
 struct join_rate_limit;
 
-/* If limited is false, all joins are allowed. */
+/* Creates the rate limit. If `limited` is false, all joins are allowed. */
 struct join_rate_limit *join_rate_limit_new(bool limited);
 void join_rate_limit_free(struct join_rate_limit *p);
 
-/* Counts a join. Returns true if the join may run now. */
+/* Counts a join. Returns true if the rate limit allows it now. */
 bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
 /* Frees expired entries; call regularly. */
 void join_rate_limit_expire(struct join_rate_limit *p);

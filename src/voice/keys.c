@@ -1,6 +1,7 @@
 /* keys.c - public keys that prove the identity of voice participants (DAVE protocol). A client
- * creates a key pair and uploads the public key, with a signature by this key over the id of its
- * login. Other clients ask whether a key that they received belongs to a user. */
+ * creates a key pair and uploads the public key, with a signature that this key made over the id of
+ * the client's login session. Other clients ask whether a key that they received belongs to a
+ * user. */
 #include "voice/internal.h"
 
 #include "model/login_ids.h"
@@ -85,7 +86,7 @@ static bool decode_data_uri(struct arena *a, struct str text, struct str *ret)
         if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
             return false;
         do
-            str_cut(&head, ';'); /* skips the media type and its parameters */
+            str_cut(&head, ';'); /* skips the parameters that follow the media type */
         while (memchr(head.p, ';', head.n));
         if (!str_eq_nocase(str_skip_spaces(head), STR("base64")))
             return false;
@@ -109,7 +110,7 @@ static enum err parse_public_key(struct call *call, struct str text, struct str 
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
-/* Whether keys may also be signed with the second MLS label that is_self_signed tries. */
+/* Whether a key may also be signed with the second MLS label, which is_self_signed tries. */
 static bool accepts_second_label = true;
 
 void voice_keys_configure(bool accept_second_label)
@@ -135,7 +136,8 @@ struct voice_public_key {
     unsigned char bytes[P256_KEY_SIZE];
 };
 
-/* Verifies the signature on the thread pool, because elliptic curves are slow. */
+/* Verifies the signature of the uploaded key. Runs on the thread pool, because the computation is
+ * slow. */
 static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;

@@ -3,8 +3,8 @@
 #include "platform/guilds/guilds.h"
 #include "voice/states.h"
 
-/* Returns the caller's permissions in the member's channel, or in the guild if the member is not in
- * voice. */
+/* Returns the caller's permissions in the member's voice channel, or in the guild if the member is
+ * not in voice. */
 static enum err read_caller_permissions_in_voice(struct call *call, const struct voice_state *s,
                                                  bool present, uint64_t *ret)
 {
@@ -31,7 +31,8 @@ static enum err check_can_move_to_channel(struct call *call, snowflake id, struc
     e = member_permissions_in_channel(call->tx, call->target.member_access, ret, &permissions);
     if (e)
         return e;
-    /* Without CONNECT no other voice permission counts, so CONNECT alone is the cause. */
+    /* If CONNECT is missing, other voice permissions do not count, so the error names only
+     * CONNECT. */
     if (!(permissions & PERMISSION(CONNECT)))
         return call_missing_permissions_error(call, PERMISSION(CONNECT));
     if (!(permissions & PERMISSION(MOVE_MEMBERS)))
@@ -82,7 +83,8 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
     struct voice_state s;
     struct channel to;
 
-    /* Roles or a timeout in the same request may have changed the voice state since the check. */
+    /* Read the voice state again: a change of roles or a timeout in the same request may have
+     * changed it since the check. */
     enum err e = voice_state_find(call->tx, m->guild_id, m->user_id, &s);
     if (e)
         return e;

@@ -46,14 +46,14 @@ bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE])
     if (!key)
         return false;
     EVP_PKEY_free(key);
-    /* The parity of Y decides which of the two points with this X is meant. */
+    /* The parity of Y tells which of the two points with this X coordinate is meant. */
     ret[0] = bytes.n == P256_KEY_SIZE ? (unsigned char)bytes.p[0]
                                       : (unsigned char)(2 + (bytes.p[64] & 1));
     memcpy(ret + 1, bytes.p + 1, P256_KEY_SIZE - 1);
     return true;
 }
 
-/* Returns whether the DER encoding is canonical: encoding it again yields the same bytes. */
+/* Returns whether a DER signature is canonical: decoding and encoding it yields the same bytes. */
 static bool is_canonical_der_signature(struct str der)
 {
     const unsigned char *at = (const unsigned char *)der.p;
@@ -87,7 +87,7 @@ bool p256_verify_signature(struct str point, struct str signed_bytes, struct str
 
 /* --- signed content ------------------------------------------------------------------- */
 
-/* Appends a length in one, two or four bytes, encoded as in QUIC. */
+/* Appends a length, encoded in one, two or four bytes like a QUIC integer. */
 static void append_mls_length(struct buf *out, size_t n)
 {
     if (n >= 16384)

@@ -6,7 +6,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Caches the guild and the last channel, which consecutive voice states often share. */
+/* Update of many voice states. Caches the guild and the last channel, because consecutive voice
+ * states often have the same channel. */
 struct permission_update {
     struct guild guild; /* with roles */
     struct channel channel;
@@ -17,8 +18,9 @@ static enum err read_channel_unless_known(struct tx *tx, struct permission_updat
     return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
 }
 
-/* Schedules an update for the end of a timeout. A bot may have timeouts in several guilds, so the
- * job's key combines the ids of guild and user, which are also in the job's data. */
+/* Schedules an update for the time at which the member's timeout ends. A bot may have timeouts in
+ * several guilds, so the key of the job combines guild id and user id. Both ids are also in the
+ * job's data. */
 static enum err schedule_update_at_timeout_end(struct call *call,
                                                const struct permission_input *who,
                                                const struct member *m)
@@ -32,8 +34,8 @@ static enum err schedule_update_at_timeout_end(struct call *call,
                         m->communication_disabled_until.value, both);
 }
 
-/* Returns whether the user must be suppressed. On a stage moderators decide, but a member with a
- * timeout or pending screening never speaks. */
+/* Returns whether the user must be suppressed. On a stage, moderators decide who speaks. Exception:
+ * a member with a timeout or pending membership screening never speaks. */
 static bool must_be_suppressed(const struct permission_update *r, const struct voice_state *s,
                                const struct permission_input *who, uint64_t permissions)
 {
@@ -63,7 +65,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
     if (!e)
         e = schedule_update_at_timeout_end(call, &who, m);
     if (e)
-        /* The channel was deleted, and state_removal.c removes the voice state. */
+        /* If the channel was deleted, state_removal.c removes the voice state. */
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t permissions = permissions_in_channel(&who, r->channel.type, o->items, o->count, false);
@@ -83,7 +85,8 @@ static enum err update_state_permissions(struct call *call, struct permission_up
                                             &(struct voice_state_permissions){ s, permissions });
 }
 
-/* Updates the voice states of one step. States and members are ordered by user id. */
+/* Updates the voice states of one job step. Voice states and members are both ordered by user
+ * id. */
 static enum err update_states_of_step(struct call *call, struct permission_update *r,
                                       const struct large_room_step *c, const struct list *states)
 {

@@ -9,24 +9,26 @@ enum voice_request_outcome {
     VOICE_OUTCOME_LEAVE,
     VOICE_OUTCOME_CHANGE_FLAGS, /* changes mute, deaf or video flags */
     VOICE_OUTCOME_REJOIN,       /* changes flags, and sends VOICE_SERVER_UPDATE again */
-    VOICE_OUTCOME_TAKE_OVER,    /* takes the voice state over from another session or node */
-    VOICE_OUTCOME_MOVE,         /* the user moves to another channel of the guild */
-    VOICE_OUTCOME_JOIN,         /* joins, after leaving the previous channel */
+    /* Takes the voice state over from another gateway session or node. */
+    VOICE_OUTCOME_TAKE_OVER,
+    VOICE_OUTCOME_MOVE, /* the user moves to another channel of the guild */
+    VOICE_OUTCOME_JOIN, /* joins, after leaving the previous channel */
 };
 
 struct voice_request_conditions {
     bool leaves;       /* the request has no channel id */
-    bool present;      /* the account is in voice; for a bot, in voice in that guild */
-    bool own_session;  /* the voice state belongs to this session */
-    bool on_this_node; /* the voice state was created at this node, not at another one */
-    bool open;         /* the channel exists, is a voice channel, and the account may join */
-    bool full;         /* the channel is full for this account */
-    bool same_guild;   /* the account is already in this guild or private channel */
-    bool same_channel; /* the account is already in this channel */
+    bool present;      /* the user is in a voice channel; a bot: in a voice channel of this guild */
+    bool own_session;  /* the voice state belongs to the gateway session that sent op 4 */
+    bool on_this_node; /* the voice state was created on this node */
+    /* The requested channel exists, is a voice channel, and the account may join it. */
+    bool open;
+    bool full;         /* the requested channel is full for this account */
+    bool same_guild;   /* the account is already in the requested guild or private channel */
+    bool same_channel; /* the account is already in the requested channel */
     bool live;         /* the client has a connection to the voice server */
 };
 
-/* Returns the outcome of the first matching rule. */
+/* Returns the outcome of the first rule in the table that matches the conditions. */
 enum voice_request_outcome decide_voice_request_outcome(const struct voice_request_conditions *f);
 
 #endif

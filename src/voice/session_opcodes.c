@@ -1,8 +1,8 @@
 /* session_opcodes.c - queues the voice opcodes of gateway sessions and runs them in order. Each
- * session has a queue (struct session_queue). Each opcode runs in a transaction. Two rate limits
- * apply: joins per account (join_rate_limit.h), and VOICE_SERVER_UPDATE per guild (bots) or session
- * (users), at most once per second after a burst of three, because some clients send op 4 again at
- * once when the endpoint does not answer. */
+ * session has a queue (struct session_queue). Each opcode runs in a transaction. There are two rate
+ * limits. The first limits joins per account (join_rate_limit.h). The second limits
+ * VOICE_SERVER_UPDATE per guild (bots) or per session (users) to one per second after a burst of
+ * three, because some clients send op 4 again at once when the endpoint does not answer. */
 #include "voice/internal.h"
 
 #include <pthread.h>
@@ -17,26 +17,31 @@
 #include "voice/rooms/node_lease.h"
 #include "voice/join_rate_limit.h"
 
-/* Rate limit of VOICE_SERVER_UPDATE: one per interval, after a burst of SERVER_UPDATE_BURST. */
+/* Rate limit of VOICE_SERVER_UPDATE: one per SERVER_UPDATE_INTERVAL_MS, after a burst of
+ * SERVER_UPDATE_BURST. */
 enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
 
-/* Rate limit of VOICE_SERVER_UPDATE, per guild of a bot or per session of a user. */
+/* State of the rate limit of VOICE_SERVER_UPDATE, for one guild of a bot or for a user's
+ * session. */
 struct server_update_limit {
     snowflake channel_id;
-    int64_t used_until_ms; /* token bucket: each update moves this time by one interval */
-    bool is_delayed;       /* an update is scheduled for later */
+    /* Token bucket: each VOICE_SERVER_UPDATE moves this time forward by one interval. */
+    int64_t used_until_ms;
+    bool is_delayed; /* an update is scheduled for later */
 };
 
-/* Queue of the opcodes of a session; freed after the session has ended. */
+/* Queue of the opcodes of a gateway session. It is freed after the session has ended. */
 struct session_queue {
     uint64_t session;
-    bool busy;                   /* the first opcode runs or will run next */
-    bool ended;                  /* the session has ended */
-    bool needed;                 /* an opcode was queued, or the session has voice states */
-    unsigned pending_restores;   /* number of unfinished reads of voice states after a restart */
+    bool busy;  /* the first opcode of the queue is running, or will run next */
+    bool ended; /* the session has ended */
+    /* The queue must not be freed: it has an opcode, or the session has voice states. */
+    bool needed;
+    /* Number of reads of voice states after a restart that have not finished. */
+    unsigned pending_restores;
     struct link waiting;         /* struct session_opcode */
     struct link delayed_updates; /* struct session_opcode: updates to send later */
-    struct map limits;           /* struct server_update_limit by guild of a bot; 0 for users */
+    struct map limits;           /* guild id of a bot (0 for users) to struct server_update_limit */
 };
 
 struct voice_service {
@@ -44,7 +49,7 @@ struct voice_service {
     struct loops *loops;
     struct deadline_list **delays; /* one per loop */
     struct node_lease *lease;
-    struct room_owner_watch *room_owner_watch; /* NULL if there are no other nodes */
+    struct room_owner_watch *room_owner_watch; /* NULL without a cluster */
     pthread_mutex_t lock;                      /* protects the members below */
     struct map queues;                         /* struct session_queue by session number */
     struct map refused_resumes;                /* accounts, see states_awaiting_resume.h */
@@ -146,7 +151,7 @@ static enum err leave_all_channels_of_session(struct call *call, struct session_
 static const struct voice_opcode_handler resend_opcode = { .run = resend_voice_server_update };
 static const struct voice_opcode_handler leave_opcode = { .run = leave_all_channels_of_session };
 
-/* Schedules the VOICE_SERVER_UPDATE that the rate limit delays. */
+/* Schedules the VOICE_SERVER_UPDATE that the rate limit has delayed. */
 static void schedule_delayed_server_update(struct session_queue *l, const struct session_opcode *o)
 {
     struct arena *arena = arena_new();
@@ -166,8 +171,8 @@ static void schedule_delayed_server_update(struct session_queue *l, const struct
     deadline_restart(o->voice->delays[loop_index(o->loop)], &again->delay);
 }
 
-/* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild without updates,
- * because a client could send any number of guild ids. */
+/* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild for which none
+ * was sent, because a client could send any number of guild ids. */
 static void update_server_update_limit(struct session_queue *l, const struct session_opcode *o)
 {
     if (!o->server_update_sent && !o->server_update_delayed &&
@@ -204,7 +209,7 @@ static void on_session_opcode_done(struct call *call, enum err e, void *arg)
     if (!e && (o->row->set_join_target || o->row == &resend_opcode))
         update_server_update_limit(l, o);
     if (again) {
-        /* After the end of the session, leaving voice is retried until it succeeds. */
+        /* The opcode that leaves voice at the end of the session is retried until it succeeds. */
         links_append(&l->waiting, &o->link);
         deadline_restart(v->delays[loop_index(o->loop)], &o->delay);
     }
@@ -291,7 +296,8 @@ static void enqueue_session_opcode(struct voice_service *v, struct session_opcod
         run_next_session_opcode(v, o->session);
 }
 
-/* Runs after a delay: tries the first opcode again, or queues the delayed update. */
+/* Runs at the end of a delay by the rate limit: tries the first opcode again, or queues the delayed
+ * VOICE_SERVER_UPDATE. */
 static void on_opcode_delay_over(struct deadline *d)
 {
     struct session_opcode *o = container_of(d, struct session_opcode, delay);
@@ -371,7 +377,8 @@ void voice_on_session_end(struct voice_service *v, const struct gateway_hook_ses
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Creates a queue for the session, so that the end of the session removes its voice states. */
+/* Creates a queue for the gateway session. Because of it, the end of the session removes the
+ * session's voice states. */
 static void session_queue_open(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -393,8 +400,8 @@ void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t sessi
     pthread_mutex_unlock(&v->lock);
 }
 
-/* Returns whether the session has a queue. If so, the session was on this process before, because
- * queues do not survive a restart. */
+/* Returns whether the gateway session has a queue. If it has one, the session was already on this
+ * process before, because queues do not survive a restart. */
 static bool session_queue_exists(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);

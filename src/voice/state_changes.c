@@ -28,8 +28,8 @@ struct voice_state voice_state_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Reads the member of a voice state. If the user has left the guild, the voice state is sent
- * without a member. */
+/* Reads the member to whom a voice state belongs. If the user has left the guild, the voice state
+ * is sent without a member. */
 static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -101,7 +101,7 @@ void voice_token_derive(const struct api *api, const struct voice_state *s,
                     VOICE_TOKEN_SIZE);
 }
 
-/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
+/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the channel now. */
 static void emit_server_update(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };
@@ -270,7 +270,8 @@ enum err voice_on_channel_region_change(struct call *call, const struct channel 
                                      : OK;
 }
 
-/* The job uses the voice region that the channel has when the job runs. */
+/* Continues a region change. The job uses the voice region that the channel has when the job
+ * runs. */
 static enum err run_region_change_job(struct call *call, const struct job *job)
 {
     struct large_room_step step;

@@ -1,7 +1,7 @@
 /* state_removal.c - removes voice states when their member, recipient, channel or guild is deleted.
- * The first participants of a large room are removed with the channel, and the guild gets their
- * events. A job removes the others in steps; the channel is deleted by then, so only the
- * participants themselves get an event. */
+ * The transaction that deletes a channel removes the first participants of a large room, and the
+ * guild gets their events. A job removes the other participants in steps. The channel is already
+ * deleted then, so only the participants themselves get an event. */
 #include "voice/state_rows.h"
 
 #include "platform/channels/channels.h"
@@ -28,13 +28,14 @@ enum err voice_on_recipient_remove(struct call *call, const struct group_recipie
                                                         : OK;
 }
 
-/* Ends the room in the relay first, so that the relay does not send op 13 for each participant. */
+/* Ends the room in the relay before its voice states are removed, so that the relay does not send
+ * op 13 for each participant. */
 static void end_room_in_relay(struct call *call, snowflake room_id)
 {
     call_record_voice_change(call, &(struct relay_voice_state){ .room_id = room_id });
 }
 
-/* Removes the voice states of one step; calls the function `leave` for each state. */
+/* Removes the voice states of one job step. Calls `leave` for each of them. */
 static enum err remove_voice_states_of_step(struct call *call, const struct large_room_step *c,
                                             enum err (*leave)(struct call *call,
                                                               const struct voice_state *s))
@@ -48,7 +49,7 @@ static enum err remove_voice_states_of_step(struct call *call, const struct larg
     return e ? e : schedule_next_room_step(call, &voice_removal_job, c, &states);
 }
 
-/* Sends no event, because the guild's members got GUILD_DELETE. */
+/* Removes a voice state without an event, because the members of the guild got GUILD_DELETE. */
 static enum err remove_state_of_deleted_guild(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_state_without_channel(s);

@@ -104,7 +104,8 @@ enum err list_voice_states_of_guild(struct tx *tx, snowflake guild_id, struct li
     return query_voice_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
 }
 
-/* channel_id implies guild_id, but with guild_id SQLite can use an index in this order. */
+/* The condition on guild_id is redundant, but with it SQLite can use an index that has this
+ * order. */
 static const char LIST_OF_CHANNEL_AFTER[] =
     SELECT_STATES "where v.guild_id = $1 and v.user_id > $2 and v.channel_id = $4 "
                   "order by v.user_id limit $3";
@@ -155,7 +156,7 @@ enum err count_voice_participants(struct tx *tx, snowflake channel_id, int64_t *
     return OK;
 }
 
-/* Tests whether a channel has more than $2 participants. Reads only the index. */
+/* Tests whether a channel has more than $2 participants. The query reads only an index. */
 static const char HAS_PARTICIPANT_AT_OFFSET[] =
     "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 
@@ -176,7 +177,7 @@ enum err choose_region_of_voice_room(struct tx *tx, const struct channel *c, str
     bool found;
 
     *ret = wanted;
-    /* A region that the operator has removed or never had is ignored. */
+    /* Ignore a region that the operator has removed or that never existed. */
     if (c->rtc_region.given == GIVEN && voice_region_is_usable(c->rtc_region.value, true)) {
         *ret = c->rtc_region.value;
         return OK;

@@ -12,21 +12,22 @@
 
 /* --- reading, without the member ------------------------------------------------------ */
 
-/* Finds a voice state in a guild (0 means a private call), or returns ERR_UNKNOWN_VOICE_STATE. */
+/* Finds a user's voice state in a guild; guild_id 0 means a private call. Returns
+ * ERR_UNKNOWN_VOICE_STATE if there is none. */
 enum err voice_state_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                           struct voice_state *ret);
-/* Finds the only voice state of a user, or the oldest of a bot. */
+/* Finds the voice state of a user. If a bot has several, finds the oldest one. */
 enum err voice_state_find_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret);
 /* Return lists of struct voice_state, ordered by guild and user. */
 enum err list_voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret);
 enum err list_voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err list_voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Return at most max voice states. list_voice_states_of_node returns those of a node that do not
- * wait for RESUME any more, list_streams_awaiting_resume those of streaming users that wait for
- * RESUME (states_awaiting_resume.c). */
+/* Return at most `max` voice states. list_voice_states_of_node returns those of a node that do not
+ * wait for RESUME any more; list_streams_awaiting_resume returns those of streaming users that wait
+ * for RESUME (states_awaiting_resume.c). */
 enum err list_voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *ret);
-/* Counts the participants of a channel, and those with a camera. */
+/* Counts the participants of a channel, and the participants with a camera. */
 enum err count_voice_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
                                   int64_t *ret_cameras);
 
@@ -36,10 +37,10 @@ enum err channel_has_voice_participants(struct tx *tx, snowflake channel_id, int
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Writes a new or changed voice state and emits VOICE_STATE_UPDATE with the member, which is read
- * if s has none. from is the previous channel in the guild, or 0. */
+/* Writes a new or changed voice state and emits VOICE_STATE_UPDATE with the member. If s has no
+ * member, the member is read. `from` is the previous channel in the guild, or 0. */
 enum err voice_state_save(struct call *call, struct voice_state *s, snowflake from);
-/* Writes the voice state and sends it only to the relay. */
+/* Writes the voice state and sends it to the relay, but emits no event. */
 enum err voice_state_save_without_event(struct call *call, const struct voice_state *s);
 /* Emits VOICE_STATE_UPDATE without writing the voice state. */
 enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from);
@@ -65,9 +66,9 @@ bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, ui
 enum err choose_region_of_voice_room(struct tx *tx, const struct channel *c, struct str wanted,
                                      struct str *ret);
 
-/* Returns a new random salt, which invalidates the existing tokens of a voice state. */
+/* Returns a new random salt. A voice state that gets it no longer accepts its earlier tokens. */
 struct str voice_token_salt_new(struct arena *arena);
-/* Derives the token of a voice connection from the salt of the voice state. */
+/* Derives the token of a voice connection from the salt in the voice state. */
 enum { VOICE_TOKEN_SIZE = 16 };
 void voice_token_derive(const struct api *api, const struct voice_state *s,
                         unsigned char ret[VOICE_TOKEN_SIZE]);
@@ -75,13 +76,14 @@ enum err emit_voice_server_update(struct call *call, const struct voice_state *s
 
 /* --- hooks ---------------------------------------------------------------------------- */
 
-/* Hooks: delete the voice states of a member, recipient, channel or guild. For a guild no event is
- * sent, because GUILD_DELETE was sent. */
+/* Hooks: delete the voice states of a member, recipient, channel or guild. For a guild no further
+ * event is sent, because GUILD_DELETE was sent. */
 enum err voice_on_member_leave(struct call *call, const struct member_leave *leave);
 enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
-extern const struct job_kind voice_removal_job; /* continues a removal in a large room */
+/* Job that continues the removal of voice states in a large room. */
+extern const struct job_kind voice_removal_job;
 
 /* Gives all participants of a channel new tokens and emits VOICE_SERVER_UPDATE, after the channel
  * moved to another node. endpoint is the new host and path ({region} is replaced); endpoint.p is
@@ -94,15 +96,18 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
  * or guild channel. */
 enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region);
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c);
-extern const struct job_kind voice_region_job; /* continues a region change in a large room */
+/* Job that continues a region change in a large room. */
+extern const struct job_kind voice_region_job;
 
 /* Update suppress, video and priority of voice states after a change of permissions: in a guild or
- * channel, of one member, or by a guild's settings. */
+ * channel, of one member, or of a guild's settings. */
 enum err voice_on_permission_change(struct call *call, const struct permission_change *where);
 enum err voice_on_member_change(struct call *call, const struct member *m);
 enum err voice_on_guild_change(struct call *call, const struct guild_change *c);
-extern const struct job_kind voice_timeout_end_job;      /* runs at the end of a timeout */
-extern const struct job_kind voice_permission_steps_job; /* continues a change in a large room */
+/* Job that runs when a member's timeout ends. */
+extern const struct job_kind voice_timeout_end_job;
+/* Job that continues a permission change in a large room. */
+extern const struct job_kind voice_permission_steps_job;
 
 /* Moderator actions (moderation.c). check_voice_moderation checks the permissions first, then
  * returns ERR_NOT_IN_VOICE if the member is not in voice. */
@@ -111,17 +116,18 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
 
 /* --- automatic changes ---------------------------------------------------------------- */
 
-/* Schedules the move of an idle user to the guild's AFK channel; call after a join. */
+/* Schedules a job that moves the user to the guild's AFK channel when he is idle. Call this
+ * function after a join. */
 enum err afk_schedule_move(struct call *call, const struct voice_state *s);
 /* afk_reschedule_job runs for a whole guild */
 extern const struct job_kind afk_move_job, afk_reschedule_job;
 
-/* Schedules the end of a stage without speakers; call when the speakers of a stage may have
- * changed. */
+/* Schedules a job that closes a stage without speakers. Call this function when the speakers of a
+ * stage may have changed. */
 enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id);
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
-/* Opens a stage, or changes the open stage of the channel. silent_since is the time since which the
- * stage has no speaker. */
+/* Opens a stage, or changes the stage that is open in the channel. silent_since is the time since
+ * which the stage has had no speaker. */
 struct stage_instance;
 enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since);
 /* Closes the open stage of the channel, if any, with STAGE_INSTANCE_DELETE. */
@@ -130,8 +136,8 @@ extern const struct job_kind stage_silence_job;
 
 /* Adds the open stages of the guild's visible channels to ret. */
 enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret);
-/* Adds the voice states of the channels that the viewer can see, and their members unless `all`
- * members are in ret already. */
+/* Adds the voice states of the channels that the viewer can see to ret. Also adds their members,
+ * unless `all` is set because ret already has all members. */
 enum err read_visible_voice_states(struct tx *tx, const struct permission_input *who,
                                    const struct list *channels, bool all,
                                    struct gateway_guild *ret);

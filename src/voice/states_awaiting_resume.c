@@ -1,9 +1,9 @@
 /* states_awaiting_resume.c - voice states from before a restart, which wait until their gateway
  * sessions resume. A restart closes all voice sockets. Clients do not send op 4 again: they
- * reconnect on VOICE_SERVER_UPDATE. A resumed session therefore gets this event for each of its
- * voice states. If RESUME is refused, the client starts a new session; the new session of a bot
- * takes over the voice state in each guild that it has received. Without a refused RESUME, the bot
- * was restarted and is in no channel. */
+ * reconnect on VOICE_SERVER_UPDATE. Therefore a resumed session gets VOICE_SERVER_UPDATE for each
+ * of its voice states. If RESUME is refused, the client starts a new session; the new session of a
+ * bot takes over the voice state in each guild that it has received. If there was no refused
+ * RESUME, the bot itself was restarted and is in no channel. */
 #include "voice/states_awaiting_resume.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum {
     REFUSED_RESUME_MS = 60 * 1000
-}; /* time limit from a refused RESUME until the next session receives its guilds */
+}; /* maximum time from a refused RESUME until the account's next session receives its guilds */
 
 struct refused_resume {
     snowflake user_id;
@@ -71,7 +71,8 @@ struct state_restore {
     snowflake user_id, guild_id;
     uint64_t session;
     char session_id[33];
-    bool resumed; /* restore all voice states of the session, else only that in guild_id */
+    /* True: restore all voice states of the session; false: only the one in guild_id. */
+    bool resumed;
 };
 
 static enum err find_states_to_restore(struct call *call, const struct state_restore *r,
@@ -88,7 +89,8 @@ static enum err find_states_to_restore(struct call *call, const struct state_res
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-/* Most sessions are not in voice: this read avoids a write transaction for them. */
+/* Reads whether there are voice states to restore. Most sessions are not in voice, so this read
+ * avoids a write transaction for them. */
 static enum err read_states_to_restore(struct call *call)
 {
     struct list states;

@@ -4,7 +4,8 @@
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* Returns the voice channels that a member can view; computed once for all voice states. */
+/* Returns the voice channels that a member can view. They are computed once, before all voice
+ * states are filtered. */
 static struct map find_visible_voice_channels(const struct permission_input *who,
                                               const struct list *channels)
 {
@@ -42,8 +43,9 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
     map_clear(&seen);
 }
 
-/* Adds the members of the added voice states, for guilds that are sent without all members. The
- * viewer is included already. States and members are ordered by user id. */
+/* Adds the members of the voice states that were added, for a guild that is sent without all its
+ * members. The viewer's own member is already included. Voice states and members are both ordered
+ * by user id. */
 static enum err add_members_of_states(struct tx *tx, const struct permission_input *who,
                                       struct gateway_guild *ret)
 {

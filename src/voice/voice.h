@@ -17,36 +17,38 @@ extern const struct domain regions_domain, voice_domain, calls_domain;
 extern const struct domain voice_keys_domain, voice_effects_domain, voice_rooms_domain;
 extern const struct domain streams_domain, stream_files_domain;
 
-/* Operator settings, set before the server starts: whether voice keys may also be signed with the
- * second label (keys.c), and whether all accounts count as premium. */
+/* Settings of the operator, which are set before the server starts: whether voice keys may also be
+ * signed with the second label (keys.c), and whether all accounts count as premium. */
 void voice_keys_configure(bool accept_second_label);
 void voice_effects_configure(bool everybody_is_premium);
 
 /* Maximum number of participants of a voice channel: each packet is sent to all others. */
 enum { VOICE_ROOM_MAX = 10000 };
 
-/* The voice opcode queues of this node's sessions, and the lease on their voice states. */
+/* The queues of voice opcodes of this node's sessions, and the node's lease on their voice
+ * states. */
 struct voice_service;
 
-/* Starts voice. Voice states of the previous process wait for RESUME. Call when the loops run,
- * before the server listens. */
+/* Starts the voice service and marks the voice states of the previous process as waiting for
+ * RESUME. Call it when the event loops run, before the server accepts connections. */
 enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret);
-/* Call when no request runs any more, before the loops stop. Accepts NULL. */
+/* Stops the voice service. Call it when no request runs any more, before the event loops stop. v
+ * may be NULL. */
 void voice_stop(struct voice_service *v);
 void voice_free(struct voice_service *v);
 
 /* --- connections.c: callbacks for the relay ------------------------------------------- */
 
 struct relay_source voice_relay_source(struct api *api);
-/* Sets the endpoint (host and path) of this server's own relay, or NULL. The string is not
- * copied. */
+/* Sets the endpoint (host and path) of this server's own relay; NULL if there is none. The string
+ * is not copied. */
 void voice_set_relay_endpoint(const char *endpoint);
-/* In a cluster: lets this node carry voice rooms, or moves its rooms to other nodes. Both block, so
- * do not call them on a loop. */
+/* In a cluster: the first function lets this node carry voice rooms, the second moves its rooms to
+ * other nodes. Both block, so do not call them on an event loop. */
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint);
 void voice_stop_accepting_rooms(struct voice_service *v);
 
-/* Functions for gateway_hooks; v may be NULL. voice_handle_opcode returns false if the payload does
+/* Functions for gateway_hooks. v may be NULL. voice_handle_opcode returns false if the payload does
  * not match the opcode. */
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_hook_session *who, int op,
                          struct str d);
@@ -58,7 +60,7 @@ void voice_on_session_resumed(struct voice_service *v, const struct gateway_hook
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
 void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_session *who,
                              snowflake guild_id);
-/* Returns the number of rate limits of all sessions; for tests. */
+/* Returns how many rate limits are stored for all sessions; for tests. */
 size_t voice_count_rate_limit_states(struct voice_service *v);
 
 #endif

@@ -1,8 +1,8 @@
 /* docs.c - serves the documentation site at /docs from read-only memory.
  *
  * scripts/make-site compiles the pages into the program. Texts are stored as gzip only, which
- * nearly all clients accept; for the others the text is decompressed for each request. The longest
- * one has less than 2 MiB, which takes a few milliseconds. */
+ * nearly all clients accept. For a client that does not accept gzip, the text is decompressed at
+ * each request. The longest text has less than 2 MiB, so this takes a few milliseconds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 #include "net/http/server.h"
 #include "web/internal.h"
 
-/* Allows the script with the search index, and the form that opens the search page. */
+/* Content security policy of the documentation pages: allows the script with the search index, and
+ * the form that opens the search page. */
 #define DOCS_CONTENT_SECURITY_POLICY                                            \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " \
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "             \
@@ -24,7 +25,7 @@ static int compare_file_names(const void *name, const void *file)
     return strcmp(name, ((const struct docs_file *)file)->name);
 }
 
-/* Finds the file of a path below /docs/. A page may be requested without ".html". */
+/* Finds the file for a path below /docs/. The path of a page may omit ".html". */
 static const struct docs_file *find_docs_file(struct str rest)
 {
     char name[MAX_FILE_NAME_BYTES + sizeof ".html"];
@@ -63,7 +64,8 @@ static void reply_with_docs_file(struct call *call, const struct docs_file *f)
     const struct http_request *r = call->exchange->request;
     bool packed = f->plain_n && http_accepts_content_coding(r->accept_encoding, STR("gzip"));
     struct str tag = str_printf(call->arena, "\"%s%s\"", f->tag, packed ? "-gzip" : "");
-    bool immutable = strchr(f->name, '/') != NULL; /* the folder is named after the contents */
+    /* The response never changes, because the folder is named after the file's contents. */
+    bool immutable = strchr(f->name, '/') != NULL;
 
     call_set_status(call, 200);
     call_add_header(call, "Vary", STR("Accept-Encoding"));
@@ -84,7 +86,7 @@ static void reply_with_docs_file(struct call *call, const struct docs_file *f)
 
 bool reply_with_docs_page(struct call *call, struct str path)
 {
-    /* Links within the pages are relative to /docs/. */
+    /* Redirect to /docs/, because links within the pages are relative to that path. */
     if (str_is(path, "/docs")) {
         call_set_status(call, 302);
         call_add_header(call, "Location", STR("/docs/"));

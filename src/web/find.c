@@ -3,8 +3,8 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads the URL itself. A trailing '/' matches all
- * paths below. */
+/* Paths that return the single-page application, which reads the URL itself. An element that ends
+ * with '/' matches all paths below it. */
 static const char *const page_paths[] = {
     "/",       "/channels/",        "/claim",    "/friends", "/invite/",
     "/login",  "/oauth2/authorize", "/register", "/reset",   "/settings/",
@@ -24,14 +24,16 @@ static bool is_chat_page(struct str path)
     return false;
 }
 
-/* Returns whether the path is a page in operator-only mode, which has no chat. */
+/* Returns whether the path is a page that exists in operator-only mode, where the chat is not
+ * served. */
 static bool is_operator_page(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") ||
            str_starts_with(path, STR("/workbench/"));
 }
 
-/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/', to prevent path traversal. */
+/* Returns whether a file name is safe from path traversal: only letters, digits, '-', '_', '.' and
+ * '/', and no '.' after a '/'. */
 static bool is_safe_file_name(struct str name)
 {
     char before = '/';

@@ -47,7 +47,8 @@ static bool read_file_content(const char *path, struct buf *out)
     return n == 0 && !buf_is_full(out);
 }
 
-/* Replaces the placeholder @BUNDLE@ by "dev"; embedded files have the bundle's hash there. */
+/* Replaces the placeholder @BUNDLE@ by "dev". In embedded files it is replaced by the hash of the
+ * bundle. */
 static struct str replace_bundle_hash(struct arena *arena, struct str text)
 {
     static const char mark[] = "@BUNDLE@";

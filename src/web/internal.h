@@ -8,7 +8,7 @@
 enum web_encoding { WEB_PLAIN, WEB_GZIP, WEB_ZSTD, WEB_ENCODINGS };
 
 struct web_file_bytes {
-    const char *p; /* NULL if the file is not available in this encoding */
+    const char *p; /* compressed bytes; NULL if the file is not available in this encoding */
     size_t n;
 };
 
@@ -23,11 +23,12 @@ struct web_file {
 extern const struct web_file web_files[];
 extern const char web_bundle[]; /* hash of all files, which is part of their URLs */
 
-/* File and HTTP status for a path; an empty name means that there is no such file. */
+/* File and HTTP status for a path. If there is no such file, the name is empty. */
 struct web_lookup_result {
     struct str name;
     int status;
-    bool immutable; /* the response never changes, because the URL contains the hash */
+    /* The response for this URL never changes, because the URL contains the hash of the files. */
+    bool immutable;
 };
 struct web_lookup_result find_web_file_of_path(const struct web_options *web, struct str path,
                                                struct str accept, struct str bundle);
@@ -49,7 +50,7 @@ extern const struct docs_file docs_files[];
 extern const size_t docs_file_count;
 
 /* Replies with a file of the documentation, or redirects /docs to /docs/. Returns false if the path
- * is neither. */
+ * is not below /docs. */
 bool reply_with_docs_page(struct call *call, struct str path);
 
 /* Replies with a file from a folder, in development. Returns false if the file does not exist. */

@@ -6,7 +6,8 @@
 #include "net/http/server.h"
 #include "store/store.h"
 
-/* Allows only scripts of the program itself, no inline code and no other origins. */
+/* Content security policy: allows only scripts of the program itself, no inline code, and no other
+ * origins. */
 #define CONTENT_SECURITY_POLICY(origin)                                                          \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:" origin \
     "; media-src 'self' blob:" origin "; connect-src 'self'" origin                              \
@@ -14,7 +15,8 @@
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                              \
     "require-trusted-types-for 'script'; trusted-types service-worker"
 
-/* Adds the origin to which downloads of attachments are redirected. */
+/* Returns the content security policy of a page. It includes the origin to which downloads of
+ * attachments are redirected. */
 static struct str page_content_security_policy(struct call *call)
 {
     struct buf origin;
@@ -56,7 +58,8 @@ static enum web_encoding choose_content_encoding(const struct web_file *f, struc
     return WEB_PLAIN;
 }
 
-/* Applies the Range header; If-Range must match the ETag of this encoding. */
+/* Applies the Range header. If the request has If-Range, it must match the ETag of this
+ * encoding. */
 static void apply_range_header(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;

@@ -1,17 +1,19 @@
 /* web.h - the web pages: chat, workbench and documentation in the browser.
  *
- * The folder serves the files of web/, which scripts/embed-web compiles into the program, already
- * compressed, and the documentation, which scripts/make-site makes from docs/. It uses base/, net/
- * and api/, and owns no tables. It handles only GET requests that match no route, so that API
- * requests are not slowed down. The pages use the public API like any client. Start with page.c. */
+ * The folder serves the files of web/, which scripts/embed-web compresses and compiles into the
+ * program. It also serves the documentation, which scripts/make-site makes from docs/. It uses
+ * base/, net/ and api/, and owns no tables. It handles only GET requests that match no route, so
+ * that API requests are not slowed down. The pages use the public API like any client. Start with
+ * page.c. */
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
 #include "api/call.h"
 
 struct web_options {
-    const char *folder; /* development: folder to read files from; NULL means embedded files */
-    bool operator_only; /* serve only the workbench, not the chat */
+    /* Folder from which files are read during development; NULL means the embedded files. */
+    const char *folder;
+    bool operator_only; /* serve only the workbench, without the chat */
 };
 
 /* Replies to a GET request that matches no route with a page or a file of the pages. Returns false

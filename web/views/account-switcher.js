@@ -1,4 +1,4 @@
-// account-switcher.js - the dialog with the accounts of this browser: switch, add, remove.
+// account-switcher.js - the dialog with the accounts that this browser stores: switch, add, remove.
 import { currentToken, forgetToken, isTabLogin, revoke, storedAccounts } from "../accounts.js";
 import { dialog, fill, h } from "../dom.js";
 import { avatar } from "../images.js";
@@ -37,7 +37,7 @@ export function switchAccounts(app) {
     return body;
   });
 
-  /** Returns the stored accounts. If this tab has its own login, that account comes first. */
+  /** Returns the stored accounts. If only this tab uses its login, the account of this login comes first. */
   function rows() {
     const me = app.store.me;
     const own = isTabLogin() && me ? [{ ...me, token: currentToken() }] : [];
@@ -104,7 +104,7 @@ function row(app, a, draw) {
   );
 }
 
-/** Asks for the login of another account. The current account remains logged in until the new login succeeds. */
+/** Asks for the login of another account. Until that login succeeds, the current account remains logged in. */
 function addAccount(app) {
   const choice = { stay: true },
     people = h("div.demo-people");

@@ -40,7 +40,8 @@ export async function mount(app, page) {
   }
 }
 
-// The page shows and sends only values of the server's response, because only the server parses the URL's parameters.
+// The page shows and sends only values from the server's response, because only the server parses the parameters of the
+// URL.
 function show(app, card, info) {
   const { scopes } = info;
   const toGuild =

@@ -1,4 +1,4 @@
-// channel-list.js - the channels of the open server, or the direct messages.
+// channel-list.js - the channels of the open guild, or the direct messages.
 import { arrowKeys, fill, h, refill } from "../dom.js";
 import { below, menu } from "../menu.js";
 import { icon, iconButton } from "../icons.js";
@@ -22,7 +22,7 @@ export const ICONS = {
   11: "thread",
   12: "thread",
 };
-const MOST_THREADS = 20, // active threads that are listed below a channel
+const MOST_THREADS = 20, // maximum number of active threads that are listed below a channel
   ROW_HEIGHT = 34;
 const folded = new Set(JSON.parse(localStorage.getItem("folded") || "[]"));
 
@@ -53,7 +53,7 @@ export class ChannelList {
     this.el.scrollTop = scroll;
   }
 
-  /** Returns the rows of a server. Lists them again only after a change that adds, moves or removes a row. */
+  /** Returns the rows of a guild. Computes them again only after a change that adds, moves or removes a row. */
   rows() {
     const voices = new Map();
     for (const v of this.store.voice.values()) {
@@ -63,14 +63,15 @@ export class ChannelList {
     }
     const { order } = this.sorted(),
       sign = [this.sortedSign, this.chat.channel?.id, ...folded, JSON.stringify([...voices])].join();
-    // An unread channel is listed even if its category is collapsed, so each unread mark can change the rows.
+    // An unread channel is listed even if its category is collapsed. So a change of its unread mark can change the
+    // rows.
     if (folded.size || this.rowsSign !== sign || this.rowsOrder !== order) this.rowsNow = this.listRows(voices);
     this.rowsSign = sign;
     this.rowsOrder = order;
     return this.rowsNow;
   }
 
-  /** Lists categories, channels, their threads and the people in voice channels. */
+  /** Computes the rows: categories, channels, their threads, and the users in voice channels. */
   listRows(voices) {
     const rows = [],
       { threads } = this.sorted();
@@ -90,7 +91,9 @@ export class ChannelList {
     return rows;
   }
 
-  /** Returns the sorted channels and the active threads by channel. Sorts only after a change of the channels. */
+  /**
+   * Returns the sorted channels, and the active threads by channel. Sorts them again only after channels have changed.
+   */
   sorted() {
     const g = this.chat.guild,
       { channels, viewAs } = this.store,
@@ -162,7 +165,7 @@ export class ChannelList {
     );
   }
 
-  /** While the server is viewed as a role: a bar with the role's name and a button that stops it. */
+  /** A bar that is shown while the user views the guild as a role: the role's name, and a button that ends this. */
   viewAsBar() {
     const { guild } = this.chat,
       role = this.store.viewAs?.guild === guild.id && guild.roles.get(this.store.viewAs.role);
@@ -271,7 +274,7 @@ export class ChannelList {
     );
   }
 
-  /** Returns the channel for a new invite: the open channel, or else the first text channel. */
+  /** Returns the channel for a new invite: the open channel; if none is open, the first text channel. */
   inviteChannel() {
     return this.chat.channel?.guild_id ? this.chat.channel : this.ordered().find((c) => c.type === 0);
   }

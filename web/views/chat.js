@@ -1,4 +1,4 @@
-// chat.js - the main page: servers, channels, messages, members.
+// chat.js - the main page: guilds, channels, messages, members.
 import { fill, h } from "../dom.js";
 import { iconButton } from "../icons.js";
 import { sendStatus } from "../own-status.js";
@@ -45,7 +45,7 @@ class Chat {
     this.rail = new ServerRail(this);
     this.side = new ChannelList(this);
     this.members = new MemberList(this);
-    /** Ids of threads that were requested because they were not loaded. @type {Set<string>} */
+    /** Ids of threads that were requested from the server because the store did not have them. @type {Set<string>} */
     this.missing = new Set();
     /** The open search panel. @type {any} */
     this.searchPanel = null;
@@ -128,7 +128,10 @@ class Chat {
     this.members.draw();
   }
 
-  /** Loads the thread in the URL with a request, because READY contains only threads that the user has joined. */
+  /**
+   * Requests the thread in the URL. The store may not have it, because READY contains only threads that the user has
+   * joined.
+   */
   async fetchThread(params) {
     const [guildId, id] = params,
       path = location.pathname;
@@ -141,13 +144,16 @@ class Chat {
   reopen() {
     this.missing.clear();
     const [, , guild, channel, message] = location.pathname.split("/");
-    this.log?.end(); // saves the unsent text of the message field as a draft
+    this.log?.end(); // ends the message list, which also saves the unsent text of the message field as a draft
     this.log = this.channel = null;
     sendStatus(this.app);
     this.open([guild, channel, message]);
   }
 
-  /** Uses the new object of the open channel after a change. If the channel was deleted, opens the server's page. */
+  /**
+   * Called after a change of the open channel: uses its new object. If the channel was deleted, opens the page of its
+   * guild.
+   */
   followChannel() {
     if (!this.channel || !this.store.ready) return;
     const now = this.store.channels.get(this.channel.id);
@@ -162,7 +168,7 @@ class Chat {
     openSearch(this);
   }
 
-  /** Jumps to a message of any channel. */
+  /** Jumps to a message in any channel. */
   async jumpTo(id, channelId = this.channel?.id) {
     const channel = this.store.channels.get(channelId);
     if (channel && channelId !== this.channel?.id)

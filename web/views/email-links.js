@@ -1,9 +1,9 @@
-// email-links.js - the pages of links that people receive: verify an address, set a new password, claim an account.
+// email-links.js - the pages of links in mails: verify an address, set a new password, claim an account.
 import { field, fill, h } from "../dom.js";
 import { t } from "../translate.js";
 import { form, input } from "./login-forms.js";
 
-/** Reads the token from the URL's fragment, which appears neither in access logs nor in Referer headers. */
+/** Returns the token in the URL's fragment. A fragment is neither in access logs nor in Referer headers. */
 function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
   history.replaceState(null, "", location.pathname);

@@ -1,4 +1,4 @@
-// empty-places.js - advice in a server without channels and in a channel without messages.
+// empty-places.js - advice that is shown in a guild without channels and in a channel without messages.
 import { h } from "../dom.js";
 import { icon } from "../icons.js";
 import { emptyState } from "../first-steps.js";
@@ -6,7 +6,7 @@ import { DM } from "../store.js";
 import { t } from "../translate.js";
 import { addChannel, invite } from "./new-place.js";
 
-/** The main area of the page if the user sees no text channel in the server. */
+/** The main area of the page if the user can see no text channel of the guild. */
 export function emptyServer(app, guild, burger) {
   const manage = app.store.mayInGuild(guild, "MANAGE_CHANNELS");
   return [

@@ -178,7 +178,10 @@ export function forumPage(app, main, channel, head) {
     refill(list, [...known].sort((a, b) => pinned(b) - pinned(a)).map(card));
   }
 
-  /** Draws the posts after a channel event. If it created a post, loads the posts again with their first messages. */
+  /**
+   * Draws the posts again after an event about a channel. If a post was created, loads all posts again with their first
+   * messages.
+   */
   function changed() {
     const known = new Set(posts.map((c) => c.id));
     const fresh = store

@@ -9,12 +9,15 @@ export const FRIEND = 1,
   INCOMING = 3,
   OUTGOING = 4;
 
-/** Returns the buttons of a relationship, and the path of its requests. @param {any} app */
+/** Returns the buttons for a relationship, and the path of its requests. @param {any} app */
 export function friendActions(app) {
   const { store, rest } = app;
   const path = (id) => `/users/@me/relationships/${id}`;
 
-  /** Accepts a friend request. Asks for confirmation if the sender shares no server and no friend with the user. */
+  /**
+   * Accepts a friend request. Asks for confirmation if its sender has no server (guild) and no friend in common with
+   * the user.
+   */
   async function accept(r) {
     if (r.stranger_request || r.is_stranger_request) {
       const sure = await dialog(t("Friend request from an unknown person"), (close) =>

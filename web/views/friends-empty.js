@@ -1,8 +1,9 @@
-// friends-empty.js - texts for empty tabs of the friends page: purpose of the tab, and what to do next.
+// friends-empty.js - texts for the tabs of the friends page that are empty: the purpose of the tab, and what the user
+// can do.
 import { emptyState } from "../first-steps.js";
 import { t } from "../translate.js";
 
-/** Title and advice for each tab that has no entries. */
+/** Title and advice for each tab, shown if the tab is empty. */
 const EMPTY = {
   online: [t("No friends online"), t("Friends appear here while they are online.")],
   all: [t("No friends yet"), t("Enter a username above to send a friend request.")],

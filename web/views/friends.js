@@ -19,7 +19,7 @@ const TABS = [
   ["ignored", t("Ignored")],
 ];
 
-/** Labels of game relationships by type. */
+/** Labels of game relationships by relationship type. */
 const GAME_WORDS = {
   [FRIEND]: t("friend"),
   [INCOMING]: t("wants to be friends"),
@@ -101,7 +101,7 @@ export function friendsPage(app, main, burger) {
     if (tab === "suggestions") draw();
   }
 
-  /** Returns the name of a game, because a game relationship contains only the game's id. */
+  /** Requests the name of a game, because a game relationship contains only the game's id. */
   function gameName(id) {
     if (!gameNames.has(id)) {
       gameNames.set(id, null);
@@ -185,7 +185,7 @@ export function friendsPage(app, main, burger) {
     refill(body, rows.length ? h("ul.people", null, rows) : emptyTab(tab, main));
   }
 
-  /** Shows a user who is in no server how to create or join one. */
+  /** If the user is in no server (guild), shows how to create or join one. */
   const drawSteps = () => refill(steps, store.guilds.size === 0 && firstSteps(app));
 
   function addForm() {

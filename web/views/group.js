@@ -1,4 +1,4 @@
-// group.js - a group of direct messages: name, picture, people, leaving.
+// group.js - a group DM: name, picture, people, leaving.
 import { dialog, fill, h } from "../dom.js";
 import { quickForm, small } from "../forms.js";
 import { avatar } from "../images.js";
@@ -51,7 +51,7 @@ export async function addGroup(app) {
   if (made) app.openPrivate(made);
 }
 
-/** Adds friends to a group. In a direct message, creates a group with the other person. */
+/** Adds friends to a group DM. In a DM with one person, creates a group DM with this person and the friends. */
 export async function addPeople(app, channel) {
   const there = (channel.recipients || []).map((u) => u.id),
     room = MOST_PEOPLE - 1 - there.length;
@@ -77,7 +77,7 @@ export async function leaveGroup(app, channel) {
   if (done && location.pathname.includes(channel.id)) app.go("/channels/@me", true);
 }
 
-/** The people of a group; its owner can remove them. */
+/** The people of a group DM. Its owner can remove them. */
 function people(app, channel) {
   const { store } = app,
     list = h("ul.people", { "aria-label": t("Members") });
@@ -121,7 +121,7 @@ function people(app, channel) {
   return { list, off: store.on("channels", draw) };
 }
 
-/** Opens the dialog with the name, the picture and the people of a group. */
+/** Opens the dialog with the name, the picture and the people of a group DM. */
 export function groupSettings(app, channel) {
   const now = app.store.channels.get(channel.id) || channel,
     { list, off } = people(app, now);
@@ -168,7 +168,7 @@ export function groupSettings(app, channel) {
   ).then(off);
 }
 
-/** The entries of the context menu of a private channel. */
+/** The entries in the context menu of a private channel. */
 export function privateEntries(app, channel) {
   if (channel.guild_id) return [];
   const group = channel.type === GROUP,

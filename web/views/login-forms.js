@@ -3,7 +3,9 @@ import { dialog, field, fill, h } from "../dom.js";
 import { Rest } from "../rest.js";
 import { t } from "../translate.js";
 
-/** A form that shows the server's error messages at its fields. `extra` is shown above the button. */
+/**
+ * A form that shows the server's error messages at the fields that they are about. `extra` is shown above the button.
+ */
 export function form(fields, action, send, extra) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const submit = h("button.button.primary.wide", { type: "submit" }, action);
@@ -42,7 +44,7 @@ export function form(fields, action, send, extra) {
 
 export const input = (props) => h("input", { required: true, ...props });
 
-/** The check box "Stay logged in". */
+/** The check box "Stay logged in". Sets choice.stay. */
 function stayChoice(choice) {
   const box = h("input", { type: "checkbox", checked: choice.stay, onchange: () => (choice.stay = box.checked) });
   return h(
@@ -54,7 +56,7 @@ function stayChoice(choice) {
 }
 
 /**
- * The tabs with their forms.
+ * The tabs of the login page with their forms.
  * @param {any} app @param {{stay: boolean}} choice state of "Stay logged in", shared by all forms
  * @param {string} [tab] the first tab
  */
@@ -103,11 +105,12 @@ export function loginPanel(app, choice, tab = "login") {
   return panel;
 }
 
-/** Shows whether registration is closed or needs a code. If the request fails, nothing is shown. */
+/** Shows whether registration is closed or needs a code. If the server does not answer, shows nothing. */
 async function showRule(app, panel, invite) {
   const rule = await app.rest.anonymously("GET", "/policies/instance/config").catch(() => null);
   if (!rule?.register_requireInvite && !rule?.register_disabled) return;
-  const { registrationHelp } = await import("../registration-help.js"); // not needed for the first paint
+  // Imported here, because it is not needed for the first paint.
+  const { registrationHelp } = await import("../registration-help.js");
   if (rule.register_requireInvite)
     fill(
       invite.querySelector(".hint"),
@@ -125,7 +128,7 @@ async function showRule(app, panel, invite) {
 const DELETING = 20011,
   DISABLED = 20013; // error codes
 
-/** Sends the login. If the account is disabled or scheduled for deletion, asks whether to restore it. */
+/** Sends the login. If the account is disabled or scheduled for deletion, asks the user whether to restore it. */
 async function logIn(app, values) {
   try {
     return await app.rest.anonymously("POST", "/auth/login", values);
@@ -214,7 +217,8 @@ const FORMS = {
         },
         t("Register"),
         async (v) => {
-          const code = v.invite.trim().split("/").pop(); // accept a whole link, too
+          // The user may also enter the whole link that contains the code.
+          const code = v.invite.trim().split("/").pop();
           app.signIn(
             (
               await app.rest.anonymously("POST", "/auth/register", {

@@ -1,4 +1,4 @@
-// login.js - the login page: stored accounts, demo users, and the forms to log in or register.
+// login.js - the login page: stored accounts, users of a demo, and the forms to log in or register.
 import { storedAccounts } from "../accounts.js";
 import { calmly, fill, h } from "../dom.js";
 import { consoleCall } from "../operator.js";
@@ -11,7 +11,7 @@ export function mount(app, page) {
     panel = loginPanel(app, choice, location.pathname === "/register" ? "register" : "login"),
     people = h("div.demo-people");
   document.title = "Guildhall";
-  // Stores the requested page, which is opened after the login.
+  // Store the path that the user requested. It is opened after the login.
   if (!/^\/(login|register)?$/.test(location.pathname))
     sessionStorage.setItem("next", location.pathname + location.search);
   fill(
@@ -48,7 +48,7 @@ export function mount(app, page) {
   panel.querySelector("input")?.focus();
 }
 
-/** A card for a user; a click logs in as this user. */
+/** A card for a user. A click on it logs in as this user. */
 const card = (user, enter) =>
   h(
     "button.person-card",
@@ -57,7 +57,7 @@ const card = (user, enter) =>
     h("span", null, user.global_name || user.username),
   );
 
-/** Accounts that are stored in this browser but are not the current one. */
+/** The accounts that this browser stores, except the current one. */
 function storedPeople(app) {
   const named = storedAccounts().filter((a) => a.id);
   return (
@@ -75,7 +75,7 @@ function storedPeople(app) {
   );
 }
 
-/** On a loopback test server, shows some of its users; a click logs in as one of them. */
+/** If the server is a test server on a loopback address, shows some of its users. A click logs in as one of them. */
 export async function showDemoPeople(app, panel, choice) {
   const people = await consoleCall("GET", "/people").catch(() => []);
   const enter = async (p) => {
@@ -83,7 +83,7 @@ export async function showDemoPeople(app, panel, choice) {
     if (made) app.signIn(made.token, { stay: choice.stay });
   };
   if (!people.length) return;
-  // The new list moves other elements, so calmly() draws it only while no button is pressed.
+  // The new list moves other elements on the page, so calmly() draws it only while no mouse button is pressed.
   calmly(document.body, () =>
     fill(
       panel,

@@ -1,4 +1,4 @@
-// member-list.js - the members of the open server or group, by role and presence.
+// member-list.js - the members of the open guild or group DM, by role and presence.
 import { fill, h } from "../dom.js";
 import { RowList } from "../list.js";
 import { avatar } from "../images.js";
@@ -17,7 +17,7 @@ export class MemberList {
     this.el = h("aside.members", { "aria-label": t("Members") });
   }
 
-  /** Subscribes to the channel's member list at the gateway, because READY contains only some members. */
+  /** Subscribes to the member list of the channel at the gateway, because READY contains only some members. */
   subscribe(channel) {
     const parent = isThread(channel || {}) ? this.store.channels.get(channel.parent_id) : channel;
     if (parent?.guild_id)

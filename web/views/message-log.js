@@ -1,4 +1,5 @@
-// message-log.js - the messages of the open channel: history, jumps, the "new messages" divider, typing, the composer.
+// message-log.js - the messages of the open channel: history, jumps, the "new messages" divider, typing, the message
+// field.
 import { composer } from "../composer.js";
 import { calmly, fill, h, toast } from "../dom.js";
 import { MessageList } from "../list.js";
@@ -29,7 +30,7 @@ export class MessageLog {
     this.store = app.store;
     this.channel = channel;
     this.log = this.store.log(channel.id);
-    /** Error text with a retry button; null if messages were loaded. @type {HTMLElement|null} */
+    /** Error text with a button that tries again; null if the last load succeeded. @type {HTMLElement|null} */
     this.problem = null;
     this.list = new MessageList({
       label: t("Messages in {name}", { name: this.store.nameOfChannel(channel) }),
@@ -62,14 +63,14 @@ export class MessageLog {
     this.off.forEach((f) => f());
   }
 
-  /** Esc marks the channel as read and goes to the newest message. */
+  /** Handles Esc: marks the channel as read and scrolls to the newest message. */
   key(e) {
     if (e.key !== "Escape" || e.defaultPrevented) return;
     this.app.tryCall(this.store.markRead(this.channel.id));
     this.present();
   }
 
-  /** Edits a message where it stands. @param {any} m */
+  /** Edits a message inside the message list. @param {any} m */
   async edit(m) {
     if (!this.list.made.has(m.id)) await this.jumpTo(m.id);
     startEditing(this.app, this.channel, m);
@@ -129,14 +130,14 @@ export class MessageLog {
     }
   }
 
-  /** Loads the newest messages of the channel, because events may be missing after a reconnect. */
+  /** Loads the newest messages of the channel again, because events may have been missed during a reconnect. */
   async caughtUp() {
     if (this.log.detached) return;
     await this.store.loadMessages(this.channel.id).catch(() => {});
     this.store.touch(`messages:${this.channel.id}`);
   }
 
-  /** Scrolls to a message. If it is not loaded, loads only the messages around it. */
+  /** Scrolls to a message. If the message is not loaded, loads it and the messages around it, and drops all others. */
   async jumpTo(id) {
     const { list } = this;
     try {
@@ -156,7 +157,7 @@ export class MessageLog {
     return true;
   }
 
-  /** Jumps to the newest messages. */
+  /** Loads the newest messages if needed, and scrolls to them. */
   async present() {
     if (this.log.detached) {
       const found = await this.app.tryCall(this.store.loadMessages(this.channel.id));
@@ -193,7 +194,7 @@ export class MessageLog {
     this.drawNewBar();
   }
 
-  /** Draws the bar "… new messages since …" while the first unread message is above the visible messages. */
+  /** While the first unread message is above the visible part, draws the bar "… new messages since …". */
   drawNewBar() {
     const { list, log } = this,
       mark = list.mark,
@@ -222,7 +223,7 @@ export class MessageLog {
     );
   }
 
-  /** Jumps to the first unread message, which may be older than the loaded messages. */
+  /** Jumps to the first unread message. It may be older than the loaded messages. */
   async toFirstNew() {
     const { log } = this,
       whole = log.start || log.list.some((m) => !older(log.readTo, m.id));

@@ -8,7 +8,7 @@ import { AGES, USES } from "./server/invites.js";
 
 const WEEK = 604800; // seconds
 
-/** Opens a dialog with an invite link. Another duration or number of uses makes another link. */
+/** Opens a dialog with an invite link. If the user chooses another duration or number of uses, creates another link. */
 export async function invite(app, channel) {
   const select = (options, value) =>
     h(

@@ -8,7 +8,7 @@ const REQUIRE_TAG = 1 << 4,
   MODERATED = "MANAGE_THREADS",
   MOST_TAGS = 5;
 
-/** Opens the dialog for a new post. It stays open if the server refuses the post. */
+/** Opens the dialog for a new post in a forum. If the server refuses the post, the dialog stays open. */
 export async function newPost(app, channel) {
   const made = await dialog(t("New post"), (close) => {
     const name = field(t("Title"), h("input", { maxlength: 100, required: true })),

@@ -1,4 +1,4 @@
-// notification-menu.js - notification settings of a server, a channel or a thread: level, and duration of mute.
+// notification-menu.js - the notification settings of a guild, a channel or a thread: level, and how long it is muted.
 import { dialog, field, fill, h } from "../dom.js";
 import * as notify from "../notifications.js";
 import { isThread } from "../store.js";
@@ -26,7 +26,7 @@ export function muteFor(seconds) {
   return { muted: true, mute_config: { selected_time_window: seconds, end_time: end } };
 }
 
-/** A group of radio buttons that saves each choice at once. */
+/** A group of radio buttons. Each choice is saved at once. */
 function choices(label, options, chosen, save) {
   const name = `choice-${label}`;
   return h(
@@ -62,7 +62,7 @@ function muteField(state, save) {
   return field(t("Mute"), select, t("Muted servers and channels send no notifications and are not marked as unread."));
 }
 
-/** A form that redraws after each saved change and shows errors. @param {(save: any) => any[]} build */
+/** A form that is drawn again after each saved change, and that shows errors. @param {(save: any) => any[]} build */
 function liveForm(build) {
   const body = h("div.stack"),
     problem = h("p.field-error", { role: "alert", hidden: true });
@@ -187,7 +187,7 @@ function threadForm(app, thread) {
   });
 }
 
-/** The notification settings of a server. */
+/** Opens the notification settings of a guild. */
 export function guildNotifications(app, guild) {
   const { store } = app;
   dialog(t("Notification settings: {name}", { name: guild.name }), () => [

@@ -1,4 +1,4 @@
-// place-menu.js - the context menus of channels and servers.
+// place-menu.js - the context menus of channels and guilds.
 import { menu } from "../menu.js";
 import { copyId, copyLink, menuPosition } from "../message-menu.js";
 import { CATEGORY, isThread } from "../store.js";
@@ -7,7 +7,7 @@ import { manageEntries } from "./channel/menu.js";
 import { privateEntries } from "./group.js";
 import { channelNotifications, guildNotifications, muteFor } from "./notification-menu.js";
 
-/** Returns an event handler that opens a menu. Shift and a right click open the browser's menu instead. */
+/** Returns an event handler that opens a context menu. With Shift, a right click opens the browser's own menu. */
 export const onContext = (open) => (e) => {
   if (e.shiftKey && e.button === 2) return;
   e.preventDefault();
@@ -49,7 +49,7 @@ export function channelMenu(app, channel, at) {
   );
 }
 
-/** The entries of a server's menus. */
+/** The entries in the context menu of a guild. */
 export function guildEntries(app, guild) {
   const { store } = app,
     muted = store.isGuildMuted(guild.id);

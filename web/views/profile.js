@@ -9,7 +9,7 @@ import { statusText } from "../own-status.js";
 import { t } from "../translate.js";
 import { ban, isAbove, kick, timeOut } from "./server/member-actions.js";
 
-/** The banner of a profile, or a stripe in the user's colour. */
+/** The banner of a profile. Without a banner, a stripe in the user's colour. */
 function profileBanner(user) {
   if (user.banner) return h("img.profile-banner", { src: `/banners/${user.id}/${user.banner}.png`, alt: "" });
   if (user.accent_color === null || user.accent_color === undefined) return null;
@@ -47,7 +47,7 @@ export async function showProfile(app, id, at) {
     if (!written) note.value = store.notes?.[id] || "";
   };
   drawNote();
-  const off = store.on("notes", drawNote); // the note may have changed in another window
+  const off = store.on("notes", drawNote); // the note may have been changed in another window
 
   dialog(store.nameOf(id, guild), (close) =>
     h(

@@ -1,4 +1,5 @@
-// push-switch.js - the switch for notifications while no page is open, if the server and the browser have web push.
+// push-switch.js - the switch for notifications while no page is open. It is only shown if the server and the browser
+// support web push.
 import { fill, h } from "../dom.js";
 import { pushOn, pushState, pushSupported, turnOffPush, turnOnPush } from "../push.js";
 import { t } from "../translate.js";
@@ -44,7 +45,7 @@ export function pushSwitch(app) {
     body.hidden = false;
     draw();
   };
-  // Without an answer, or if the browser runs no service worker, there is no switch.
+  // If the server does not answer, or if the browser runs no service worker, the switch is not shown.
   if (pushSupported())
     Promise.all([pushState(app), navigator.serviceWorker.ready]).then(
       ([state]) => show(state),

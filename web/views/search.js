@@ -16,7 +16,7 @@ export function searchButton(chat) {
   return iconButton("search", t("Search"), () => openSearch(chat));
 }
 
-/** Opens the search panel, or focuses it. */
+/** Opens the search panel. If it is already open, focuses it. */
 export function openSearch(chat, text) {
   if (!chat.searchPanel) chat.searchPanel = new SearchPanel(chat);
   if (text !== undefined) chat.searchPanel.input.value = text;
@@ -93,7 +93,7 @@ class SearchPanel {
     if (this.before instanceof HTMLElement && this.before.isConnected) this.before.focus();
   }
 
-  /** Lists the filters before the first search. */
+  /** Lists the search filters. Shown before the first search. */
   help() {
     fill(
       this.results,

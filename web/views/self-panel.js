@@ -1,4 +1,4 @@
-// self-panel.js - the user's name and status below the channel list, with the menu of the status.
+// self-panel.js - the user's own name and status below the channel list, with the menu that changes the status.
 import { fill, h } from "../dom.js";
 import { below, menu } from "../menu.js";
 import { icon } from "../icons.js";

@@ -1,4 +1,4 @@
-// server-rail.js - the bar of servers at the left edge, with unread marks.
+// server-rail.js - the bar of guilds at the left edge of the page, with unread marks.
 import { arrowKeys, fillChanged, h } from "../dom.js";
 import { icon } from "../icons.js";
 import { addServer } from "../first-steps.js";

@@ -1,4 +1,5 @@
-// sessions.js - the settings page with the sessions of the account: end one, all others, or all.
+// sessions.js - the settings page with the login sessions of the account. The user can end one session, all other
+// sessions, or all.
 import { dialog, fill, h } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { relative } from "../markdown.js";
@@ -47,7 +48,7 @@ export async function sessions(app, body, redraw) {
   const secret = app.store.me.mfa_enabled
     ? { name: "code", label: t("Six-digit code or backup code") }
     : { name: "password", label: t("Password"), type: "password", props: { autocomplete: "current-password" } };
-  /** Asks for a proof of identity and ends the sessions; resolves to true when they have ended. */
+  /** Asks for a proof of identity and ends the login sessions. Resolves to true if they were ended. */
   const confirmEnd = (list, title, words, action) =>
     dialog(title, (close) =>
       h(

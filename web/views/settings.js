@@ -1,9 +1,12 @@
-// settings.js - the settings of the user: the tabs.
+// settings.js - the tabs of the user settings.
 import { fill, h } from "../dom.js";
 import { tabbedPage } from "../forms.js";
 import { t } from "../translate.js";
 
-/** Each tab: path segment, label, and a function that imports the function that draws it. No segment: a heading. */
+/**
+ * The tabs: path segment, label, and a function that imports the function that draws the tab. A tab without a path
+ * segment is a heading.
+ */
 const TABS = [
   [null, t("Account")],
   ["account", t("My account"), async () => (await import("./user/account.js")).account],

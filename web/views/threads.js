@@ -5,13 +5,13 @@ import { relative } from "../markdown.js";
 import { ANNOUNCEMENT, TEXT, isThread } from "../store.js";
 import { t } from "../translate.js";
 
-/** The button that lists the threads of a text channel. */
+/** A button that opens the list of the threads of a text channel. */
 export function threadsButton(app, channel) {
   if (channel.type !== TEXT && channel.type !== ANNOUNCEMENT) return null;
   return iconButton("thread", t("Threads"), () => showThreads(app, channel));
 }
 
-/** The buttons of an open thread: follow, lock, archive. */
+/** The buttons in the header of an open thread: follow, lock, archive. */
 export function threadButtons(app, thread) {
   const { store } = app,
     { archived, locked } = thread.thread_metadata || {},

@@ -1,4 +1,4 @@
-// workbench-health.js - charts of the server's last hour, one point per minute.
+// workbench-health.js - charts with the server's statistics of the last hour, one point per minute.
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
 import { asOperator, clock, consoleCall } from "../operator.js";
@@ -9,7 +9,7 @@ const MINUTES = 60,
   MEBIBYTE = 1048576;
 const perSecond = (name) => (m) => (m.seconds > 0 ? m[name] / m.seconds : 0);
 
-/** The charts: label, and function that returns the value of a minute. @type {[string, (m: any) => number][]} */
+/** The charts: label, and the function that returns the value for a minute. @type {[string, (m: any) => number][]} */
 const CHARTS = [
   [t("Requests per second"), perSecond("calls")],
   [t("Events per second"), perSecond("events")],
@@ -23,7 +23,7 @@ const CHARTS = [
 
 const number = (x) => x.toLocaleString(locale, { maximumFractionDigits: x < 10 ? 2 : 1 });
 
-/** Draws a chart with one point per minute. The last point is the current minute, which is not complete. */
+/** Draws a chart with one point per minute. The last point is the current minute, which is not over yet. */
 function line(points) {
   const most = Math.max(1e-9, ...points),
     svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"),
@@ -32,7 +32,7 @@ function line(points) {
   svg.setAttribute("viewBox", `0 0 ${MINUTES + 1} 50`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  // A single minute is drawn as a horizontal line.
+  // If there is only one minute, draw it as a horizontal line.
   path.setAttribute(
     "d",
     points.length > 1
@@ -57,7 +57,7 @@ function chart(title, points) {
 
 const bound = (ms) => (ms === null ? t("above the range") : number(ms));
 
-/** The charts of one group of requests. */
+/** The charts for one group of API requests. */
 function groupCharts(g, minutes) {
   const slow = (list) => list.map((x) => x ?? 5000);
   return [

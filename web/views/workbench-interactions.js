@@ -1,4 +1,4 @@
-// workbench-interactions.js - interactions with their steps on a time axis.
+// workbench-interactions.js - the interactions of apps, with their steps on a time axis.
 import { again } from "../request-form.js";
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
@@ -58,7 +58,7 @@ class Gathered {
       const one = Object.assign(this.one(d.id, at), { d, app: r.user?.username, text: r.d });
       this.step(one, "delivered", { status: 200 }, at);
     } else if (d && r.event === "INTERACTION_CREATE") {
-      // An event without application_id went to the user's client, not to the app.
+      // An event without application_id was sent to the user's client, not to the app.
       const one = this.one(d.id, at);
       one.by = r.user?.username;
       if (d.nonce) this.nonces.set(d.id, String(d.nonce));
@@ -88,7 +88,10 @@ class Gathered {
   }
 }
 
-/** Returns user, command and app of an interaction, from the event to the app or the request of the user's client. */
+/**
+ * Returns user, command and app of an interaction. They are in the event to the app, or else in the request of the
+ * user's client.
+ */
 function factsOf(one) {
   const d = one.d || one.asked?.body || {},
     user = one.d?.member?.user || one.d?.user;
@@ -102,10 +105,10 @@ function factsOf(one) {
 
 /* --- time axis --- */
 
-/** Returns the position (0 to 1) in the second half of the time axis, which is logarithmic. @param {number} ms */
+/** Returns the position (0 to 1) within the second half of the time axis, which is logarithmic. @param {number} ms */
 const afterLimit = (ms) => Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS);
 
-/** The position of a time on the axis: 3 seconds are at 50 %, 15 minutes at 100 %. */
+/** Returns the position of a time on the axis. 3 seconds are in the middle (50 %), 15 minutes at the end (100 %). */
 const positionOf = (ms) =>
   `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + 50 * afterLimit(ms))}%`;
 const span = (ms) => (ms < 10000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`);
@@ -162,8 +165,8 @@ export function interactions(app, body) {
   return asOperator(app, body, async () => {
     const rows = h("div"),
       detail = { steps: h("div"), text: h("div"), again: h("div") };
-    let shown = null; // the interaction in the detail view
-    // A repeated request needs a new nonce and the session id of this client.
+    let shown = null; // the interaction whose details are shown
+    // To repeat a request, it needs a new nonce and the session id of this client.
     const repeat = (one) => ({
       method: "POST",
       path: one.asked.path,
@@ -189,7 +192,7 @@ export function interactions(app, body) {
       fill(detail.steps, h("h2", null, t("Steps")), steps(one));
       if (other || !shown.text)
         fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
-      // Keep the form if the interaction is the same, because the user may have edited it.
+      // If the details show the same interaction as before, keep the form, because the user may have edited it.
       if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one)));
       shown = one;
     };
@@ -217,7 +220,8 @@ export function interactions(app, body) {
           t("Interactions"),
         ),
       );
-      // A request is recorded after the events that it caused, so the shown interaction may get further steps.
+      // A request is recorded after the events that it caused. So the interaction that is shown may get further steps
+      // later.
       if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text)))
         show(now);
     };

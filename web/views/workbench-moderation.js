@@ -1,4 +1,5 @@
-// workbench-moderation.js - the operator's page: reports, announcement, accounts, banned addresses, registration codes.
+// workbench-moderation.js - the operator's pages: reports, announcement, accounts, banned addresses, registration
+// codes.
 import { dialog, fill, h, refill } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { asOperator, consoleCall } from "../operator.js";
@@ -11,7 +12,7 @@ const time = (at) => (at ? new Date(at).toLocaleString() : "");
 const section = (title, hint, ...parts) =>
   h("section.stack", { "aria-label": title }, h("h2", null, title), h("p.hint", null, hint), parts);
 
-/** Asks for confirmation of an action that cannot be undone. @returns {Promise<boolean>} */
+/** Asks for confirmation, because the action cannot be undone. @returns {Promise<boolean>} */
 const sure = (title, words, action) =>
   dialog(title, (close) =>
     h(
@@ -27,7 +28,7 @@ const sure = (title, words, action) =>
     ),
   );
 
-/** Returns content and file names of a reported message. @param {string} snapshot message as JSON */
+/** Returns the content and the file names of a reported message. @param {string} snapshot message as JSON */
 function textOf(snapshot) {
   try {
     const m = JSON.parse(snapshot);
@@ -37,7 +38,7 @@ function textOf(snapshot) {
   }
 }
 
-/** Shows a report with the actions that close it. */
+/** Shows a report, and the actions that close it. */
 function showReport(app, r, changed) {
   return dialog(t("Report"), (close) => {
     const act = async (work, done) => {
@@ -123,7 +124,7 @@ const codeRows = (app, codes, draw) =>
     t("Registration codes"),
   );
 
-/** Finds an account and disables or enables it. */
+/** A form that finds an account and disables or enables it. */
 function accounts(app) {
   const found = h("div", { role: "status" });
   const show = (u) => {

@@ -1,4 +1,4 @@
-// workbench-operator.js - session control, server clock, and simulated errors.
+// workbench-operator.js - controls gateway sessions, the server's clock, and simulated errors.
 import { dialog, fill, h, refill } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { asOperator, consoleCall, pretty } from "../operator.js";
@@ -7,7 +7,7 @@ import { t } from "../translate.js";
 
 const EVERY_MS = 2000;
 
-/** Refreshes a view periodically and shows the error if a refresh fails. */
+/** Draws a view periodically. If a refresh fails, shows the error. */
 function refreshed(app, body, container, draw) {
   return asOperator(app, body, async () => {
     await draw();
@@ -46,7 +46,7 @@ const INTENTS = [
   "DIRECT_MESSAGE_POLLS",
 ];
 
-/** Returns the intents of a bot's session; "all" for a user account, which receives all events. */
+/** Returns the intents of a bot's gateway session. Returns "all" for a user account, which receives all events. */
 function intentsOf(s) {
   if (!s.bot) return t("all");
   return (
@@ -57,7 +57,7 @@ function intentsOf(s) {
   );
 }
 
-/** Splits "json, zlib" into encoding and compression. */
+/** Returns the encoding of a session. The transport is a text such as "json, zlib": encoding and compression. */
 const encodingOf = (s) => (s.connected ? s.transport.split(", ")[0] : t("idle"));
 const compressionOf = (s) => (s.connected ? s.transport.split(", ")[1] || t("none") : "");
 
@@ -136,7 +136,7 @@ export function sessions(app, body) {
 export function trouble(app, body) {
   const time = h("p"),
     list = h("div"),
-    all = h("div"); // only these three are redrawn; a redraw of the forms would discard typed text
+    all = h("div"); // only these three elements are redrawn, because redrawing the forms would discard typed text
   const operate = async (method, path, b) => {
     const answer = await consoleCall(method, path, b);
     await draw();

@@ -1,4 +1,4 @@
-// workbench-reference.js - the routes of /openapi.json, with a form to try each.
+// workbench-reference.js - the API routes in /openapi.json, with a form to try each route.
 import { callAsWritten, sender } from "../request-form.js";
 import { bodyForm } from "../body-form.js";
 import { fill, h } from "../dom.js";
@@ -88,7 +88,7 @@ function tryForm(app, doc, o) {
     try {
       body = form?.text();
     } catch {
-      return; // the field shows the error
+      return; // the field already shows the error
     }
     const url = path + (String(query) ? `?${query}` : ""),
       token = await as.chosen();

@@ -1,4 +1,4 @@
-// workbench-traffic.js - live list of all requests and gateway frames.
+// workbench-traffic.js - live list of all API requests and gateway messages.
 import { again } from "../request-form.js";
 import { fill, h, toast } from "../dom.js";
 import { small } from "../forms.js";
@@ -172,7 +172,7 @@ function row(r, current, onclick) {
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** The request as a curl command; the token is a placeholder. */
+/** Returns the request as a curl command. The token is replaced by a placeholder. */
 function curl(r) {
   const meant = (r.request_headers || "")
     .split("\n")

@@ -1,4 +1,5 @@
-// workbench-why.js - explains permissions and deliveries; the list of errors.
+// workbench-why.js - explains why a user has a permission and why a message was delivered or not; lists the error
+// codes.
 import { fill, h } from "../dom.js";
 import { quickForm } from "../forms.js";
 import { asOperator, consoleCall, consoleText } from "../operator.js";
@@ -25,7 +26,7 @@ function explanation(found, yes, words) {
   ];
 }
 
-/** A form that shows the server's answer below its fields. */
+/** A form that shows the server's response below its fields. */
 function question(title, rows, ask) {
   const answer = h("div");
   return h(
@@ -67,7 +68,7 @@ const deliveryForm = () =>
 
 export function why(app, body) {
   return asOperator(app, body, async () => {
-    await consoleCall("GET", "/traffic?limit=1"); // asOperator asks for the key after a 401
+    await consoleCall("GET", "/traffic?limit=1"); // if the response is 401, asOperator asks for the console key
     fill(
       body,
       h(
@@ -80,7 +81,10 @@ export function why(app, body) {
   });
 }
 
-/** Shows an error code with meaning, usual causes and fix. @param {string} text a section of docs/errors.md */
+/**
+ * Shows an error code with its meaning, its usual causes and how to fix it.
+ * @param {string} text a section of docs/errors.md
+ */
 function errorSection(text) {
   const [code, ...lines] = text.split("\n").filter(Boolean);
   return h(

@@ -1,4 +1,4 @@
-// workbench-world.js - servers, users and apps: lists, forms to create them, snapshots, world files.
+// workbench-world.js - guilds, users and apps of the test server: lists, forms to create them, snapshots, world files.
 import { fill, h, toast } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { asOperator, consoleBlob, consoleCall } from "../operator.js";
@@ -19,7 +19,7 @@ export async function world(app, body) {
   ]);
 }
 
-/* --- lists of servers, users and apps that the user can see --- */
+/* --- lists of guilds, users and apps that the user can see --- */
 
 async function seen(app, container) {
   if (!app.rest.token)
@@ -94,7 +94,7 @@ async function seen(app, container) {
   );
 }
 
-/** A form that creates an account. The user remains logged in with the current account. */
+/** A form that creates an account. The user stays logged in with the current account. */
 function accountForm(app) {
   return quickForm(
     [
@@ -112,7 +112,10 @@ function accountForm(app) {
 
 /* --- snapshots --- */
 
-/** Waits until the server has restarted and its response at `path` has changed; returns this response. */
+/**
+ * Waits until the server has restarted. This is the case when its response at `path` has changed; returns this
+ * response.
+ */
 async function returned(path, changed) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
     const now = await consoleCall("GET", path).catch(() => null);

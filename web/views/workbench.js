@@ -14,7 +14,10 @@ import { errors, why } from "./workbench-why.js";
 import { world } from "./workbench-world.js";
 import { t } from "../translate.js";
 
-/** @type {[string, string, (app: any, body: HTMLElement) => any][]} */
+/**
+ * The tabs: path segment, label, and the function that draws the tab.
+ * @type {[string, string, (app: any, body: HTMLElement) => any][]}
+ */
 const TABS = [
   ["traffic", t("Traffic"), traffic],
   ["interactions", t("Interactions"), interactions],
@@ -67,7 +70,7 @@ export async function mount(app, page, [tab]) {
   return () => end?.();
 }
 
-/** Shows all gateway events that this session receives, as they arrive. */
+/** Shows all gateway events that this client's session receives, as they arrive. */
 function events(app, body) {
   if (!app.rest.token)
     return fill(

@@ -1,4 +1,5 @@
-/* access.c - access checks of the workbench routes: console key, or a local caller. */
+/* access.c - checks who may call the workbench routes: callers with the console key, or local
+ * callers. */
 #include <sodium.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static bool request_origin_equals_host(struct str origin, struct str host)
     return rest.n && str_eq(rest, host);
 }
 
-/* Checks Origin and Sec-Fetch-Site, which browsers send with requests from other sites' pages. */
+/* Checks the headers Origin and Sec-Fetch-Site, which browsers send with requests that pages of
+ * other sites make. */
 bool request_is_from_local_page(const struct http_request *r)
 {
     struct str origin = http_find_header(r, STR("Origin"));

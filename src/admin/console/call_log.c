@@ -1,7 +1,7 @@
 /* call_log.c - the call log on standard output, written in batches by a timer.
  *
- * A call only writes its traffic record; a timer later reads account names and prints the lines. If
- * calls come faster than they can be printed, the log reports how many it skipped. */
+ * A call only writes its traffic record. A timer later reads the account names and prints one line
+ * per call. If there are more calls than it can print, it prints how many were skipped. */
 #include <stdio.h>
 
 #include "api/jobs/internal_call.h"
@@ -68,7 +68,7 @@ static void on_log_records_read(struct call *call, enum err e, void *arg)
         read_new_records(l);
 }
 
-/* Reads and prints new records; when the log stops, until no records are left. */
+/* Prints the new records. When the log stops, continues until no records are left. */
 static void read_new_records(struct call_log *l)
 {
     uint64_t oldest, newest;

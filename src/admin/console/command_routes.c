@@ -34,8 +34,8 @@ static const struct command_route *find_command_route(const struct route *route)
     return r;
 }
 
-/* Runs on the thread pool. Errors are reported on the field "name", the only argument of these
- * commands. */
+/* Runs a command on the thread pool. Errors are reported on the field "name", which is the only
+ * argument of these commands. */
 static enum err run_blocking_command(struct call *call)
 {
     struct running_operator_command *o = call_get_stage_data(call, "running_operator_command");
@@ -44,7 +44,7 @@ static enum err run_blocking_command(struct call *call)
     return e && o->problem ? call_add_field_error(call, "name", FORM_CHOICES, o->problem) : e;
 }
 
-/* Checks access here, because the COMPUTE stage runs before the handler. */
+/* Checks access in the prepare stage, because the COMPUTE stage runs before the handler. */
 static enum err prepare_console_command(struct call *call)
 {
     const struct command_route *r = find_command_route(call->route);
@@ -79,8 +79,8 @@ static enum err run_console_command(struct call *call)
     return OK;
 }
 
-/* Macro for the members of struct route that all command routes share: kind of transaction, rate
- * limit, access check. */
+/* Fields of struct route that all command routes have: kind of transaction, rate limit, access
+ * check. */
 #define COMMAND_ROUTE(store_, limit_, admit_)                                              \
     .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
     .prepare = prepare_console_command, .handle = run_console_command
@@ -232,7 +232,7 @@ static const struct schema snapshot_name_schema = { .name = "SnapshotRequest",
 static const struct type type_snapshot_name = { .kind = KIND_OBJECT,
                                                 .schema = &snapshot_name_schema };
 
-/* Strict limit, because each call reads or writes the whole database. */
+/* Strict rate limit, because each of these calls reads or writes the whole database. */
 static const struct rate_limit limit_snapshots = {
     .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
 };

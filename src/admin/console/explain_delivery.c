@@ -1,7 +1,7 @@
 /* explain_delivery.c - GET /console/delivery: why an account received a message or not.
  *
- * Intents, content and permissions are decided by the functions and tables that the gateway uses
- * (events.def, message_content_is_hidden, explain_permission). */
+ * Intents, message content and permissions are checked with the functions and tables that the
+ * gateway uses (events.def, message_content_is_hidden, explain_permission). */
 #include "admin/console/internal.h"
 #include "admin/console/recorded_delivery.h"
 #include "base/snowflake.h"
@@ -33,7 +33,7 @@ static const struct schema delivery_query_schema = { .name = "DeliveryQuery",
                                                      .size = sizeof(struct delivery_query),
                                                      .fields = delivery_query_fields };
 
-/* The account, its sessions and the steps of the explanation; passed from stage to stage. */
+/* The account, its sessions and the steps of the explanation. The stages of the call share it. */
 struct delivery_explanation {
     struct user user;
     struct gateway_session_options sessions[DELIVERY_SESSIONS_MAX];
@@ -73,7 +73,8 @@ static bool check_bot_has_session(struct call *call, struct delivery_explanation
                    STR_ARGS(x->user.username), x->session_count));
 }
 
-/* Removes sessions on shards that do not receive the guild; private messages go to shard 0. */
+/* Removes the sessions on shards that do not receive events of the guild. Events of private
+ * channels go to shard 0. */
 static bool check_shard_receives_guild(struct call *call, struct delivery_explanation *x,
                                        snowflake guild_id)
 {
@@ -196,7 +197,7 @@ static enum err check_content_is_visible(struct call *call, struct delivery_expl
     return OK;
 }
 
-/* Reads the account in the READ stage. Its sessions are then listed off the event loop. */
+/* Reads the account in the READ stage. The next stage lists its sessions off the event loop. */
 static enum err read_delivery_user(struct call *call)
 {
     const struct delivery_query *q = call->query;
@@ -222,7 +223,8 @@ static enum err prepare_delivery_explanation(struct call *call)
     return OK;
 }
 
-/* Removes sessions that began after the message, as far as the traffic log has their READY. */
+/* Removes the sessions that began after the message. The start of a session is known only if the
+ * traffic log has its READY. */
 static bool check_session_is_older(struct call *call, struct delivery_explanation *x,
                                    const struct recorded_delivery *log, snowflake message_id)
 {
@@ -273,7 +275,7 @@ static enum err read_recorded_delivery(struct call *call, const struct delivery_
              : find_recorded_delivery(call->tx, call_get_workbench(call)->traffic, &wanted, ret);
 }
 
-/* Runs the checks in the order of the gateway until one fails. */
+/* Runs the checks in the same order as the gateway, until one fails. */
 static enum err run_delivery_checks(struct call *call, struct delivery_explanation *x,
                                     const struct channel *c, const struct message *m)
 {

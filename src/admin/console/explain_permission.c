@@ -147,7 +147,8 @@ static enum err find_channel_by_id_or_name(struct call *call, snowflake user_id,
     return e;
 }
 
-/* Finds a guild by id or name. If words is empty, finds the only guild of the user. */
+/* Finds a guild by id or name. If `words` is empty, finds the guild of the user if he is in only
+ * one. */
 static enum err find_guild_id(struct call *call, snowflake user_id, struct str words,
                               snowflake *ret)
 {
@@ -261,7 +262,8 @@ static const struct route routes[] = {
         .query = &permission_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
-        .background = true, /* because it searches the channels of all guilds of the account */
+        /* Background, because it searches the channels of all guilds of the account. */
+        .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,
         .handle = get_permission_explanation,

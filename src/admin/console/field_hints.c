@@ -1,11 +1,12 @@
-/* field_hints.c - cause and fix of an invalid field, with the value that was sent. */
+/* field_hints.c - explains an invalid field of a request: cause and fix, with the value that was
+ * sent. */
 #include "admin/console/traffic_records.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "json/form.h"
 #include "json/read.h"
 
-/* Moves the reader to the value at a path such as "data.embeds.0.title". */
+/* Moves the JSON reader to the value at a path such as "data.embeds.0.title". */
 static bool move_reader_to_json_path(struct json_reader *r, struct str path)
 {
     while (path.n) {
@@ -28,7 +29,7 @@ static bool move_reader_to_json_path(struct json_reader *r, struct str path)
     return json_reader_ok(r);
 }
 
-/* Returns the path of a problem: "data.content" of "data.content: Must be …". */
+/* Returns the path in a description of a problem: "data.content" in "data.content: Must be …". */
 static struct str json_path_of_problem(struct str problem)
 {
     const char *colon = memmem(problem.p, problem.n, ": ", 2);
@@ -36,8 +37,8 @@ static struct str json_path_of_problem(struct str problem)
     return colon ? str_slice(problem.p, (size_t)(colon - problem.p)) : STR("");
 }
 
-/* Returns "; the value …" with the value that the first problem of the body is about; empty if the
- * recorded body does not contain it. Secrets are already redacted in `body`. */
+/* Returns "; the value …" with the value to which the first problem of the body refers. Returns ""
+ * if the recorded body does not contain that value. Secrets in `body` are already redacted. */
 static struct str describe_sent_value(struct str body, struct str problem, struct arena *arena)
 {
     struct json_reader r;
@@ -70,8 +71,8 @@ static bool problem_contains(struct str problem, const char *part)
     return memmem(problem.p, problem.n, part, strlen(part)) != NULL;
 }
 
-/* Returns the text between the first two quotes of a problem: undefined of "Value "undefined" …".
- */
+/* Returns the text between the first two quotes in a description of a problem: undefined in "Value
+ * "undefined" …". */
 static struct str quoted_value_of_problem(struct str problem)
 {
     const char *open = memchr(problem.p, '"', problem.n);
@@ -80,7 +81,7 @@ static struct str quoted_value_of_problem(struct str problem)
     return str_cut(&rest, '"');
 }
 
-/* Explains a value that stands where an id belongs. */
+/* Returns advice about a value that was sent where an id is expected. */
 static const char *advice_for_invalid_id(struct str value)
 {
     static const char *const unset[] = {
@@ -103,7 +104,8 @@ static bool is_component_type(struct str path)
            memmem(path.p, path.n, ".components.", sizeof ".components." - 1);
 }
 
-/* Returns what to write instead, beginning with "; "; empty if the problem says it already. */
+/* Returns advice what to send instead, beginning with "; ". Returns "" if the description of the
+ * problem already says this. */
 static const char *advice_for_problem(struct str problem, struct str path)
 {
     if (problem_contains(problem, "is not snowflake"))

@@ -123,8 +123,8 @@ static void write_count_json(struct json_writer *j, const char *name, uint64_t n
     json_write_int(j, (int64_t)n);
 }
 
-/* Writes a quantile of the call durations as JSON; null if it is above the last histogram bound.
- * part is a fraction such as 0.99. */
+/* Writes a quantile of the call durations as JSON. Writes null if the quantile is above the last
+ * bound of the histogram. `part` is a fraction such as 0.99. */
 static void write_quantile_json(struct json_writer *j, const uint32_t *counts, double part)
 {
     int64_t us = duration_quantile(counts, duration_bounds_us, DURATION_BOUNDS, part);
@@ -135,7 +135,7 @@ static void write_quantile_json(struct json_writer *j, const uint32_t *counts, d
         json_write_real(j, (double)us / 1000);
 }
 
-/* Writes a number with three decimal places. */
+/* Writes thousandths as a number with three decimal places. */
 static void write_thousandths_json(struct json_writer *j, const char *name, int64_t thousandths)
 {
     json_write_key(j, str_of(name));
@@ -169,8 +169,8 @@ static uint64_t sum_calls(const uint32_t *counts)
     return n;
 }
 
-/* Writes an array with one value per minute: the quantile `part` of the call durations, or the
- * number of calls if part is 0. */
+/* Writes an array with one value per minute. If `part` is 0, the value is the number of calls;
+ * otherwise it is the quantile `part` of the call durations. */
 static void write_minute_values_json(struct json_writer *j, const char *name,
                                      const struct one_minute_stats *minutes, size_t n, size_t group,
                                      double part)

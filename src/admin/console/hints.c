@@ -1,5 +1,5 @@
-/* hints.c - finds cause and fix of a refused request, if the code that refused it has recorded
- * none. */
+/* hints.c - finds cause and fix of a refused request, if the code that refused it did not record a
+ * cause. */
 #include "admin/console/traffic_records.h"
 #include "base/error_causes.h"
 #include "base/errors.h"
@@ -14,8 +14,8 @@ static bool path_contains_twice(struct str target, const char *word)
 
     if (!first)
         return false;
-    /* Search from the slash at the end of the first match, because this slash may begin the
-     * second. */
+    /* Continue the search at the slash that ends the first match, because the second match may
+     * begin with it. */
     struct str rest = str_skip_bytes(target, (size_t)(first - target.p) + strlen(word) - 1);
     return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
 }
@@ -66,7 +66,7 @@ static const char *hint_for_credential(const struct traffic_record *r)
     }
 }
 
-/* Names the methods of the path, which the answer has in its header Allow. */
+/* Names the methods that the path allows, from the header Allow of the reply. */
 static struct str hint_for_method(struct str reply_headers, struct arena *arena)
 {
     static const char name[] = "Allow: ";
@@ -80,7 +80,8 @@ static struct str hint_for_method(struct str reply_headers, struct arena *arena)
                       methods.n ? "; use one of " : "", STR_ARGS(methods));
 }
 
-/* Returns a hint if path or credential is wrong; NULL if the cause is something else. */
+/* Returns a hint if the path or the credential is wrong. Returns NULL if the request was refused
+ * for another reason. */
 static const char *hint_for_request_head(const struct traffic_record *r, struct str target)
 {
     if (r->not_served)

@@ -7,7 +7,7 @@
 
 enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, FEED_WATCHERS_MAX = 16 };
 
-/* Properties of the HTTP request that opens a live feed, for its WebSocket handler. */
+/* Properties of the HTTP request that opens a live feed. The handler of its WebSocket gets them. */
 struct traffic_feed_upgrade {
     struct workbench *workbench;
     bool local_head;
@@ -24,21 +24,22 @@ struct workbench {
     struct health *health;
 };
 
-/* Rate limit that allows a page that polls every second, and some clicks. */
+/* Rate limit for a page that polls once per second, plus some clicks. */
 extern const struct rate_limit limit_console;
 
 struct workbench *call_get_workbench(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */
 
-/* Returns OK if the caller is the operator, otherwise an error. For .admit of routes. */
+/* Returns OK if the caller is the operator, otherwise an error. Used in the field .admit of
+ * routes. */
 enum err check_console_permission(struct call *call);
-/* Like check_console_permission, but also requires the option `controls`; for routes that move the
+/* Like check_console_permission, but also requires the option `controls`. For routes that move the
  * clock or inject faults. */
 enum err check_console_controls_permission(struct call *call);
 
-/* Returns whether the request was sent by a local program or by a page of this server. Rejects
- * pages of other sites, also those with a host name that resolves to this machine (DNS
+/* Returns whether the request was sent by a local program or by a page of this server. Refuses
+ * pages of other sites, including those whose host name resolves to this machine (DNS
  * rebinding). */
 bool request_is_from_local_page(const struct http_request *r);
 bool console_key_is_valid(const struct workbench *w, struct str key);

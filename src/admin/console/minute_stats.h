@@ -14,8 +14,9 @@ struct minute_stats_sample {
     int64_t mono_ns, at_us;
     uint64_t calls, events, writes, commits, sent_bytes; /* totals since the start of the server */
     uint64_t sessions, connections, memory_bytes;        /* current values */
-    int64_t longest_iteration_ns; /* longest loop iteration since the last sample */
-    uint64_t *counts; /* calls per domain (feature folder) and duration bucket since the start */
+    int64_t longest_iteration_ns; /* duration of the longest loop iteration since the last sample */
+    /* Number of calls since the start, per domain (feature folder) and bucket of duration. */
+    uint64_t *counts;
 };
 
 struct one_minute_stats {
@@ -28,7 +29,8 @@ struct one_minute_stats {
 
 struct minute_stats;
 
-/* Creates statistics for `groups` domains (feature folders) with `durations` buckets each. */
+/* Creates statistics for `groups` domains (feature folders) with `durations` buckets of call
+ * durations each. */
 struct minute_stats *minute_stats_new(size_t groups, size_t durations);
 void minute_stats_free(struct minute_stats *f);
 
@@ -40,8 +42,9 @@ void minute_stats_add_sample(struct minute_stats *f, const struct minute_stats_s
 size_t minute_stats_read(struct minute_stats *f, const struct minute_stats_sample *now,
                          struct one_minute_stats ret[STATS_MINUTES + 1]);
 
-/* Returns the duration within which this fraction (0.5, 0.99) of the calls was answered: one of the
- * bounds, 0 if there were no calls, or -1 if above the last bound. counts has n + 1 elements. */
+/* Returns a quantile of call durations: the bound below which this fraction (such as 0.99) of the
+ * calls stayed. Returns 0 if there were no calls, or -1 if the quantile is above the last bound.
+ * `counts` has n + 1 elements. */
 int64_t duration_quantile(const uint32_t *counts, const int64_t *bounds, size_t n, double part);
 
 #endif

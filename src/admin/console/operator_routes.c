@@ -1,7 +1,7 @@
 /* operator_routes.c - runs operator commands by name for the operator's page.
  *
- * GET runs commands that read, POST commands that change data; the operator log records the
- * latter. Commands that block or need a password are for the control socket only. */
+ * GET runs commands that read, POST runs commands that change data, which the operator log records.
+ * Commands that block or need a password can only be run through the control socket. */
 #include <limits.h>
 
 #include "base/log.h"
@@ -11,7 +11,8 @@
 #include "model/fields/types.h"
 
 enum { ARGUMENT_MAX_CHARACTERS = 2000, PAGE_DEFAULT = 50 };
-/* Uid in the operator log for changes through the console, which no user of the machine made. */
+/* User id in the operator log for changes that were made through the console. No user of the
+ * machine has this id. */
 static const unsigned CONSOLE_UID = UINT_MAX;
 
 struct operator_query {
@@ -51,7 +52,8 @@ static const struct schema body_schema = { .name = "OperatorArguments",
 static const struct type type_body = { .kind = KIND_OBJECT, .schema = &body_schema };
 static const struct type type_rows = { .kind = KIND_RAW, .doc = "Array of the command's rows" };
 
-/* Returns the command in the path; NULL if the page may not run it with this method. */
+/* Returns the command in the path. Returns NULL if the page may not run this command with this
+ * method. */
 static const struct operator_command_row *find_operator_command_row(const struct call *call,
                                                                     bool writes)
 {
@@ -145,7 +147,8 @@ static const struct route routes[] = {
         .query = &query_schema,
         .reply = &type_rows,
         .store = ROUTE_STORE_READ,
-        .background = true, /* because commands that list accounts and guilds count rows */
+        /* Background, because commands that list accounts and guilds count rows. */
+        .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,
         .handle = read_with_operator_command,

@@ -1,5 +1,5 @@
-/* recorded_delivery.c - what the traffic log knows about the delivery of a message to an account.
- */
+/* recorded_delivery.c - finds what the traffic log recorded about the delivery of a message to an
+ * account. */
 #include "admin/console/recorded_delivery.h"
 
 #include "base/str.h"
@@ -29,7 +29,7 @@ static void note_sent_message(const struct displayed_traffic_record *s, void *ar
         search->found->sent_us = s->r.at_us;
 }
 
-/* Searches the newest records; an older one is not found. */
+/* Searches the newest records of the traffic log. Older records are not searched. */
 static enum err search_records(struct tx *tx, struct traffic_ring *t, struct traffic_filter filter,
                                void (*note)(const struct displayed_traffic_record *s, void *arg),
                                struct record_search *search)

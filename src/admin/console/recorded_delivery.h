@@ -1,5 +1,5 @@
-/* recorded_delivery.h - what the traffic log knows about the delivery of a message to an account.
- */
+/* recorded_delivery.h - finds what the traffic log recorded about the delivery of a message to an
+ * account. */
 #ifndef ADMIN_CONSOLE_RECORDED_DELIVERY_H
 #define ADMIN_CONSOLE_RECORDED_DELIVERY_H
 
@@ -13,13 +13,13 @@ struct delivery_search {
     const struct gateway_session_options *sessions; /* at most DELIVERY_SESSIONS_MAX */
     size_t session_count;
 };
-/* Times in microseconds; 0 if the log has no such record. */
+/* Times in microseconds since 1970; 0 if the log has no such record. */
 struct recorded_delivery {
     int64_t began_us[DELIVERY_SESSIONS_MAX]; /* READY of each session */
     int64_t sent_us;                         /* MESSAGE_CREATE with the message */
 };
 
-/* Searches the newest records, so do not call it on a loop. */
+/* Searches the newest records. This takes long, so do not call it on an event loop. */
 enum err find_recorded_delivery(struct tx *tx, struct traffic_ring *t,
                                 const struct delivery_search *wanted,
                                 struct recorded_delivery *ret);

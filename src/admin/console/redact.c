@@ -3,7 +3,8 @@
 
 #include "base/utf8.h"
 
-/* Ids and names of the API are shorter; a longer path segment may be a misplaced token. */
+/* Maximum length of a path segment that is shown. Ids and names of the API are shorter; a longer
+ * segment may be a token in the wrong position. */
 enum { PATH_SEGMENT_MAX = 64 };
 
 static bool str_ends_with_text(struct str s, struct str end)
@@ -16,7 +17,8 @@ static bool path_template_contains(const char *location, const char *word)
     return location && strstr(location, word);
 }
 
-/* Keys with escapes are treated as secret, because they could stand for any key. */
+/* Returns whether the value of a key must be redacted. A key with JSON escapes is treated as
+ * secret, because it could stand for any key. */
 static bool is_secret_key(struct str key, const char *location)
 {
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
@@ -59,9 +61,9 @@ static void append_valid_utf8(struct buf *out, struct str s)
     }
 }
 
-/* Error messages quote the input: Value "abc" is not snowflake. Redact the quoted part if the field
- * is secret, or if it is long enough to be a misplaced token. A truncated text has no second
- * quote. */
+/* Appends an error message that quotes the input, such as: Value "abc" is not snowflake. Redacts
+ * the quoted part if the field is secret, or if the part is so long that it may be a misplaced
+ * token. If the text was truncated, the second quote is missing. */
 static void append_redacted_message(struct buf *out, struct str text, struct str quote, bool secret)
 {
     const char *end = text.p + text.n, *last = end;
@@ -92,7 +94,8 @@ void redact_secrets_in_error_text(struct str text, const char *location, struct 
     append_redacted_message(out, text, STR("\""), key.n < text.n && is_secret_key(key, location));
 }
 
-/* Returns whether a key of an error object is not the name of a field ("_errors", "code", …). */
+/* Returns whether a key in an error object is part of the error format ("_errors", "code", …) and
+ * not the name of a field. */
 static bool is_error_tree_key(struct str key)
 {
     return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
@@ -115,7 +118,7 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* Returns whether an object contains the validation errors of a secret field; such an object is not
+/* Returns whether an object contains validation errors of a secret field. Such an object is not
  * secret itself. */
 static bool is_error_tree(const char *p, const char *end)
 {
@@ -125,7 +128,8 @@ static bool is_error_tree(const char *p, const char *end)
     return (size_t)(end - p) >= sizeof key - 1 && memcmp(p, key, sizeof key - 1) == 0;
 }
 
-/* Returns the length of the number, array or object that begins at p; 0 for other values. */
+/* Returns the length of the number, array or object that begins at p. Returns 0 if another value
+ * begins there. */
 static size_t json_value_length(const char *p, const char *end)
 {
     const char *at = p;
@@ -141,7 +145,7 @@ static size_t json_value_length(const char *p, const char *end)
     return (size_t)(at - p);
 }
 
-/* Returns true for URLs of webhooks and uploads and OAuth2 redirects, which contain tokens. */
+/* Returns true for URLs that contain tokens: webhooks, uploads and OAuth2 redirects. */
 static bool json_string_is_secret(struct str s)
 {
     return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||
@@ -153,7 +157,8 @@ static void redact_json(struct str text, const char *location, struct buf *out)
     const char *p = text.p, *end = text.p + text.n, *plain = p;
     bool hides = false; /* whether the next value is secret */
     bool refusal = false, of_secret = false;
-    bool is_error = false; /* "code" after "message" is an error code, and not a two-factor code */
+    /* True if "message" came before "code": then "code" is an error code, not a two-factor code. */
+    bool is_error = false;
 
     while (p < end) {
         if (*p != '"') {
@@ -166,8 +171,8 @@ static void redact_json(struct str text, const char *location, struct buf *out)
                 hides = false;
                 continue;
             }
-            /* Only white space and ':' stand between a key and its value. Any other character
-             * belongs to a value that is not a string. */
+            /* After a secret key, only white space and ':' are skipped. Any other character begins
+             * a value that is not a string. */
             hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
             p++;
             continue;
@@ -241,8 +246,8 @@ static size_t count_path_segments(struct str path)
     return n;
 }
 
-/* Returns whether a path segment is secret. The last segments of the path correspond to those of
- * the route's template. */
+/* Returns whether a path segment is secret. `location` is the path of the route; its last segments
+ * correspond to the last segments of the path. */
 static bool is_secret_path_segment(struct str segment, size_t left, const char *location)
 {
     struct str row = str_of(location ? location : "");
@@ -312,7 +317,8 @@ static void append_redacted_authorization(struct buf *out, struct str value)
     buf_add_lit(out, "***");
 }
 
-/* Returns whether a header contains a URL, whose query may have a token or a code. */
+/* Returns whether the value of a header is a URL, because the query of a URL may have a token or a
+ * code. */
 static bool is_url_header(struct str name)
 {
     return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
@@ -320,7 +326,7 @@ static bool is_url_header(struct str name)
            str_ends_with_text_nocase(name, "-url");
 }
 
-/* Redacts the query and the fragment of a URL, which may contain a token. */
+/* Redacts the query and the fragment of a URL, because they may contain a token. */
 static void redact_url(struct str address, const char *location, struct buf *out)
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');
@@ -337,7 +343,7 @@ void redact_secrets_in_headers(struct str lines, const char *location, struct bu
 
         if (value.n && value.p[value.n - 1] == '\r')
             value.n--;
-        /* A line without a colon is a truncated header name. */
+        /* A line without a colon is a header name that was truncated. */
         if (!memchr(value.p, ':', value.n))
             continue;
         name = str_cut(&value, ':');

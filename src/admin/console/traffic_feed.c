@@ -13,11 +13,12 @@
 enum {
     FEED_INTERVAL_MS = 100,
     FEED_PAGE = 200,
-    FIRST_MESSAGE_TICKS = 100, /* timeout of the client's first message, in ticks */
+    FIRST_MESSAGE_TICKS = 100, /* ticks after which a client that sent no message is disconnected */
     MAX_REQUEST = 4096,
     FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
     FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    SLOW_CLIENT_BYTES = 1024 * 1024, /* above this number of unsent bytes no records are sent */
+    /* While more bytes than this are unsent, no records are sent. */
+    SLOW_CLIENT_BYTES = 1024 * 1024,
     CLOSE_FORBIDDEN = 4004,
     CLOSE_BAD_REQUEST = 4002,
     CLOSE_TOO_MANY_WATCHERS = 4008,
@@ -123,8 +124,8 @@ static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_f
     uint64_t oldest, newest;
 
     x->page.filter = traffic_filter_from_query(in);
-    /* Read the newest record number before traffic_start_watching starts recording, so that no
-     * record is missed. */
+    /* Read the number of the newest record before traffic_start_watching starts the recording, so
+     * that no record is missed. */
     traffic_read_number_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
         traffic_start_watching(x->workbench->traffic);
@@ -143,7 +144,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
     void *read = NULL;
 
     (void)opcode;
-    /* Refuse a new filter while a read still uses the old one. */
+    /* Refuse a new filter while a read still uses the present one. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_BAD_REQUEST,
                         x->reading ? STR("filters sent too fast") : STR("invalid filter"));

@@ -1,4 +1,4 @@
-/* traffic_format.c - formats a traffic record as JSON and as a line of text. */
+/* traffic_format.c - formats a traffic record as JSON or as a line of text. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -57,7 +57,7 @@ static void write_call_json(const struct displayed_traffic_record *s, struct jso
     const struct traffic_record *r = &s->r;
 
     json_write_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* written in milliseconds with three decimal places */
+    int64_t us = r->took_ns / 1000; /* shown as milliseconds with three decimal places */
     json_write_real(j, (double)us / 1000);
     write_text_member_json(j, "method", str_of(http_method_name(r->method)));
     write_text_member_json(j, "path", s->target);
@@ -116,7 +116,7 @@ static void write_gateway_message_json(const struct displayed_traffic_record *s,
 
 enum { PROBLEM_MAX_BYTES = 200 };
 
-/* Returns whether a character controls a terminal (C0, C1) or the order of the characters after it
+/* Returns whether a character controls the terminal (C0, C1) or the direction of text
  * (bidirectional marks). */
 static bool is_control_character(uint32_t c)
 {
@@ -124,8 +124,8 @@ static bool is_control_character(uint32_t c)
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/* Replaces control characters and invalid bytes, so that a record stays on one line and looks like
- * what was sent. */
+/* Appends text with control characters and invalid bytes replaced, so that a record stays on one
+ * line and the terminal shows what was sent. */
 static void append_without_control_characters(struct buf *out, struct str text)
 {
     uint32_t c = 0;
@@ -150,7 +150,7 @@ static void append_username(const struct displayed_traffic_record *s, struct buf
     buf_printf(out, "%-12s ", who);
 }
 
-/* Truncates the reason of a rejected call at a character boundary. */
+/* Truncates the error message of a refused call at a character boundary. */
 static struct str truncate_problem(struct str problem)
 {
     size_t n = problem.n < PROBLEM_MAX_BYTES ? problem.n : PROBLEM_MAX_BYTES;

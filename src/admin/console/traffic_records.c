@@ -1,4 +1,4 @@
-/* traffic_records.c - filters, names and redacts traffic records for display. */
+/* traffic_records.c - filters traffic records, adds names to them, and redacts them for display. */
 #include "admin/console/traffic_records.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum {
     RECORDS_EXAMINED_MAX = 1000, /* records examined per page */
-    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum of a page of records, in bytes */
+    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum size of a page of records, in bytes */
 };
 
 static const char *const record_kind_names[] = {
@@ -23,7 +23,8 @@ const char *traffic_record_kind_name(const struct displayed_traffic_record *s)
     return record_kind_names[s->r.kind];
 }
 
-/* Formats a session number like the start of the session_id in READY. */
+/* Formats a session number as hexadecimal digits. The session_id in READY begins with the same
+ * digits. */
 void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1])
 {
     unsigned char bytes[8];
@@ -66,7 +67,8 @@ struct cached_bot {
     snowflake application_id, bot_id; /* bot_id 0: the application has none */
 };
 
-/* A call with a credential in its path is shown as a call of the application's bot. */
+/* Finds the bot of an application. If a call has its credential in the path, it is shown as a call
+ * of the application's bot. */
 static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
                                         struct traffic_record *r)
 {
@@ -161,7 +163,7 @@ static bool text_contains_word(struct str s, struct str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-/* Returns whether the record is a call or a refused request. */
+/* Returns whether the record is an API call or a refused request. */
 static bool record_is_request(const struct traffic_record *r)
 {
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
@@ -242,7 +244,8 @@ struct page_reader {
     struct cached_username *names;
     struct cached_bot *bots;
     struct buf room;
-    bool counts; /* count records only; texts are skipped unless the filter searches them */
+    /* The records are only counted. Texts are then read only if the filter searches them. */
+    bool counts;
 };
 
 /* Reads a record; *ret says whether it matches the filter. */

@@ -9,36 +9,39 @@
 /* A traffic record for display: with the account's name and without secrets. */
 struct displayed_traffic_record {
     struct traffic_record r;
-    struct str username; /* empty if there is no account or it was deleted */
+    struct str username; /* account name; empty if there is no account or it was deleted */
     struct str target, problem, address, request, reply;
     struct str request_headers, reply_headers; /* only of calls */
-    struct str hint;                           /* cause and fix in a sentence, or empty */
-    int docs;                                  /* anchor in docs/errors.md, or 0 */
+    /* Cause and fix of the refusal in a sentence; empty if unknown. */
+    struct str hint;
+    int docs; /* anchor in docs/errors.md, or 0 */
 };
 
-/* Filter of traffic records. Empty fields match all records. */
+/* Filter of traffic records. An empty field matches all records. */
 struct traffic_filter {
-    struct str kind;       /* "request", "frame" (gateway message), or one record kind */
+    struct str kind;       /* "request", "frame" (gateway message), or the name of a record kind */
     struct str user;       /* account id or name */
-    struct str route;      /* text in the route's name or path */
+    struct str route;      /* text that the route's name or path contains */
     struct str method;     /* HTTP method; only for calls */
-    struct str status;     /* "404", "4xx", or "error" (400 and above) */
+    struct str status;     /* HTTP status: "404", "4xx", or "error" (400 and above) */
     struct str event;      /* name of a gateway event */
     struct str session;    /* session id; only its first 16 characters are compared */
-    struct str text;       /* text in path, headers, bodies or problem */
+    struct str text;       /* text that the path, headers, bodies or error message contain */
     snowflake application; /* application id; 0 means any */
 };
 
 /* A page of records from the ring buffer of traffic records. */
 struct traffic_record_page {
     struct traffic_filter filter;
-    uint64_t after;  /* record number; the page has the records after it, oldest first */
-    bool from_end;   /* read the newest records instead of those after `after` */
-    int64_t limit;   /* maximum number of records in the page of records */
+    uint64_t after;  /* the page has the records with greater numbers than this, oldest first */
+    bool from_end;   /* true: read the newest records; `after` is ignored */
+    int64_t limit;   /* maximum number of records in the page */
     struct buf *out; /* receives the records as JSON, comma-separated */
-    uint64_t last;   /* result: number of the last record examined */
-    uint64_t newest; /* result: number of the newest record; if > last, there are more */
-    uint64_t lost;   /* result: number of records after `after` that were overwritten */
+    uint64_t last;   /* result: number of the last record that was examined */
+    /* Result: number of the newest record; if it is greater than `last`, there are more pages. */
+    uint64_t newest;
+    /* Result: how many records after `after` were overwritten before they could be read. */
+    uint64_t lost;
 };
 
 /* Reads a page as JSON, in a transaction that also reads the names of accounts. Idempotent.
@@ -74,8 +77,8 @@ void traffic_record_find_hint(struct displayed_traffic_record *s, struct str tar
 
 /* --- field_hints.c -------------------------------------------------------------------- */
 
-/* Returns cause and fix of an invalid field. `problem` is "PATH: what is wrong"; secrets in `body`
- * are already redacted. */
+/* Returns cause and fix of an invalid field. `problem` has the form "PATH: what is wrong". Secrets
+ * in `body` are already redacted. */
 struct str hint_for_form_problem(struct str body, struct str problem, struct arena *arena);
 
 /* --- unknown_ids.c -------------------------------------------------------------------- */

@@ -123,7 +123,8 @@ static const struct route routes[] = {
         .query = &traffic_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
-        .background = true, /* because the query searches the texts of up to 1000 records */
+        /* Background, because the query searches the texts of up to 1,000 records. */
+        .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,
         .handle = get_traffic,

@@ -6,7 +6,7 @@
 
 enum { MIN_ID_DIGITS = 17, ROUNDED_ZEROS = 2 };
 
-/* Error codes of unknown objects, with the path parameter that has the id. */
+/* Error codes of unknown objects, and the path parameter that contains the id of the object. */
 static const struct {
     int code;
     const char *parameter, *object;
@@ -37,8 +37,9 @@ static size_t count_segments(struct str path)
     return n;
 }
 
-/* Returns the segment of the path at the place of the parameter in the pattern; empty if the
- * pattern does not have the parameter. Paths may begin with more segments, such as /api/v10. */
+/* Returns the segment of the path that corresponds to a parameter of the route's pattern. Returns
+ * "" if the pattern does not have the parameter. The path may have more segments at its beginning,
+ * such as /api/v10. */
 static struct str path_segment_of_parameter(struct str path, struct str pattern, const char *name)
 {
     if (path.n && path.p[path.n - 1] == '/')

@@ -5,8 +5,9 @@
  * routes need operator access: the console key or, if the option `open` is set, a caller on this
  * machine. Routes that move the clock or inject faults also need the option `controls`.
  *
- * Start with traffic_routes.c. command_routes.c has the routes that are operator commands, access.c
- * the access checks, traffic_format.c and redact.c the display, traffic_feed.c the live feed. */
+ * Start with traffic_routes.c. command_routes.c has the routes that run operator commands, access.c
+ * checks access, traffic_format.c and redact.c prepare records for display, traffic_feed.c sends
+ * the live feed. */
 #ifndef ADMIN_CONSOLE_WORKBENCH_H
 #define ADMIN_CONSOLE_WORKBENCH_H
 
@@ -17,10 +18,11 @@
 struct workbench;
 
 struct workbench_options {
-    size_t traffic_bytes; /* size of the ring buffer; 0 to record only while a client reads */
-    bool open;            /* whether local callers need no key */
-    bool controls;        /* whether the clock may be moved and faults injected */
-    bool log;             /* log each call to standard output */
+    /* Size in bytes of the ring buffer of traffic records; 0: record only while a client reads. */
+    size_t traffic_bytes;
+    bool open;     /* whether local callers need no key */
+    bool controls; /* whether the clock may be moved and faults injected */
+    bool log;      /* log each call to standard output */
 };
 
 struct workbench *workbench_new(const struct workbench_options *options);
@@ -30,7 +32,8 @@ bool workbench_controls_are_enabled(const struct workbench *w);
 struct traffic_ring *workbench_get_traffic_ring(struct workbench *w);
 /* Starts the workbench. Call it after the loops were started. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
-/* Stops the workbench. Call it at shutdown, while calls are still finishing. Accepts NULL. */
+/* Stops the workbench. Call this function when the server stops, while calls are still finishing. w
+ * may be NULL. */
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 

@@ -9,7 +9,7 @@
 
 enum { WORLD_FILE_MAX_BYTES = 16 * 1024 * 1024 };
 
-/* Strict limit, because each call reads or writes the whole database. */
+/* Strict rate limit, because each of these calls reads or writes the whole database. */
 static const struct rate_limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };
@@ -71,8 +71,8 @@ static enum err prepare_import_world(struct call *call)
     return check_console_controls_permission(call);
 }
 
-/* Runs after the reply. Sends this process the signal to restart the server, which first finishes
- * running calls. */
+/* Runs after the reply. Sends this process the signal that restarts the server; running calls
+ * finish first. */
 static void restart_server_for_import(struct call *call)
 {
     (void)call;

@@ -20,12 +20,12 @@
 enum {
     REQUEST_MAX_BYTES = 4096,
     REPLY_MAX_BYTES = 256 * 1024 * 1024,
-    CLIENT_TIMEOUT_S = 5, /* server: time limit for a client's request and reply */
+    CLIENT_TIMEOUT_S = 5, /* time limit of the server for a client's request and the reply to it */
     REPLY_TIMEOUT_S = 60, /* client: time limit for the reply */
     ACCEPT_PAUSE_MS = 100,
 };
 
-/* Name of the socket file, followed by "-NODE" if several servers share the folder. */
+/* Name of the socket file. If several servers share the folder, "-NODE" is appended. */
 static const char FILE_NAME[] = "control";
 
 struct control {
@@ -43,7 +43,8 @@ struct control_folder {
     int fd;
 };
 
-/* Writes the socket's address; uses /proc/self/fd if the path is too long for a socket address. */
+/* Writes the address of the socket. If the path is too long for a socket address, uses the path in
+ * /proc/self/fd. */
 static void make_socket_address(const struct control_folder *at, const char *name,
                                 struct sockaddr_un *ret)
 {
@@ -134,7 +135,7 @@ static void *run_control_thread(void *arg)
         int fd = both[0].revents ? accept4(c->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd < 0) {
             /* No file descriptors are left. The connection stays pending, so wait before the next
-             * try. */
+             * accept. */
             if (both[0].revents)
                 poll(&both[1], 1, ACCEPT_PAUSE_MS);
             continue;
@@ -150,9 +151,10 @@ static bool open_control_listener(struct control *c, const char *path)
     struct sockaddr_un at;
 
     make_socket_address(&(struct control_folder){ path, c->folder }, c->name, &at);
-    unlinkat(c->folder, c->name, 0); /* remove the socket that a killed server left */
+    unlinkat(c->folder, c->name, 0); /* remove the socket file that a killed server has left */
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* Set the file mode before listen, because clients can connect after it. */
+    /* Set the file mode before listen, because clients can connect as soon as the socket
+     * listens. */
     return c->listener >= 0 && bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
            fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
 }
@@ -262,13 +264,13 @@ static enum err send_request_to_servers(const char *folder, const char *question
     enum err e = dir ? ERR_UNAVAILABLE : error_from_errno();
 
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        /* After a timeout, do not send the request to another server, because the first may still
-         * run the command. */
+        /* After a timeout, do not send the request to another server, because the first server may
+         * still run the command. */
         if (!is_control_socket(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
         struct control_folder location = { folder, dirfd(dir) };
         enum err one = send_request_to_socket(&location, d->d_name, seconds, question, out);
-        /* Ignore sockets that stopped servers left behind. */
+        /* Ignore socket files of servers that have stopped. */
         if (!one || (e && one != ERR_UNAVAILABLE))
             e = one;
     }

@@ -1,9 +1,9 @@
 /* control.h - the control socket: operator commands for a running server.
  *
  * A Unix socket in the data folder, accessible to every user who may open files there. A request is
- * one line: a word and arguments. The reply is text, ended by closing the connection. The folder
- * uses base/ only. Start with control_socket_open (server) and control_send_request (client) in
- * control.c. */
+ * one line of text: a word and arguments. The reply is text; the server closes the connection at
+ * its end. The folder uses base/ only. Start with control_socket_open (server) and
+ * control_send_request (client) in control.c. */
 #ifndef ADMIN_CONTROL_CONTROL_H
 #define ADMIN_CONTROL_CONTROL_H
 
@@ -27,9 +27,9 @@ enum err control_socket_open(const char *folder, int node,
 /* Waits for a running request, then stops listening. Accepts NULL. */
 void control_socket_close(struct control *c);
 
-/* Sends a request to the server that runs on this folder; if several servers share the folder, to
- * one of them. Returns ERR_UNAVAILABLE if no server runs, ERR_FORBIDDEN without access to the
- * folder, or ERR_OVERLOADED after a timeout. */
+/* Sends a request to the server that runs on this data folder. If several servers share the folder,
+ * sends it to one of them. Returns ERR_UNAVAILABLE if no server runs, ERR_FORBIDDEN without access
+ * to the folder, or ERR_OVERLOADED after a timeout. */
 enum err control_send_request(const char *folder, const char *question, struct buf *out);
 /* Sends a request to all servers that share the folder and concatenates the replies. */
 enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out);

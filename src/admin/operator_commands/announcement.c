@@ -1,4 +1,4 @@
-/* announcement.c - operator commands for the announcement to everybody. */
+/* announcement.c - operator commands for the announcement that all users see. */
 #include "base/clock.h"
 #include "platform/instance/instance.h"
 

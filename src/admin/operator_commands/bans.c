@@ -18,7 +18,8 @@ enum err operator_ban_list(struct call *call, struct running_operator_command *o
     return e;
 }
 
-/* Returns whether no bits after the prefix are set, so that each range has only one text form. */
+/* Returns whether all bits after the prefix of an address range are 0, so that each range has only
+ * one text form. */
 static bool network_has_no_host_bits(const struct ip_network *n)
 {
     for (unsigned bit = n->bits; bit < 128; bit++)

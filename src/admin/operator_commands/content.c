@@ -1,6 +1,6 @@
 /* content.c - operator commands that show and delete messages and files.
  *
- * Reading a message is also recorded in the operator log, because the message may be private. */
+ * The operator log also records that a message was read, because the message may be private. */
 #include "admin/operator_commands/internal.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"

@@ -77,7 +77,7 @@ static bool fault_path_is_events(const char *path)
     return strcmp(path, "events") == 0;
 }
 
-/* Delays gateway events by the longest delay of all faults on events. */
+/* Sets the delay of gateway events to the longest delay of all faults whose path is "events". */
 static void apply_longest_event_delay(struct call *call)
 {
     struct injected_fault *list = arena_array(call->arena, struct injected_fault, MOST_FAULTS);

@@ -50,7 +50,8 @@ enum err operator_guild_delete(struct call *call, struct running_operator_comman
 
 enum { REFRESHED_MEMBERS = 200 }; /* members per transaction */
 
-/* Nobody can log in to a placeholder account, so it has no sessions. */
+/* Lists members for whom the guild must be sent. Nobody can log in to a placeholder account, so it
+ * has no sessions and is not listed. */
 static const char MEMBERS_WITH_LOGIN[] =
     "select m.user_id from members m where m.guild_id = $1 and m.user_id > $2 and not exists "
     "(select 1 from placeholder_accounts p where p.user_id = m.user_id) order by m.user_id limit $3";

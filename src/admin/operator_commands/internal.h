@@ -7,20 +7,23 @@
 
 struct running_operator_command {
     const struct operator_command_row *row;
-    struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
+    /* Arguments after the noun and the verb of the command. */
+    struct str words[OPERATOR_ARGUMENTS_MAX];
     int count;
     unsigned uid;
-    snowflake after; /* for lists: the page of output rows begins after this id */
+    snowflake after; /* for lists: the page starts after the row with this id */
     int64_t limit;   /* for lists: page size */
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    struct relay *relay; /* NULL for a console route, or without a voice relay */
+    /* NULL if the command was called as a console route, or if there is no voice relay. */
+    struct relay *relay;
     struct arena *arena;
-    bool as_json;        /* output is JSON objects instead of lines of cells */
+    /* True: the output is JSON objects; false: lines of text with tab-separated values. */
+    bool as_json;
     struct buf out;      /* output while run or run_blocking writes */
-    struct str output;   /* output of run or run_blocking, in the arena */
-    const char *problem; /* error sentence; NULL if the error code alone is enough */
+    struct str output;   /* output of `run` or `run_blocking`, allocated in the arena */
+    const char *problem; /* error sentence; NULL if the error code says enough */
 };
 
 /* --- operator_commands.c: for the control socket and the console --------------------------- */
@@ -33,7 +36,7 @@ void operator_command_write_reply(const struct running_operator_command *o, stru
 
 /* --- output_rows.c: output rows ------------------------------------------------------- */
 
-/* Writes an output row with one value per column; names is in the format of
+/* Writes an output row with one value per column. `names` has the format of
  * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
 void operator_command_add_output_row(struct running_operator_command *o,

@@ -1,4 +1,4 @@
-/* mirror.c - commands of copy-guild --follow, which keeps the copy of a guild up to date.
+/* mirror.c - commands of copy-guild --follow, which updates the copy of a guild continuously.
  *
  * copy-guild imports new and changed objects as world files, which send no events; these commands
  * send the events then. They also delete what was deleted on the other server, and change
@@ -153,7 +153,8 @@ enum err operator_mirror_role(struct call *call, struct running_operator_command
 
 static const char IS_PLACEHOLDER[] = "select 1 from placeholder_accounts where user_id = $1";
 
-/* A person who has claimed the account stays a member when they leave the other server. */
+/* Removes the member if the account is a placeholder. A person who has claimed the account stays a
+ * member when they leave the guild on the other server. */
 static enum err remove_placeholder_member(struct call *call, snowflake guild_id, snowflake user_id)
 {
     struct member m;

@@ -25,7 +25,8 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define TEXT_UNKNOWN_GUILD  "there is no guild with this id"
 #define TEXT_UNKNOWN_APP    "there is no application with this id"
 
-/* Commands of copy-guild --follow: changes of a guild on the server from which it is copied. */
+/* Row for a command of copy-guild --follow, which applies changes of the guild on the server from
+ * which it is copied. */
 #define MIRROR_ROW(verb, arguments, count, function) \
     { "guild", verb, arguments, NULL, count, count, .writes = true, .is_frequent = true, \
       .run = function, .columns = "$state" },
@@ -271,7 +272,7 @@ void operator_command_write_reply(const struct running_operator_command *o, stru
     buf_printf(out, o->as_json && o->row->is_array ? "[%.*s]" : "%.*s", STR_ARGS(o->output));
 }
 
-/* A command that runs on a loop while the control thread waits. */
+/* A command that runs on an event loop while the control socket's OS thread waits for it. */
 struct operator_call {
     struct running_operator_command command;
     struct loop *loop;

@@ -24,18 +24,24 @@ struct running_operator_command;
 struct relay;
 
 struct operator_command_row {
-    const char *noun, *verb; /* noun NULL ends the list; verb NULL if the noun alone is a command */
+    /* Name of the command; noun is NULL at the end of the list, verb is NULL if the noun alone is a
+     * command. */
+    const char *noun, *verb;
     const char *arguments, *help;
-    int least, most;  /* minimum and maximum number of arguments */
-    bool is_list;     /* takes two more arguments first: id after which to start, and limit */
-    bool writes;      /* changes data, so it is recorded in the operator log */
-    bool is_frequent; /* not recorded in the operator log, because a mirror repeats it often */
-    bool is_final;    /* irreversible, so the command line asks for confirmation */
-    bool has_secret;  /* last argument is a password, which is hashed and never logged */
-    /* Column names, separated by tabs. The first character is the type: & id, $ text, # number, ?
-     * boolean, @ time. */
+    int least, most; /* minimum and maximum number of arguments */
+    /* The command lists rows: its first two arguments are the id after which to start, and the
+     * limit. */
+    bool is_list;
+    bool writes; /* the command changes data, so it is recorded in the operator log */
+    /* Not recorded in the operator log, because copy-guild --follow repeats the command often. */
+    bool is_frequent;
+    bool is_final;   /* the command cannot be undone, so the command line asks for confirmation */
+    bool has_secret; /* the last argument is a password, which is hashed and never logged */
+    /* Column names, separated by tabs. The first character of each is its type: & id, $ text, #
+     * number, ? boolean, @ time. */
     const char *columns;
-    struct sql query; /* used if run is NULL; $1 is the id; in a list $1 is `after`, $2 the limit */
+    /* Query to run if `run` is NULL. $1 is the id; in a list $1 is `after` and $2 is the limit. */
+    struct sql query;
     const char *unknown;     /* error sentence for an unknown id */
     bool is_array;           /* whether JSON output is always an array */
     bool for_tests;          /* only allowed in a demo or with --workbench on */
@@ -53,8 +59,8 @@ enum err operator_log_insert_entry(struct tx *tx, unsigned uid, struct str comma
 
 const struct operator_command_row *operator_command_row_find(struct str noun, struct str verb);
 
-/* Returns whether the command line lists the command in help, manual and completion. Rows without
- * help belong to commands with a syntax of their own. */
+/* Returns whether help, manual and completion of the command line list the command. Rows without a
+ * help text belong to commands with a syntax of their own. */
 static inline bool operator_command_is_listed(const struct operator_command_row *row,
                                               const char *noun)
 {
@@ -67,10 +73,10 @@ struct operator_command_server {
     struct relay *relay; /* NULL if this server has no voice relay */
 };
 
-/* Runs a request: noun, verb and arguments, separated by tabs. Blocks, so do not call it on a loop.
- * The reply is "ok", then a line of column names and a line per row, or with as_json the JSON of
- * the console route. On failure the reply is "error", the HTTP status of the route, and a
- * sentence. */
+/* Runs a request: noun, verb and arguments, separated by tabs. This call blocks, so do not make it
+ * on an event loop. On success the reply is "ok", then a line of column names, then a line per row;
+ * with as_json it is the JSON of the console route. On failure the reply is "error", the HTTP
+ * status of the route, and a sentence. */
 void operator_command_run(const struct operator_command_server *server, unsigned uid,
                           struct str question, bool as_json, struct buf *out);
 

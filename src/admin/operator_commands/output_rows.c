@@ -1,4 +1,5 @@
-/* output_rows.c - writes output rows of operator commands as lines of cells or JSON objects. */
+/* output_rows.c - writes output rows of operator commands as tab-separated lines or as JSON
+ * objects. */
 #include <stdio.h>
 
 #include "base/timestamp.h"
@@ -21,7 +22,8 @@ static struct str format_column_value(char kind, const struct value *v,
                                             kind == '&' ? "%llu" : "%lld", (long long)n));
 }
 
-/* Replaces control characters by spaces, because they would break the line or the terminal. */
+/* Appends a value. Control characters become spaces, because they would break the line or the
+ * terminal. */
 static void append_printable_cell(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)

@@ -4,7 +4,8 @@
 #include "admin/operator_commands/internal.h"
 #include "platform/accounts/operator.h"
 
-/* Longest command: arguments of 2000 characters with up to 4 bytes. */
+/* Maximum size in bytes of a recorded command: all arguments with 2,000 characters of up to 4
+ * bytes. */
 enum { OPERATOR_LOG_BYTES = OPERATOR_ARGUMENTS_MAX * 4 * 2000 + 100 };
 enum { INVITE_USES_MAX = 100000, INVITE_DAYS_MAX = 3650 };
 

@@ -8,8 +8,9 @@
 
 static const char SESSION_LINE_PREFIX[] = "{\"user_id\":\"";
 
-/* `lines` is the output of gateway_write_session_list; `named` is the same with "name" after
- * "user_id". `users` (each account once) and `voice` (voice states) are for the console only. */
+/* List of sessions. `lines` is the output of gateway_write_session_list. `named` is the same, with
+ * a column "name" after "user_id". Only the console needs `users` (each account once) and `voice`
+ * (voice states). */
 struct session_lines {
     struct str lines;
     bool for_console;
@@ -150,7 +151,7 @@ static const struct schema session_action_schema = { .name = "SessionPush",
 const struct type operator_session_action_type = { .kind = KIND_OBJECT,
                                                    .schema = &session_action_schema };
 
-/* Returns whether a WebSocket close code may be sent; 1005 and 1006 are reserved. */
+/* Returns whether the server may send this WebSocket close code. 1005 and 1006 are reserved. */
 static bool close_code_can_be_sent(int64_t code)
 {
     return (code >= 3000 && code <= 4999) || (code >= 1000 && code <= 1003) ||

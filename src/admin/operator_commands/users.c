@@ -7,7 +7,7 @@
 
 static const char SELECT_USER_BY_NAME[] = "select id from users where username = $1";
 
-/* Parses a user id; ids have at least 15 digits. */
+/* Parses a user id. A number with fewer than 15 digits is not an id. */
 static bool parse_user_id(struct str word, snowflake *ret)
 {
     return word.n >= 15 && snowflake_parse(word, ret);

@@ -1,8 +1,9 @@
 /* bundle.h - command bundles: all commands of a guild, or all global commands, of an app in one
- * row. An index may list a thousand commands. Reading one row per command costs a microsecond each;
- * a bundle has a block of numbers to filter by and one text to copy from. A change of a command
- * rewrites its bundle. Long texts stay in the command rows, so that this write is small. If a
- * bundle cannot be decoded, readers use the command rows until it is rewritten. */
+ * row. An index may list a thousand commands. Reading a row costs a microsecond per command. A
+ * bundle instead has a block of numbers, by which readers filter, and one text, from which they
+ * copy. A change of a command rewrites its bundle. Long texts stay in the command rows, so that
+ * rewriting a bundle is a small write. If a bundle cannot be decoded, readers use the command rows
+ * until it is rewritten. */
 #ifndef COMMANDS_BUNDLE_H
 #define COMMANDS_BUNDLE_H
 
@@ -12,7 +13,7 @@ struct command_bundle_entry {
     snowflake id, version;
     uint64_t default_member_permissions; /* BUNDLE_NO_DEFAULT_PERMISSIONS means null */
     uint64_t locales;
-    uint32_t length; /* length of the JSON text in bytes; 0 if unknown */
+    uint32_t length; /* length of the command's JSON text in bytes; 0 if unknown */
     uint32_t size;   /* size of the definition in bytes */
     uint8_t type, nsfw, contexts, integration_types;
 };
@@ -23,7 +24,8 @@ struct command_bundle {
     const struct command_bundle_entry *entries; /* sorted by id */
     size_t count;
     struct str texts; /* JSON texts separated by commas; empty if only the command rows have them */
-    bool unreadable;  /* the row cannot be decoded; entries are from the command rows */
+    /* The bundle row cannot be decoded, so the entries were read from the command rows. */
+    bool unreadable;
 };
 
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */
@@ -31,7 +33,8 @@ struct command_bundle {
 /* Encodes entries: four bytes of magic and version, then little-endian fields. */
 struct str encode_command_bundle_entries(struct arena *arena,
                                          const struct command_bundle_entry *entries, size_t count);
-/* Decodes entries. Returns false if the bytes are invalid or the lengths do not match the texts. */
+/* Decodes entries. Returns false if the bytes are invalid, or if the lengths do not match the
+ * texts. */
 bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
                                    const struct command_bundle_entry **ret, size_t *ret_count);
 
@@ -41,14 +44,15 @@ bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct
 enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
                                      struct str entries, struct str texts,
                                      struct command_bundle *ret);
-/* Reads a bundle; the result is empty if there is no row. */
+/* Reads a bundle. If there is no row, the result is an empty bundle. */
 enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
                              struct command_bundle *ret);
-/* Rewrites the bundle from the command rows. *ret_grown is the total size of the definitions in
- * bytes if it grew, else 0. */
+/* Rewrites the bundle from the command rows. ret_grown is set to the total size of all definitions
+ * in bytes if it has grown, else to 0. */
 enum err rewrite_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
                                 size_t *ret_grown);
-/* Schedules the rewrite of an unreadable bundle after the reply, because this call is read-only. */
+/* Schedules the rewrite of an unreadable bundle. It runs after the reply in another call, because
+ * this call may only read. */
 void schedule_command_bundle_repair(struct call *call, const struct command_bundle *b);
 
 /* --- iterating over a bundle ---------------------------------------------------------- */
@@ -56,8 +60,8 @@ void schedule_command_bundle_repair(struct call *call, const struct command_bund
 struct command_bundle_iterator {
     const struct command_bundle *bundle;
     size_t next;      /* index of the next entry */
-    const char *text; /* start of the next text, if the bundle has texts */
-    struct rows rows; /* command rows, if the bundle has no texts */
+    const char *text; /* start of the next command's text; used if the bundle has texts */
+    struct rows rows; /* command rows; used if the bundle has no texts */
     bool at_row;
 };
 

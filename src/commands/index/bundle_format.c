@@ -3,7 +3,7 @@
 
 enum { HEADER = 8, ENTRY = 44 };
 
-/* The last byte is the format version. */
+/* First bytes of encoded entries; the last one is the format version. */
 static const unsigned char magic[4] = { 'G', 'C', 'B', 1 };
 
 static unsigned char *write_little_endian_number(unsigned char *at, uint64_t v, size_t bytes)
@@ -68,8 +68,8 @@ static struct command_bundle_entry parse_bundle_entry(const unsigned char *at)
     };
 }
 
-/* Returns whether a JSON object of this length is at this offset, followed by a comma or the
- * end. */
+/* Returns whether a JSON object of this length starts at this offset and is followed by a comma or
+ * by the end. */
 static bool has_json_object_at(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)
@@ -85,7 +85,7 @@ static bool command_texts_match_entries(struct str texts,
     size_t at = 0;
 
     if (!texts.n)
-        return true; /* the texts are in the command rows */
+        return true; /* without texts in the bundle, the texts are in the command rows */
     for (size_t i = 0; i < count; i++) {
         if (!has_json_object_at(texts, at, entries[i].length))
             return false;

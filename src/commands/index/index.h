@@ -20,8 +20,9 @@ struct command_index_application {
     struct opt_id bot_id;
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
-    bool active;       /* a global command was used recently */
-    snowflake version; /* id of the last change of the app or its commands, or 0; not sent */
+    bool active; /* a global command was used recently */
+    /* Id of the last change of the app or of its commands, or 0; not sent to clients. */
+    snowflake version;
 };
 extern const struct type type_index_applications;
 
@@ -63,7 +64,7 @@ struct command_index_member {
     struct tx *tx;
     const struct member_access *member_access;
     bool adult;
-    struct list targets;         /* target of each permission row, sorted (snowflake) */
+    struct list targets;         /* target ids (snowflake) of the permission rows, sorted */
     struct list rows;            /* struct command_permission, parallel to targets */
     struct list channel_classes; /* struct channel_permission_class, without duplicates */
 };
@@ -88,7 +89,8 @@ const struct command_index_permissions *find_command_permissions_of_index_member
 /* A class of channels or threads in which the member has the same command permissions. */
 struct channel_permission_class {
     uint64_t permissions; /* permissions of the member */
-    snowflake channel_id; /* for a thread, its parent; 0 if no permission row names a channel */
+    /* Channel id; for a Discord thread, its parent; 0 if no permission row names a channel. */
+    snowflake channel_id;
     bool nsfw, thread;
 };
 /* Reads the classes of the channels in which the member may use commands. If by_channel is set, a
@@ -102,7 +104,8 @@ enum err read_channel_permission_classes(struct tx *tx, const struct member_acce
 struct command_index_request {
     struct call *call;
     enum command_index_kind kind;
-    snowflake key, version_key; /* version_key is the id with the index version; 0 means `key` */
+    /* Version_key: id for which the index version is stored; 0 means the same as key. */
+    snowflake key, version_key;
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
     uint64_t locales;                          /* locales of the caller, as a bit set */

@@ -1,7 +1,7 @@
 /* index_cache_key.c - cache keys of command index replies: a digest of all data that a reply
- * depends on. To write a reply with a thousand commands costs several times as much as the digest.
- * The digest needs no command rows, because every change that an index shows increments a version
- * in the same transaction. */
+ * depends on. Writing a reply with a thousand commands takes several times as long as computing the
+ * digest. The digest needs no command rows, because every transaction that changes the contents of
+ * an index also increments a version. */
 #include "commands/index/index.h"
 
 enum { USUAL_VIEW = 8 * 1024, MOST_VIEW = 64 * 1024 * 1024 };
@@ -88,7 +88,7 @@ static void append_cache_key_use_counts(struct buf *out, const struct list *uses
     }
 }
 
-/* Appends the bot, which is part of the reply of INDEX_APPLICATION. */
+/* Appends the app's bot to the cache key, because the reply of INDEX_APPLICATION contains it. */
 static void append_cache_key_bot(struct buf *out, const struct user *bot)
 {
     struct json_writer j = json_writer_to_buf(out);

@@ -22,9 +22,9 @@ enum err on_command_index_changed(struct call *call, snowflake id)
 
 /* --- direct channels with bots -------------------------------------------------------- */
 
-/* SQL: sets the index version of DM channels to $2. A bot or a user may have a hundred thousand DM
- * channels, so each statement starts from a small set: the apps of a guild, the guilds of a user,
- * one page of a bot's channels. */
+/* SQL: sets the index version of the selected DM channels to $2. A bot or a user may have a hundred
+ * thousand DM channels, so each statement starts from a small set: the apps of a guild, the guilds
+ * of a user, one page of a bot's channels. */
 #define SET_DIRECT_VERSIONS(channel_) \
     "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
 #define ON_VERSION_CONFLICT " on conflict (id) do update set version = excluded.version"
@@ -33,7 +33,7 @@ enum err on_command_index_changed(struct call *call, snowflake id)
 #define DIRECT_WITH(user_)                                                   \
     "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
     " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
-/* SQL: no guild of the user other than $1 has the app. */
+/* SQL condition: no guild of the user other than $1 has the app. */
 #define NOWHERE_ELSE(user_, app_)                                                            \
     "not exists (select 1 from members m cross join integrations o where m.user_id = " user_ \
     " and o.guild_id = m.guild_id and o.guild_id <> $1 and o.application_id = " app_         \
@@ -84,9 +84,10 @@ enum err invalidate_command_indexes_of_member(struct call *call, const struct me
                    BIND(v_id(m->guild_id), v_id(snowflake_new()), v_id(m->user_id)), NULL);
 }
 
-/* --- all direct channels of a bot ----------------------------------------------------- */
+/* --- all DM channels of a bot ---------------------------------------------------------- */
 
-enum { CHANNELS_A_STEP = 50 }; /* channels per step; each user may be in a hundred guilds */
+/* Channels per job step; each user of a channel may be in a hundred guilds. */
+enum { CHANNELS_A_STEP = 50 };
 
 /* Position in the list of the bot's DM channels: first the open ones, then the closed ones. */
 struct bot_channel_walk {
@@ -227,7 +228,8 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
     return e;
 }
 
-enum { COST_OF_COMMAND = 30 }; /* a deleted command, up to some MiB, counts as 30 rows */
+/* Cost of deleting a command, which may have some MiB, compared to deleting a small row. */
+enum { COST_OF_COMMAND = 30 };
 
 static const char DELETE_NEXT_COMMAND[] =
     "delete from commands where id in (select id from commands "

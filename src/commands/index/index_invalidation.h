@@ -6,12 +6,12 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 
-/* Invalidates an index by a new version. id is a guild, account or channel, or an application,
- * which invalidates all indexes that list its commands. */
+/* Invalidates an index by giving it a new version. `id` is a guild, account or channel. It may also
+ * be an application: then all indexes that list its commands are invalidated. */
 enum err invalidate_command_index(struct tx *tx, snowflake id);
 enum err on_command_index_changed(struct call *call, snowflake id);
 
-/* SQL: the app was installed in the guild with the scope applications.commands. */
+/* SQL condition: the app was installed in the guild with the scope applications.commands. */
 #define INTEGRATION_HAS_COMMANDS(i) i ".scopes like '%\"applications.commands\"%'"
 
 /* Invalidate the indexes of an account and of its DM channels with bots, except where another guild

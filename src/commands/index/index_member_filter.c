@@ -39,7 +39,8 @@ enum err read_command_index_member(struct tx *tx, const struct member_access *s,
     return e ? e : read_channel_permission_classes(tx, s, channels, &ret->channel_classes);
 }
 
-/* Returns the index of the first row of a target by binary search (rows are sorted by target). */
+/* Returns the index of the first permission row of a target, by binary search. The rows are sorted
+ * by target. */
 static size_t find_first_row_of_target(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;

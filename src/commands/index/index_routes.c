@@ -10,12 +10,12 @@
 
 /* --- writing one command -------------------------------------------------------------- */
 
-/* A command of a bundle, with the fields that depend on the caller. */
+/* A command of a bundle, with fields that depend on the caller. */
 struct index_command {
     const struct command_bundle *bundle;
     const struct command_bundle_entry *entry;
     struct str text; /* JSON object of the command */
-    int64_t rank;    /* 0 for a guild command, which has no rank */
+    int64_t rank;    /* popularity rank; 0 for a guild command, which has none */
     const struct command_index_permissions *permissions;
 };
 
@@ -104,7 +104,7 @@ static bool application_is_in_index(const struct command_index_request *v, snowf
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* Returns whether the caller may use the command, by evaluate_command_permission as for an
+/* Returns whether the caller may use the command. Decides by evaluate_command_permission, like an
  * invocation. */
 static bool caller_may_use_command(const struct command_index_request *v,
                                    const struct command_bundle *b,
@@ -142,7 +142,8 @@ static enum err write_bundle_commands(struct command_index_request *v,
     enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* texts are copied before the next row invalidates them */
+    /* Texts may become invalid at the next row, because they are copied before. */
+    walk.rows.lent = true;
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (caller_may_use_command(v, b, s.entry))
@@ -342,7 +343,8 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* Finds the application of the bot in this DM channel; *ret is 0 if the other user is not a bot. */
+/* Finds the application whose bot is the other user of this DM channel. ret is set to 0 if the
+ * other user is not a bot. */
 static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 {
     struct list others;

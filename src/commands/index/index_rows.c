@@ -13,7 +13,7 @@
 #define OF_APPLICATION "(select id from applications where id = $1)"
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
-/* Declares one query per kind of index. struct sql accepts only string literals. */
+/* Declares one query per kind of index, because struct sql accepts only string literals. */
 #define DECLARE_QUERIES(name_, begin_, end_)                                                \
     static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
     static const char name_##_user[] = begin_ OF_USER end_;                                 \
@@ -31,7 +31,8 @@ DECLARE_QUERIES(applications_sql,
                 "select " APPLICATION_COLUMNS " from applications a " VERSION_OF
                 "where a.removed = 0 and a.id in ",
                 " order by a.id");
-/* An app without the scope applications.commands has no commands in the guild. */
+/* The condition on scopes excludes apps without commands in the guild: they lack the scope
+ * applications.commands. */
 static const char applications_of_guild[] =
     "select " APPLICATION_COLUMNS
     " from integrations i join applications a on a.id = i.application_id " VERSION_OF
@@ -88,7 +89,8 @@ enum err read_command_index_applications(struct tx *tx, enum command_index_kind 
     return rows_end(&rows);
 }
 
-/* Guild commands are found only for guild indexes, because no other key equals a guild id. */
+/* Guild commands are found only for guild indexes: in other indexes the key is not a guild id, so
+ * it matches no guild. */
 DECLARE_QUERIES(bundles_sql,
                 "select application_id, guild_id, entries, texts from command_lists "
                 "where guild_id in (0, $1) and application_id in ",
@@ -99,7 +101,7 @@ enum err read_command_index_bundles(struct tx *tx, enum command_index_kind kind,
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* texts are copied before the next row invalidates them */
+    ret->lent = true; /* texts may become invalid at the next row, because they are copied before */
     return e;
 }
 
@@ -158,7 +160,8 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 
     for (size_t i = 0; i < b->count; i++) {
         ranks[i] = uses->count ? -find_command_uses(uses, b->entries[i].id) : 0;
-        unused += ranks[i] < 0; /* after the loop: the rank of all commands without uses */
+        /* Counts commands without a rank; after the loop, `unused` is the rank of all of them. */
+        unused += ranks[i] < 0;
     }
     for (int64_t rank = 1; rank < unused; rank++) {
         size_t most = b->count;

@@ -40,7 +40,7 @@ static const struct type type_application_of_index = { .kind = KIND_OBJECT,
 const struct type type_index_applications = { .kind = KIND_ARRAY,
                                               .of = &type_application_of_index };
 
-/* Describes the reply for the OpenAPI document and for tests; index_routes.c writes the reply
+/* Describes the reply, for the OpenAPI document and for tests. index_routes.c writes the reply
  * without this struct. */
 struct command_index {
     struct list applications, application_commands;

@@ -24,8 +24,8 @@ enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake t
     return rows_end(&rows);
 }
 
-/* Reads whether age-restricted commands are allowed: in a guild by the channel (or the thread's
- * parent), in a DM with the app by the user's settings. */
+/* Reads whether age-restricted commands are allowed. In a guild the channel decides (for a Discord
+ * thread, its parent); in a DM with the app the user's settings decide. */
 static enum err read_age_restricted_is_allowed(struct tx *tx, const struct command_invoker *invoker,
                                                const struct channel *parent, bool *ret)
 {

@@ -1,8 +1,8 @@
 /* evaluate.c - evaluate_command_permission: decides from plain data who may use a command. Indexes
- * and invocations both call it, so a member sees exactly the commands that he can use. Discord's
- * order: installation and context, access to the channel, permission rows of the channel, of the
- * user and of the roles, default_member_permissions. In each stage rows of the command override
- * rows of the application. */
+ * and invocations both call it, so a member sees exactly the commands that he can use. The checks
+ * run in Discord's order: installation and context, access to the channel, permission rows of the
+ * channel, of the user and of the roles, default_member_permissions. In each check, permission rows
+ * of the command override those of the application. */
 #include "commands/commands.h"
 
 enum permission_row_result { ROW_ABSENT, ROW_ALLOWS, ROW_DENIES };
@@ -26,7 +26,8 @@ static bool user_has_role(const struct command_permission_check *q, snowflake id
     return false;
 }
 
-/* Combines the permission rows of the user's roles. If one role allows, the result is allowed. */
+/* Combines the permission rows of the user's roles. If one role allows the command, the result is
+ * allowed. */
 static enum permission_row_result evaluate_role_rows(const struct list *rows,
                                                      const struct command_permission_check *q)
 {
@@ -69,7 +70,8 @@ unsigned command_get_usable_install_types(const struct command_permission_check 
 
     if (!(q->contexts & q->contexts_to_check))
         return 0;
-    /* Private channels need INSTALL_USER. An app in a group DM is available to all recipients. */
+    /* In a private channel, the command must support INSTALL_USER. An app in a group DM is
+     * available to all its recipients. */
     if (q->in_group && q->integration_types >> INSTALL_USER & 1)
         install_types |= 1u << INSTALL_GUILD;
     return install_types;
@@ -83,7 +85,7 @@ static bool command_is_available_in_context(const struct command_permission_chec
 /* --- access to the channel ------------------------------------------------------------ */
 
 /* Returns whether the user has access to the channel. User-installed commands do not need
- * SEND_MESSAGES: without it, only the user sees the response. */
+ * SEND_MESSAGES: if the user lacks it, only he sees the response. */
 static bool has_channel_access(const struct command_permission_check *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
@@ -104,8 +106,9 @@ static bool default_permissions_allow_user(const struct command_permission_check
     return needs->value && (q->user_permissions & needs->value) == needs->value;
 }
 
-/* Checks rows of the user and of roles, then default permissions. A row of the command overrides
- * the default permissions; a row of the application does not. */
+/* Checks the permission rows of the user and of his roles, then the default permissions. A
+ * permission row of the command overrides the default permissions; a row of the whole application
+ * does not. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q)
 {

@@ -9,16 +9,17 @@
 #include "api/jobs/jobs.h"
 #include "commands/internal.h"
 
-/* SQL: the row p of command_permissions is not hidden by a pending deletion. */
+/* SQL condition: no pending deletion hides the row p of command_permissions. */
 #define PERMISSION_NOT_DELETED                                                                  \
     "not exists (select 1 from permission_drops d where d.target_id = p.target_id and d.round " \
     "> p.round)"
 
-/* Maximum number of rows that a transaction deletes; each guild counts as one more row. */
+/* Maximum number of permission rows that one transaction deletes. Each guild counts as one more
+ * row. */
 enum { PERMISSION_DELETIONS_PER_STEP = 400 };
 
-/* Deletes at most *room permission rows of a command and subtracts their number from *room. If
- * emit_events is set, emits an event with an empty list to each guild. */
+/* Deletes at most `room` permission rows of a command, and subtracts the number of deleted rows
+ * from `room`. If emit_events is set, emits an event with an empty list to each guild. */
 enum err delete_command_permissions(struct call *call, const struct command_row *k,
                                     bool emit_events, int64_t *room);
 /* Deletes all permission rows of a command in one step, without events; for offline tools. */

@@ -15,8 +15,8 @@ static snowflake target_command_id(const struct call *call)
     return call_get_path_id(call, "command.id");
 }
 
-/* Allows bots and members with MANAGE_GUILD. With a bearer token, an app may read only what its
- * user may read. */
+/* Checks who may read command permissions: bots, and members with MANAGE_GUILD. An app with a
+ * bearer token may read only what its user may read. */
 enum err check_read_command_permissions(struct call *call)
 {
     bool may =
@@ -25,7 +25,7 @@ enum err check_read_command_permissions(struct call *call)
     return may ? OK : call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
 }
 
-/* Only members who may use the command may change its permissions. */
+/* Checks who may change a command's permissions: only members who may use the command. */
 enum err check_modify_command_permissions(struct call *call)
 {
     const struct command *k = call->target.command;
@@ -155,8 +155,8 @@ static enum err check_can_change_channel(struct call *call, snowflake id, bool *
     return e;
 }
 
-/* Sets *ret if the caller may change a row for this role, member or channel. Returns ERR_UNKNOWN_…
- * if it does not exist. */
+/* Sets ret to whether the caller may change the permission row of this role, member or channel.
+ * Returns ERR_UNKNOWN_… if there is no such role, member or channel. */
 static enum err check_can_change_permission_row(struct call *call,
                                                 const struct command_permission *p, bool *ret)
 {
@@ -262,7 +262,8 @@ static enum err compare_permission_rows(struct permission_replacement *x)
 
 static const char DELETE_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
-/* While a deletion of earlier rows is pending, new rows get its round number, so that they stay. */
+/* Inserts a permission row. If a deletion of earlier rows is pending, the new row gets the round
+ * number of that deletion, so that it stays. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "

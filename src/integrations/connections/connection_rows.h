@@ -30,18 +30,19 @@ struct linked_account {
 
     /* Never sent to clients. */
     bool is_partner;
-    struct str secret; /* encrypted; .p is NULL if the provider sent none */
+    struct str secret; /* the provider's secret, encrypted; .p is NULL if the provider sent none */
 };
 
 extern const struct type type_connection, type_connections;
 
-/* Reads the connections of a user, without .integrations (read_connection_integrations). */
+/* Reads the connections of a user. Does not set .integrations (see
+ * read_connection_integrations). */
 enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Reads a connection. type is the platform's name in the database. Returns ERR_UNKNOWN_CONNECTION
- * if there is none. */
+/* Reads a connection. `type` is the name of the platform in the database. Returns
+ * ERR_UNKNOWN_CONNECTION if there is none. */
 enum err read_connection(struct tx *tx, snowflake user_id, struct str type, struct str id,
                          struct linked_account *ret);
-/* Reads the connection of a platform account, of any user. */
+/* Reads the connection that has this platform account; it may belong to any user. */
 enum err read_connection_of_account(struct tx *tx, struct str type, struct str id,
                                     struct linked_account *ret, bool *ret_found);
 enum err read_connection_integrations(struct tx *tx, struct linked_account *c);

@@ -73,7 +73,7 @@ static enum err read_connection_of_caller(struct call *call, struct linked_accou
                            call_get_path_text(call, "connection.id"), ret);
 }
 
-/* Checks that the connection exists, before body errors are returned. */
+/* Checks that the connection exists. Runs before the handler returns errors of the body. */
 static enum err require_own_connection(struct call *call)
 {
     struct linked_account c;
@@ -83,7 +83,8 @@ static enum err require_own_connection(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* If an app calls with a bearer token, the reply omits the guilds that the user could join. */
+/* GET …/connections. If an app calls it with a bearer token, the reply omits the guilds that the
+ * user could join. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;

@@ -12,14 +12,14 @@
 
 enum { NODE_LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
-/* State of the job: one page of friends of one connection. Has no pointers, because it is copied
- * between calls. */
+/* State of the job: one page of friends of one connection. Has no pointers, because internal calls
+ * copy it. */
 struct friend_sync_state {
     struct job job;                                /* the job, without its data */
     char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty at first */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found, lost; /* lost is set if the job was rescheduled since its start */
+    bool found, lost; /* lost: the job was scheduled again since this run started */
 };
 
 enum err schedule_friend_sync(struct call *call, snowflake user_id)
@@ -55,7 +55,7 @@ static enum err read_next_connection(struct call *call)
     return OK;
 }
 
-/* A page of friends; the ids follow the struct, each NUL-terminated. */
+/* A page of friends. Their ids follow the struct in memory, each NUL-terminated. */
 struct friend_sync_page {
     struct friend_sync_state step;
     size_t count;
@@ -95,8 +95,8 @@ static enum err store_friends_page(struct call *call)
     return e;
 }
 
-/* Searches friend suggestions for the user: owners of platform accounts that are his friends there.
- * Runs now, and then once per day. */
+/* Suggests friends to the user: owners of platform accounts that are his friends on that platform.
+ * Runs after the job, then once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
     const struct friend_sync_state *s = call_get_stage_data(call, "friend_sync_state");
@@ -127,7 +127,7 @@ static void on_friends_page_stored(struct call *call, enum err e, void *arg)
         request_friends_page(c);
 }
 
-/* Stores a page of friends. If the provider fails, the stored friends do not change. */
+/* Stores a page of friends. If the provider fails, the stored friends stay unchanged. */
 static void on_friends_page_received(void *arg, const struct provider_response *a)
 {
     struct call_chain *c = arg;

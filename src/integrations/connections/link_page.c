@@ -1,6 +1,6 @@
 /* link_page.c - HTML page on which a user proves ownership of an account of another platform. The
- * page displays the account on this server that the platform account is linked to, so that a user
- * notices a link that somebody else has started. */
+ * page displays the account on this server to which the platform account will be linked. So a user
+ * notices if somebody else has started the link. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
@@ -98,13 +98,13 @@ static enum err show_link_page(struct call *call)
     return e ? e : reply_link_form(call, q, &user);
 }
 
-/* The rate limit makes it impracticable to guess link codes. */
+/* Rate limit that makes it impracticable to guess link codes. */
 static const struct rate_limit link_code_limit = {
     .name = "connection-code", .count = 10, .window_s = 60, .strict = true
 };
 
-/* Finds the user to whom the OAuth2 state was issued. If the state is invalid, no request is sent
- * to the provider, and the handler returns the error. */
+/* Finds the user to whom the OAuth2 state was issued. If the state is invalid, the handler returns
+ * the error, and no request is sent to the provider. */
 static enum err read_user_of_link_state(struct call *call)
 {
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");

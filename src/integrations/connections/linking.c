@@ -159,7 +159,7 @@ static enum err upsert_connection(struct call *call, const struct account_link_r
                    NULL);
 }
 
-/* Schedules the sync of revoked integrations with this platform account. */
+/* Schedules a sync of the revoked integrations that use this platform account. */
 static enum err schedule_syncs_of_platform_account(struct call *call, struct str type,
                                                    struct str id)
 {
@@ -263,7 +263,8 @@ static const char JOINED_THROUGH[] =
     "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
     "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
 
-/* Tests whether the user joined the guild only as a partner and is no longer a partner. */
+/* Tests whether the user joined the guild only because he was a partner, and is no longer a
+ * partner. */
 static const char JOINED_AS_PARTNER[] =
     "select 1 from members m join guilds g on g.id = m.guild_id where m.guild_id = $2 "
     "and m.user_id = $1 and m.join_source = $3 and g.owner_id <> $1 and not exists "
@@ -287,7 +288,7 @@ static enum err revoke_integrations_with_account(struct call *call, const struct
     return e;
 }
 
-/* Removes the user from guilds that he joined through the connection. */
+/* Removes the user from the guilds that he joined because of this connection. */
 static enum err leave_guilds_joined_via_connection(struct call *call,
                                                    const struct linked_account *c)
 {

@@ -1,4 +1,5 @@
-/* role_connections.c - role connection metadata of applications, and their values per user. */
+/* role_connections.c - metadata that applications declare for role connections, and the values of
+ * each user. */
 #include "integrations/internal.h"
 
 #include "api/deletion.h"
@@ -179,7 +180,8 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* A user may delete the values of any app; a bearer token only those of its own app. */
+/* Checks who may delete the values of a user: the user those of any app; a bearer token only those
+ * of its own app. */
 static enum err check_can_delete_role_connection(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : require_token_of_application(call);

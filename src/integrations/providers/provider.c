@@ -15,8 +15,9 @@ void provider_send_request(struct api *api, struct loop *loop, const struct prov
         provider_send_local_request(api, loop, q);
 }
 
-/* Both URLs lead to our link page, which displays the user to whom the account is linked. OAuth2
- * states have only characters that need no escaping. */
+/* Returns the URL of the server's link page for both kinds of provider, because this page displays
+ * the user to whom the account will be linked. OAuth2 states have only characters that need no
+ * escaping. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state)
 {
     struct str link_url = STR_CONCAT(call->arena, api_get_base_url(call, "http"),

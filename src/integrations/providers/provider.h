@@ -1,7 +1,8 @@
 /* provider.h - asynchronous requests to other platforms about their accounts. A request is sent and
- * completed on a loop, never in a transaction, and blocks no thread. The accounts of a local
- * platform are in our database (docs/integrations.md); those of other platforms are at an HTTP
- * server that the operator configures. Every response is mapped to one of four results. */
+ * completed on an event loop, never in a transaction, and blocks no OS thread. The accounts of a
+ * local platform are in the server's database (docs/integrations.md); those of other platforms are
+ * at an HTTP server that the operator configures. Every response is mapped to one of four
+ * results. */
 #ifndef INTEGRATIONS_PROVIDER_H
 #define INTEGRATIONS_PROVIDER_H
 
@@ -10,20 +11,23 @@
 
 enum provider_result {
     PROVIDER_OK,
-    PROVIDER_UNAUTHORISED, /* the owner of the account has revoked our access */
-    PROVIDER_NOT_FOUND,    /* no such account, code or subscriber */
-    PROVIDER_TEMPORARY,    /* no valid answer */
+    /* The owner of the platform account has revoked the server's access to it. */
+    PROVIDER_UNAUTHORISED,
+    PROVIDER_NOT_FOUND, /* no such account, code or subscriber */
+    PROVIDER_TEMPORARY, /* no valid answer */
 };
 
 enum provider_request_kind {
-    ASK_EXCHANGE,      /* exchanges a code for an account */
-    ASK_ACCOUNT,       /* reads an account; needs account_id */
-    ASK_SUBSCRIBERS,   /* reads a page of subscribers; needs account_id and cursor */
-    ASK_IS_SUBSCRIBER, /* result OK or NOT_FOUND; needs account_id and subscriber_id */
-    ASK_FRIENDS,       /* reads a page of friends; needs account_id and cursor */
+    ASK_EXCHANGE,    /* exchanges a code for an account */
+    ASK_ACCOUNT,     /* reads an account; needs account_id */
+    ASK_SUBSCRIBERS, /* request for a page of subscribers; needs account_id and cursor */
+    /* Request whether an account subscribes; the result is OK or NOT_FOUND; needs account_id and
+     * subscriber_id. */
+    ASK_IS_SUBSCRIBER,
+    ASK_FRIENDS, /* request for a page of friends; needs account_id and cursor */
 };
 
-/* The LONGEST_ limits are in characters; a character has up to four bytes. */
+/* The LONGEST_ limits count characters; a character has up to four bytes. */
 enum {
     PROVIDER_PAGE = 500,
     PROVIDER_MAX_PAGES = 1000,
@@ -32,7 +36,8 @@ enum {
 };
 
 struct provider_account {
-    struct str id, name, secret; /* secret is set only for ASK_EXCHANGE; may be empty */
+    /* Secret is set only in the response to ASK_EXCHANGE, and may be empty. */
+    struct str id, name, secret;
     bool has_programme, is_partner;
 };
 
@@ -41,7 +46,8 @@ struct provider_response {
     enum provider_result result;
     struct provider_account account;
     struct list ids; /* struct str, at most PROVIDER_PAGE */
-    struct str next; /* cursor of the next page of ids; empty on the last page */
+    /* Cursor with which the next page of ids is requested; empty on the last page. */
+    struct str next;
 };
 
 struct provider_request {
@@ -53,8 +59,8 @@ struct provider_request {
     void *arg;
 };
 
-/* Sends a request to the provider of a platform; copies the arguments. Call on the loop's thread.
- * `done` may run before this function returns. */
+/* Sends a request to the provider of a platform and copies the arguments. Call this function on the
+ * event loop's OS thread. `done` may run before this function returns. */
 void provider_send_request(struct api *api, struct loop *loop, const struct provider_request *q);
 
 /* Returns the URL where a user proves ownership of a platform account. */

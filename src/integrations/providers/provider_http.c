@@ -1,6 +1,6 @@
 /* provider_http.c - sends requests to the HTTP server of a platform (protocol:
- * docs/integrations.md). The server is not trusted: a timeout and a response that is too large,
- * invalid or unexpected are logged and become PROVIDER_TEMPORARY. */
+ * docs/integrations.md). The server is not trusted: a timeout is logged and becomes
+ * PROVIDER_TEMPORARY, and so does a response that is too large, invalid or unexpected. */
 #include "integrations/providers/provider.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ static bool parse_account_response(struct http_provider_request *k, struct str b
     if (!account)
         return false;
     a->account = *account;
-    /* A response about another account is refused. */
+    /* A response that is about another account than the request is refused. */
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
@@ -95,7 +95,9 @@ static bool parse_account_ids_page_response(struct http_provider_request *k, str
 
     if (!page)
         return false;
-    a->ids = page->people; /* struct provider_person has the layout of struct str */
+    /* The strings can be used as a list, because struct provider_person has the layout of struct
+     * str. */
+    a->ids = page->people;
     if (page->next_cursor.given == GIVEN)
         a->next = page->next_cursor.value;
     return true;
@@ -152,8 +154,8 @@ static enum provider_result provider_result_of_status(enum fetch_result result, 
     return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
 }
 
-/* Returns whether the request is sent again. An exchange is not, because a code may work only once;
- * permanent errors are not retried. */
+/* Returns whether the request must be sent again. An exchange of a code is not repeated, because a
+ * code may work only once. Permanent errors are not repeated either. */
 static bool should_retry_http_request(const struct http_provider_request *k,
                                       enum fetch_result result)
 {

@@ -1,4 +1,4 @@
-/* provider_local.c - provider of local platforms, whose accounts are in our database. */
+/* provider_local.c - provider of local platforms, whose accounts are in the server's database. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -123,7 +123,7 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
 
 /* --- questions ------------------------------------------------------------------------ */
 
-/* A pending request, which runs as an internal call; its strings are in an arena. */
+/* A pending request, which runs as an internal call. Its strings are in an arena. */
 struct local_provider_request {
     struct provider_request question;
     struct provider_response answer;
@@ -154,7 +154,7 @@ static enum err read_local_account(struct tx *tx, const struct provider_request 
     return OK;
 }
 
-/* Finds the platform account of a link code, and deletes the code. */
+/* Finds the platform account for which a link code was created, and deletes the code. */
 static enum err consume_link_code(struct call *call, const struct provider_request *q,
                                   struct provider_response *a)
 {

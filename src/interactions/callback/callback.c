@@ -1,15 +1,16 @@
 /* callback.c - the callback: an app's first response to an interaction. A callback is validated
- * before the interaction is acknowledged, in the same transaction. A rejected callback can
- * therefore be sent again, and of two valid callbacks the first succeeds. */
+ * before the interaction is acknowledged, in the same transaction. Therefore an app can send
+ * another callback after a rejected one. If an app sends two valid callbacks, the first
+ * succeeds. */
 #include "interactions/responses.h"
 
 #include "base/clock.h"
 
-/* The result of a callback, for the reply. */
+/* The result of a callback, which the reply contains. */
 struct callback_outcome {
     struct message message;
     bool has_message;
-    struct str instance; /* activity instance; .p is NULL if none was launched */
+    struct str instance; /* id of the activity instance; .p is NULL if the callback launched none */
 };
 
 /* --- permitted callback types --------------------------------------------------------- */
@@ -72,7 +73,7 @@ static enum err acknowledge_and_emit_success(struct call *call, struct interacti
     return e;
 }
 
-/* Applies callback type 4 (a message) or 5 (a deferred message without content). */
+/* Applies callback type 4 (a message) or 5 (a deferred message, which has no content yet). */
 static enum err apply_message_callback(struct call *call, struct interaction *it,
                                        struct interaction_response *r,
                                        const struct interaction_callback *in,
@@ -101,7 +102,7 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
     return e;
 }
 
-/* Applies callback types 6 and 7, which edit the message of the component. */
+/* Applies callback types 6 and 7, which edit the message that has the component. */
 static enum err apply_update_callback(struct call *call, struct interaction *it,
                                       struct interaction_response *r,
                                       const struct interaction_callback *in,
@@ -260,7 +261,7 @@ enum err prepare_interaction_callback(struct call *call)
     enum err e = prepare_nested_message(call, get_message_body_of_callback(in), &data_path,
                                         check_callback_uploads);
 
-    /* Files of other callback types are validated but not stored. */
+    /* With other callback types, files are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;

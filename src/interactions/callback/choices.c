@@ -11,7 +11,7 @@ static bool number_fits_option_type(const struct json_number *n, int64_t type)
 {
     const int64_t most = INT64_C(1) << 53;
 
-    /* The integer is compared as well, because the double may be rounded to the limit. */
+    /* An integer is also compared as an integer, because its double may be rounded to the limit. */
     if (n->kind == NUMBER_INT && (n->i > most || n->i < -most))
         return false;
     if (!(n->d >= -MOST_NUMBER && n->d <= MOST_NUMBER))
@@ -102,7 +102,8 @@ static const struct field choices_event_fields[] = {
 static const struct schema choices_event_schema = { .size = sizeof(struct choices_event),
                                                     .fields = choices_event_fields };
 
-/* Emits the choices, with the names in the user's locale if the app has localized them. */
+/* Emits the choices to the user. If the app has localized their names, the user's locale
+ * decides. */
 void emit_autocomplete_choices(struct call *call, const struct interaction *it,
                                const struct list *choices)
 {

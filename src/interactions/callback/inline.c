@@ -1,4 +1,4 @@
-/* inline.c - callbacks in the HTTP response of the app's interactions endpoint. */
+/* inline.c - callbacks that an app's interactions endpoint sends in its HTTP response. */
 #include "interactions/responses.h"
 
 #include "api/jobs/internal_call.h"
@@ -6,13 +6,15 @@
 #include "net/http/http_parser.h"
 #include "net/http/multipart.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes; longer responses are parsed on the thread pool */
+/* Maximum size in bytes of a response that is parsed on the event loop; longer ones are parsed on
+ * the thread pool. */
+enum { MOST_READ_AT_ONCE = 64 * 1024 };
 
-/* The HTTP response of the app's endpoint. The body may have 32 MiB and is not copied. */
+/* The HTTP response of the app's endpoint. Its body may have 32 MiB, so the body is not copied. */
 struct http_callback {
     snowflake id;
     struct buf type, body;
-    struct multipart *parts; /* NULL if the response is not multipart */
+    struct multipart *parts; /* parts of a multipart response; NULL for other content types */
 };
 
 /* Parses a multipart response. Returns NULL if it is malformed. */
@@ -36,7 +38,8 @@ static bool is_multipart_type(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Prepares the internal call as the callback route does: body, interaction and files. */
+/* Reads body, interaction and files of the HTTP response into the internal call, as the callback
+ * route does with a request. */
 static enum err decode_http_callback(struct call *call)
 {
     struct http_callback *r = call_get_stage_data(call, "http_callback");
@@ -64,8 +67,8 @@ static enum err run_http_callback(struct call *call)
     return e ? e : apply_interaction_callback(call, it, call->body);
 }
 
-/* Frees the HTTP response. An invalid callback fails the interaction; a second callback has no
- * effect. */
+/* Frees the HTTP response. If the callback was invalid, fails the interaction. If there was an
+ * earlier callback, this one has no effect. */
 static void on_http_callback_done(struct call *call, enum err e, void *arg)
 {
     struct http_callback *r = arg;

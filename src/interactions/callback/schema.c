@@ -19,7 +19,8 @@ static const struct enum_choice callback_types[] = {
 };
 static const struct type type_callback_type = { .kind = KIND_INT, .choices = callback_types };
 
-/* Libraries send empty texts with callbacks that are no modal; validate_modal requires a text. */
+/* The minimum length is not checked here, because libraries send empty texts with callbacks that
+ * are no modal. validate_modal requires a text. */
 static const struct type type_custom_id = { .kind = KIND_STRING, .max = MODAL_CUSTOM_ID_MAX };
 static const struct type type_title = { .kind = KIND_STRING, .max = MODAL_TITLE_MAX };
 
@@ -67,7 +68,8 @@ static const struct field callback_fields[] = {
     { 0 },
 };
 
-/* Checks the data against the callback type. callback.c checks the type against the interaction. */
+/* Checks that the data matches the callback type. callback.c checks whether this callback type is
+ * allowed for the interaction. */
 static void check_callback(struct form *form, const struct json_path *here, const void *object)
 {
     const struct interaction_callback *in = object;

@@ -1,8 +1,8 @@
 /* commits.c - checks the commits of members of a DAVE group and applies the first valid one. */
 #include "relay/dave/group_state.h"
 
-/* Returns whether the commit references each outstanding proposal once, and no others. The initial
- * commit does not reference the Add of its sender. */
+/* Returns whether the commit references each outstanding proposal exactly once, and no other
+ * proposals. Exception: the initial commit does not reference the Add of its own sender. */
 static bool commit_matches_proposals(const struct dave_room *room, const struct dave_member *m,
                                      const struct mls_commit *c)
 {
@@ -23,7 +23,7 @@ static bool commit_matches_proposals(const struct dave_room *room, const struct 
     return true;
 }
 
-/* The committer's new leaf node must have its user and its signature key. */
+/* Returns whether the new leaf node in the commit has the committer's user id and signature key. */
 static bool commit_path_is_valid(const struct dave_room *room, const struct dave_member *m,
                                  const struct mls_commit *c)
 {
@@ -34,7 +34,7 @@ static bool commit_path_is_valid(const struct dave_room *room, const struct dave
                             mls_commit_verify_path(c));
 }
 
-/* The Welcome must have secrets for each added member and for nobody else. */
+/* Returns whether the Welcome has secrets for each added member and for no other member. */
 static bool welcome_has_secrets_for_added(const struct dave_room *room, const struct mls_commit *c,
                                           const struct mls_welcome *w)
 {
@@ -111,8 +111,9 @@ static void send_commit_to_old_members(struct dave_room *room, const struct mls_
     buf_clear(&payload);
 }
 
-/* Assigns a leaf to an added member. If the member has left or has sent another key package
- * meanwhile, the leaf belongs to no participant and is removed in the next round. */
+/* Assigns a leaf to the member that the Add proposal names. If this member has left or has sent
+ * another key package since the proposal, the leaf has no participant; the next round removes
+ * it. */
 static void apply_add_proposal(struct dave_room *room, const struct dave_proposal *p,
                                const struct mls_welcome *w)
 {
@@ -132,7 +133,8 @@ static void apply_add_proposal(struct dave_room *room, const struct dave_proposa
     buf_clear(&payload);
 }
 
-/* Remove proposals are applied before Add proposals; Adds in the order of their references. */
+/* Applies the Remove proposals first, then the Add proposals in the order of their references
+ * (hashes). */
 static void apply_winning_commit(struct dave_room *room, struct dave_member *committer,
                                  const struct mls_commit *c, const struct mls_welcome *w,
                                  int64_t now)

@@ -148,7 +148,8 @@ void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
 
 /* --- key packages ----------------------------------------------------------------------- */
 
-/* Counts a key package that was not requested. Returns false after too many in the last minute. */
+/* Counts a key package that the server had not requested. Returns false if the member has sent more
+ * than DAVE_KEY_PACKAGES such packages in the last minute. */
 static bool count_unrequested_key_package(struct dave_member *m, int64_t now)
 {
     int64_t *oldest = &m->package_times[m->package_count % DAVE_KEY_PACKAGES];
@@ -180,11 +181,12 @@ enum dave_message_result dave_room_handle_key_package(struct dave_room *room, sn
         room->config.counters->refused_key_packages++;
         return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
-    /* A client that sends a key package has discarded its earlier keys and its leaf. */
+    /* The client has discarded its earlier keys and its leaf. */
     if (m->proposed) {
         revoke_add_proposal_of_member(room, m);
     } else if (!room->established && find_add_proposal_of_member(room, m)) {
-        dave_group_reset(room); /* the member joined again; only some clients have its old Add */
+        /* The member joined again, but only some clients have received its old Add proposal. */
+        dave_group_reset(room);
         return DAVE_OUTDATED;
     }
     m->leaf = NO_LEAF;
@@ -214,8 +216,9 @@ void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, u
     start_proposal_round(room, now);
 }
 
-/* Ignores later commits of a member whose commit most recipients could not process, so that it
- * cannot block the room. If no member is left that may commit, all members may commit again. */
+/* Records that a recipient could not process the latest commit. If most recipients report this,
+ * later commits of the committer are ignored, so that it cannot block the room. If no member is
+ * left that may commit, all members may commit again. */
 static void record_report_about_committer(struct dave_room *room,
                                           const struct dave_member *reporter)
 {

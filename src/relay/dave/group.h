@@ -2,7 +2,7 @@
  *
  * Input: events of participants. Output: messages to participants through a callback. There are no
  * sockets, threads or clocks here; the time is a parameter (milliseconds of any steady clock).
- * Functions of one room must not be called by two threads at a time, and not by the callback.
+ * Functions of one room must not be called by two OS threads at a time, or from the callback.
  *
  * The version of a room is the minimum over its participants, 0 (plain media) or 1. At version 1
  * the participants form an MLS group. The group is established by the first valid commit. After
@@ -19,17 +19,22 @@
 #include "relay/dave/mls.h"
 
 enum {
-    DAVE_VERSION = 1,           /* highest supported version */
-    DAVE_MEMBERS_MAX = 100,     /* rooms with more participants are not encrypted (version 0) */
-    DAVE_MEMBERS_AGAIN = 80,    /* large rooms are encrypted again with at most this many members */
-    DAVE_BATCH_MEMBERS = 20,    /* in larger rooms, rounds of proposals are DAVE_BATCH_MS apart */
-    DAVE_BATCH_MS = 1000,       /* minimum time between two rounds (opcode 27) of a large room */
+    DAVE_VERSION = 1,       /* highest supported version */
+    DAVE_MEMBERS_MAX = 100, /* rooms with more participants are not encrypted (version 0) */
+    /* An unencrypted room is encrypted again when it has at most this many members. */
+    DAVE_MEMBERS_AGAIN = 80,
+    /* A room with more members waits DAVE_BATCH_MS between two rounds of proposals. */
+    DAVE_BATCH_MEMBERS = 20,
+    /* Minimum time between two rounds (opcode 27) in a room with more than DAVE_BATCH_MEMBERS
+     * members. */
+    DAVE_BATCH_MS = 1000,
     DAVE_TRANSITION_MS = 2000,  /* longest wait for opcode 23 */
     DAVE_COMMIT_MS = 2000,      /* longest wait for a commit ... */
-    DAVE_COMMIT_MEMBER_MS = 50, /* additional time to wait for a commit, per proposal */
-    DAVE_COMMIT_DOUBLINGS = 5,  /* each reset without a commit doubles the wait, at most so often */
-    DAVE_READD_MS = 100,        /* wait for the key package that follows opcode 31 */
-    DAVE_KEY_PACKAGES = 10,     /* limit of unrequested key packages of a participant per minute */
+    DAVE_COMMIT_MEMBER_MS = 50, /* added to the wait for a commit, for each proposal */
+    /* Each reset without a commit doubles the wait for a commit, at most this many times. */
+    DAVE_COMMIT_DOUBLINGS = 5,
+    DAVE_READD_MS = 100,    /* time to wait for a key package after opcode 31 */
+    DAVE_KEY_PACKAGES = 10, /* limit of unrequested key packages of a participant per minute */
     DAVE_KEY_PACKAGES_MS = 60000,
     DAVE_COMMIT_BYTES = 64 * 1024, /* most bytes of opcode 28 */
 };
@@ -54,7 +59,8 @@ struct dave_message {
     unsigned version;    /* JSON: protocol_version */
     unsigned transition; /* JSON: transition_id */
     unsigned epoch;      /* JSON: epoch */
-    struct str payload;  /* in binary messages: bytes after the opcode; valid during the callback */
+    /* Bytes after the opcode of a binary message; valid only during the callback. */
+    struct str payload;
 };
 bool dave_message_is_json(const struct dave_message *m);
 /* Writes the "d" object of a JSON message. */
@@ -65,12 +71,14 @@ typedef void dave_send_message_to_participant(void *context, snowflake user,
 
 /* Counters that the rooms of one event loop share. */
 struct dave_counters {
-    uint64_t epochs;               /* winning commits */
-    uint64_t transitions;          /* started */
-    uint64_t refused_commits;      /* invalid commits; outdated commits do not count */
+    uint64_t epochs;      /* winning commits */
+    uint64_t transitions; /* started */
+    /* Invalid commits received; a commit for an old state of the group is not counted. */
+    uint64_t refused_commits;
     uint64_t refused_key_packages; /* invalid or too many */
     uint64_t downgrades;           /* from version 1 to 0 */
-    uint64_t resets; /* new groups because no member committed, or all commits were invalid */
+    /* Number of times that a new group was created because no member sent a valid commit. */
+    uint64_t resets;
 };
 
 struct dave_config {
@@ -87,29 +95,33 @@ struct dave_room *dave_room_new(const struct dave_config *config);
 void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
 
 unsigned dave_room_version(const struct dave_room *room);
-/* Returns whether one more participant would end the encryption. */
+/* Returns whether the room would become unencrypted if one more participant joined. */
 bool dave_room_is_full(const struct dave_room *room);
-/* Returns whether a downgrade or a new epoch waits for participants. */
+/* Returns whether a downgrade or a new epoch waits until all participants are ready. */
 bool dave_room_is_in_transition(const struct dave_room *room);
 
 /* Adds a participant, which sends and receives media. Observers must not be added, because they
  * would lower the version. Returns the version for the session description (opcode 4). If the user
- * is a participant already, that participant leaves first. */
+ * is already a participant of the room, the earlier participant is removed first. */
 unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_version, int64_t now);
-/* Call it after opcode 4 with this version was sent. Clients drop DAVE messages before opcode 4. */
+/* Call this function after opcode 4 (session description) with this version was sent to the user,
+ * because clients drop DAVE messages that arrive before opcode 4. */
 void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
                                    int64_t now);
-/* Removes a participant. Call it only when the participant's session can no longer be resumed. */
+/* Removes a participant. Call this function only when the participant's voice session can no longer
+ * be resumed. */
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 
 enum dave_message_result {
     DAVE_ACCEPTED,
-    DAVE_OUTDATED, /* not an error: another commit won, or the room has changed */
+    /* Ignored, but not an error: another commit won, or the room has changed since. */
+    DAVE_OUTDATED,
     DAVE_REFUSED,  /* invalid */
     DAVE_TOO_MANY, /* key packages */
 };
 
-/* Handle opcodes 26, 28, 23 and 31 of a participant. Messages of other users count as outdated. */
+/* Handle opcodes 26, 28, 23 and 31 of a participant. If the user is not a participant of the room,
+ * they return DAVE_OUTDATED. */
 enum dave_message_result dave_room_handle_key_package(struct dave_room *room, snowflake user,
                                                       struct str payload, int64_t now);
 enum dave_message_result dave_room_handle_commit(struct dave_room *room, snowflake user,
@@ -118,8 +130,8 @@ void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, u
                                        int64_t now);
 void dave_room_handle_invalid_commit(struct dave_room *room, snowflake user, int64_t now);
 
-/* Returns when dave_room_handle_timeouts is due, or INT64_MAX. The time changes with every call
- * above. */
+/* Returns the time at which dave_room_handle_timeouts must be called, or INT64_MAX. Each of the
+ * functions above can change this time. */
 int64_t dave_room_next_timeout(const struct dave_room *room);
 void dave_room_handle_timeouts(struct dave_room *room, int64_t now);
 

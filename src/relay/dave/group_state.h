@@ -9,7 +9,7 @@
 
 enum {
     NO_LEAF = -1,
-    FIRST_EPOCH = 1, /* epoch of opcode 24 for a new group */
+    FIRST_EPOCH = 1, /* epoch that opcode 24 announces for a new group */
     TRANSITION_MAX = UINT16_MAX,
     PROPOSALS_APPEND = 0,
     PROPOSALS_REVOKE = 1,
@@ -21,27 +21,31 @@ enum {
 struct dave_member {
     struct link link;
     snowflake user;
-    bool plain;         /* the client does not support DAVE */
-    bool described;     /* opcode 4 was sent */
-    bool replaced;      /* the Add proposal was revoked: the member sent another key package */
-    bool proposed;      /* the Add proposal was sent; only before the group is established */
-    bool in_transition; /* receives opcode 22 of the running transition */
+    bool plain;     /* the client does not support DAVE */
+    bool described; /* opcode 4 was sent */
+    /* The Add proposal was revoked, because the member sent another key package. */
+    bool replaced;
+    /* The Add proposal was sent to the others; only used before the group is established. */
+    bool proposed;
+    bool in_transition; /* opcode 22 of the running transition is sent to this member */
     bool ready;         /* sent opcode 23 */
-    bool distrusted;    /* commits of the member are ignored: most recipients reported one */
-    int leaf;           /* or NO_LEAF */
-    /* Numbers of key packages that have not arrived: requested by opcode 4 or 24, announced by
-     * opcode 31. The client sends one for each; all but the last are outdated when they arrive. */
+    /* The member's commits are ignored, because most recipients could not process one. */
+    bool distrusted;
+    int leaf; /* or NO_LEAF */
+    /* Numbers of key packages that the server expects but has not received: requested by opcode 4
+     * or 24, announced by opcode 31. The client sends one for each of them; only the last one to
+     * arrive is valid. */
     unsigned requested, announced;
-    /* Key package that is not used yet; empty if there is none. */
+    /* Key package that no Add proposal has used yet; empty if there is none. */
     struct buf package;
     unsigned char package_ref[MLS_HASH];
     char signature_key[MLS_PUBLIC_KEY];
-    /* Add proposal of this key package, for add_epoch. It is signed when the package arrives: a
-     * round of 100 signatures takes too long for a thread that forwards media. */
+    /* Signed proposal to add this member, valid in epoch add_epoch. It is signed when the key
+     * package arrives, because 100 signatures at the start of a round would delay media. */
     struct buf add;
     unsigned char add_ref[MLS_HASH];
     uint64_t add_epoch;
-    /* Ring of the times of the latest unrequested key packages. */
+    /* Ring buffer with the arrival times of the latest key packages that were not requested. */
     int64_t package_times[DAVE_KEY_PACKAGES];
     unsigned package_count;
 };
@@ -61,7 +65,7 @@ struct dave_proposal {
     unsigned char package_ref[MLS_HASH];
     char signature_key[MLS_PUBLIC_KEY];
     struct buf message;
-    bool matched; /* the commit that is being checked references the proposal */
+    bool matched; /* the commit that is being checked references this proposal */
 };
 
 struct dave_room {
@@ -71,7 +75,7 @@ struct dave_room {
     size_t plain_count;
     bool too_large;
     unsigned version;
-    bool media; /* participants may have exchanged media: transitions must not be immediate */
+    bool media; /* Participants may have exchanged media: a transition must not be immediate. */
 
     bool established;
     uint64_t epoch;
@@ -79,10 +83,12 @@ struct dave_room {
     int leaf_count;
     struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
     size_t proposal_count;
-    snowflake committer;          /* sender of the latest commit */
-    unsigned recipients, reports; /* members that received that commit; members that reported it */
+    snowflake committer; /* sender of the latest commit */
+    /* Members that received the latest commit; those that reported it as invalid. */
+    unsigned recipients, reports;
 
-    unsigned transition, last_transition; /* id of the running transition, or 0; latest id */
+    /* Id of the running transition, or 0; id of the latest transition. */
+    unsigned transition, last_transition;
     int64_t transition_due, commit_due, round_due;
     int64_t round_time; /* time of the latest opcode 27 */
     int64_t not_before; /* the next round waits until then */
@@ -108,8 +114,8 @@ void send_external_sender_package(struct dave_room *room, struct dave_member *m)
 void send_prepare_epoch(struct dave_room *room, const struct dave_member *m);
 void send_prepare_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
                              unsigned transition);
-/* A transition ends when all its members are ready (dave_transition_finish_if_ready) or at its time
- * limit. */
+/* Ends the running transition. This happens when all its members are ready
+ * (dave_transition_finish_if_ready), or at its time limit. */
 void dave_transition_finish(struct dave_room *room);
 void dave_transition_start(struct dave_room *room, int64_t now);
 void dave_transition_finish_if_ready(struct dave_room *room);
@@ -130,12 +136,14 @@ void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
 
 /* --- rounds.c ------------------------------------------------------------------------------ */
 
-/* dave_group_clear drops the group; dave_group_reset also asks every client for a key package. */
+/* dave_group_clear discards the group. dave_group_reset discards it and also requests a key package
+ * from every client, to create a new group. */
 void dave_group_clear(struct dave_room *room);
 void dave_group_reset(struct dave_room *room);
 void dave_group_reset_if_unusable(struct dave_room *room);
 int allocate_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key);
-/* Proposes the changes that have accumulated, if the room is ready for them. */
+/* Proposes all changes that are not yet proposed, if no proposals are outstanding and no transition
+ * is running. */
 void start_proposal_round(struct dave_room *room, int64_t now);
 void drop_key_package_of_member(struct dave_member *m);
 

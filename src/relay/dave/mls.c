@@ -53,7 +53,8 @@ uint64_t mls_read_number(struct mls_reader *r, unsigned bytes)
     return v;
 }
 
-/* Reads a length. The two highest bits of its first byte are the logarithm of its size in bytes. */
+/* Reads the length of a vector. The two highest bits of its first byte are the base-2 logarithm of
+ * the number of bytes that encode the length. */
 static size_t read_vector_length(struct mls_reader *r)
 {
     static const size_t least[] = { 0, 1 << 6, 1 << 14 };
@@ -176,7 +177,7 @@ struct str mls_key_get_public_key(const struct mls_key *k)
     return str_slice(k->public_key, sizeof k->public_key);
 }
 
-/* Returns NULL if the bytes are not a point of the curve. */
+/* Imports a P-256 point. Returns NULL if the bytes are not a point of the curve. */
 static EVP_PKEY *public_key_import(struct str bytes)
 {
     unsigned char copy[MLS_PUBLIC_KEY];
@@ -308,7 +309,8 @@ static void skip_extensions(struct mls_reader *r)
     r->failed |= list.failed;
 }
 
-/* DAVE allows only leaf nodes without extensions, and key packages that never expire. */
+/* Reads a leaf node. DAVE allows only leaf nodes without extensions, and lifetimes that never
+ * end. */
 static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
 {
     struct str start = r->rest;
@@ -320,7 +322,7 @@ static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_lea
     ret->user = mls_read_number(r, sizeof ret->user);
     read_number_list_containing(r, MLS_10);
     read_number_list_containing(r, SUITE_P256);
-    skip_number_list(r); /* extensions and proposals that the client supports */
+    skip_number_list(r); /* skip the extensions and proposals that the client supports */
     skip_number_list(r);
     read_number_list_containing(r, CREDENTIAL_BASIC);
     read_expected_number(r, 1, source);
@@ -528,7 +530,7 @@ void mls_write_external_sender(const struct mls_key *k, struct buf *out)
     mls_write_vector(out, STR("guildhall"));
 }
 
-/* Writes a signed proposal: an Add of key_package or, if that is NULL, the Remove of a leaf. */
+/* Writes a signed proposal: to add key_package or, if key_package is NULL, to remove a leaf. */
 static void write_signed_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
                                   const struct str *key_package, uint32_t leaf, struct buf *out,
                                   unsigned char ret_ref[MLS_HASH])
@@ -556,7 +558,7 @@ static void write_signed_proposal(const struct mls_key *k, snowflake group, uint
                         (struct str){ 0 }, &signature);
     buf_add_str(out, buf_as_str(&signature));
     buf_clear(&signature);
-    /* The reference covers AuthenticatedContent, which starts after the version. */
+    /* The hash is computed over AuthenticatedContent, which starts after the protocol version. */
     mls_compute_reference_hash("MLS 1.0 Proposal Reference",
                                str_skip_bytes(buf_as_str(out), start + 2), ret_ref);
 }

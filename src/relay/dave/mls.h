@@ -13,24 +13,25 @@
 #include "base/snowflake.h"
 
 enum {
-    MLS_HASH = 32,          /* bytes of a reference or a tag */
+    MLS_HASH = 32,          /* size of a reference or of a tag, in bytes */
     MLS_PUBLIC_KEY = 65,    /* uncompressed point of P-256 */
-    MLS_SIGNATURE = 72,     /* maximum size of an ECDSA signature in DER */
+    MLS_SIGNATURE = 72,     /* maximum size of an ECDSA signature in DER encoding, in bytes */
     MLS_KEY_PACKAGE = 2048, /* most bytes that are accepted */
     MLS_PROPOSAL = MLS_KEY_PACKAGE + 256,
 };
 
 /* --- reading and writing ---------------------------------------------------------------- */
 
-/* Reads MLS structures. The first read beyond the end, or of an invalid length, sets `failed`; this
- * and all later reads return 0 or an empty string. Check `failed` once after the last read. */
+/* Reads MLS structures. A read beyond the end, or of an invalid length, sets `failed`; this read
+ * and all later ones return 0 or an empty string. Check `failed` once after the last read. */
 struct mls_reader {
     struct str rest;
     bool failed;
 };
 
 uint64_t mls_read_number(struct mls_reader *r, unsigned bytes); /* big-endian, 1 to 8 bytes */
-/* Reads a length and that many bytes. A length that is not in its shortest form is invalid. */
+/* Reads a length, then as many bytes as it states. A length that is not in its shortest encoding is
+ * invalid. */
 struct str mls_read_vector(struct mls_reader *r);
 
 void mls_write_number(struct buf *out, uint64_t v, unsigned bytes);
@@ -39,13 +40,14 @@ void mls_write_vector(struct buf *out, struct str bytes);
 
 /* --- keys ------------------------------------------------------------------------------- */
 
-struct mls_key; /* ECDSA key pair on P-256; immutable, for any thread */
+struct mls_key; /* ECDSA key pair on P-256; immutable, so all OS threads may share it */
 
 struct mls_key *mls_key_new(void);
 void mls_key_free(struct mls_key *k); /* accepts NULL */
 struct str mls_key_get_public_key(const struct mls_key *k);
 
-/* SignWithLabel and VerifyWithLabel of RFC 9420. The content is the concatenation of two parts. */
+/* SignWithLabel and VerifyWithLabel of RFC 9420. The signed content is `content` followed by the
+ * second part. */
 void mls_sign_with_label(const struct mls_key *k, const char *label, struct str content,
                          struct str more, struct buf *out);
 bool mls_verify_with_label(struct str public_key, const char *label, struct str content,
@@ -68,8 +70,9 @@ struct mls_key_package {
     unsigned char ref[MLS_HASH];
 };
 
-/* Accepts a bare key package and an MLSMessage. Returns false if it is malformed, of another suite,
- * version or user, or has a limited lifetime, a key outside the curve, or a wrong signature. */
+/* Reads a key package, bare or in an MLSMessage. Returns false if it is malformed, has another
+ * cipher suite, version or user, has a limited lifetime, contains a key that is not on the curve,
+ * or has a wrong signature. */
 bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_package *ret);
 
 struct mls_commit {
@@ -83,11 +86,12 @@ struct mls_commit {
     struct mls_leaf path; /* the committer's new leaf node */
 };
 
-/* Reads the commit at the front of the input, for example of opcode 28. Proposals by value and
- * senders that are not members are refused. Does not verify signatures. */
+/* Reads the commit at the front of the input, for example of opcode 28. Refuses proposals that are
+ * embedded in the commit, and senders that are not members. Does not verify signatures. */
 bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret);
 const char *mls_commit_reference_at(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
-/* Verifies the signature of the path's leaf node; true for a commit without a path. */
+/* Verifies the signature of the leaf node in the commit's path. Returns true for a commit without a
+ * path. */
 bool mls_commit_verify_path(const struct mls_commit *c);
 
 struct mls_welcome {
@@ -97,11 +101,12 @@ struct mls_welcome {
     struct str group_info;
 };
 
-/* Reads a bare Welcome at the front of the input. */
+/* Reads a Welcome (without an MLSMessage header) at the front of the input. */
 bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret);
 bool mls_welcome_has_secrets_for(const struct mls_welcome *w, const unsigned char ref[MLS_HASH]);
-/* Writes the Welcome with the secrets of one recipient, or of all if ref is NULL. Returns false,
- * and writes nothing, if it has no secrets for the recipient. */
+/* Writes the Welcome with the secrets of the recipient whose key package has the reference `ref`,
+ * or of all recipients if ref is NULL. Returns false, and writes nothing, if there are no such
+ * secrets. */
 bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, struct buf *out);
 
 /* --- messages of the server ------------------------------------------------------------- */

@@ -55,8 +55,9 @@ bool add_proposal_is_for_member(const struct dave_proposal *p, const struct dave
     return p->adds && p->user == m->user;
 }
 
-/* Returns whether member m gets the proposal. A client must not receive its own Add. The Add of a
- * user who has left is not sent: a client that joined after that refuses the whole message. */
+/* Returns whether to send the proposal to member m. A client must not receive its own Add. The Add
+ * of a user who has left is not sent either: a client that joined later would refuse the whole
+ * message. */
 static bool proposal_is_sent_to_member(const struct dave_room *room, const struct dave_proposal *p,
                                        const struct dave_member *m)
 {

@@ -15,7 +15,8 @@ struct dave_rooms {
     struct mls_key *key;
     struct dave_counters counters;
     struct deadline_list *deadlines;
-    /* The latest binary message, or NULL. It is cached, because most messages go to all members. */
+    /* The latest binary message that was created, or NULL. It is cached, because most messages go
+     * to all members. */
     struct serialized_message *latest;
 };
 
@@ -47,7 +48,8 @@ static struct serialized_message *create_json_message(const struct dave_message 
     return serialized_message_from_buf((enum voice_op)m->op, &d);
 }
 
-/* Returns a reference to a message; members that get the same bytes share the message. */
+/* Returns a reference to a message with these bytes. If the latest message has the same bytes, that
+ * message is shared. */
 static struct serialized_message *share_or_create_binary_message(struct dave_rooms *shared,
                                                                  const struct dave_message *m)
 {
@@ -84,8 +86,8 @@ static void count_room_in_dave_counters(struct relay_room *room, bool encrypted)
     room->is_counted_encrypted = encrypted;
 }
 
-/* Updates the counters and drops the cached message. Call it after each call of a function that may
- * change the group. */
+/* Updates the counters and the deadline of the group, and drops the cached message. Call this
+ * function after every call that may change the group. */
 static void update_counters_and_deadline(struct relay_room *room)
 {
     struct dave_rooms *shared = dave_rooms_of_worker(room);
@@ -137,8 +139,8 @@ void dave_rooms_free(struct dave_rooms *d)
     mem_free(d);
 }
 
-/* Clients use the channel id of a voice channel as the id of the group. A stream has a room of its
- * own, whose group id is one less than its server id. */
+/* Returns the MLS group id of a room: the channel id for a voice channel, the server id minus one
+ * for a stream. Clients compute the same id. */
 static snowflake dave_group_id_of_room(const struct relay_voice_state *first)
 {
     return first->channel_id == first->room_id ? first->room_id : first->room_id - 1;
@@ -218,9 +220,9 @@ void participant_join_dave_group_late(struct relay_participant *s)
     participant_on_description_sent(s, 0);
 }
 
-/* In gateway versions without sequence numbers, a resumed client may have missed messages, so it
- * joins again with a new key package. The DAVE version that it knows is unknown: passing the
- * opposite of the current version makes the group send it the current one. */
+/* Adds the resumed client to the group again with a new key package. In gateway versions without
+ * sequence numbers, the client may have missed messages, so the DAVE version that it knows is
+ * unknown. Passing the opposite of the current version makes the group send the current version. */
 void participant_rejoin_dave_group(struct relay_participant *s)
 {
     if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)
@@ -246,7 +248,8 @@ static enum relay_close_code close_code_of_dave_result(enum dave_message_result 
                                       : 0;
 }
 
-/* An invalid commit has no consequence for its sender, because another member's commit wins. */
+/* Handles a DAVE message. An invalid commit does not disconnect its sender, because the commit of
+ * another member wins. */
 void participant_handle_dave_message(struct relay_participant *s, const struct relay_message *n)
 {
     struct relay_room *room = s->room;

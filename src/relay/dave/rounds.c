@@ -42,7 +42,7 @@ void dave_group_reset(struct dave_room *room)
     }
 }
 
-/* Resets a group that has no member left that could commit, or only one participant. */
+/* Resets the group if no member is left that could commit, or if only one participant is left. */
 void dave_group_reset_if_unusable(struct dave_room *room)
 {
     bool usable = false;
@@ -72,7 +72,8 @@ static bool leaf_has_no_participant(const struct dave_room *room, int leaf)
     return room->leaves[leaf].used && !find_member_of_leaf(room, leaf);
 }
 
-/* Members take the left-most free leaf, as in every client (RFC 9420, section 7.7). */
+/* Assigns the left-most free leaf, as every client does when it adds a member (RFC 9420, section
+ * 7.7). */
 int allocate_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key)
 {
     int at = 0;
@@ -112,9 +113,9 @@ static void start_waiting_for_commit(struct dave_room *room, int64_t now)
     room->commit_due = now + (wait << doublings);
 }
 
-/* Before the group is established, every client has a group of its own, with itself at leaf 0. It
- * receives the Adds of all others, and the first commit decides whose group becomes the common
- * one. */
+/* Sends each client the Adds of all other clients. Before the group is established, every client
+ * has a group of its own, with itself at leaf 0. The sender of the first valid commit decides whose
+ * group becomes the common one. */
 static void send_initial_add_proposals(struct dave_room *room, int64_t now)
 {
     size_t from = room->proposal_count;

@@ -80,7 +80,8 @@ void dave_transition_finish(struct dave_room *room)
     room->transition_due = NEVER;
 }
 
-/* Finishes a running transition first, because some clients can store only one. */
+/* Starts a transition. Finishes a running transition first, because some clients can store only
+ * one. */
 void dave_transition_start(struct dave_room *room, int64_t now)
 {
     dave_transition_finish(room);

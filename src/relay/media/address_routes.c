@@ -1,4 +1,4 @@
-/* address_routes.c - the worker that owns the participant at an address. */
+/* address_routes.c - finds the worker that owns the participant at a network address. */
 #include "relay/media/address_routes.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
-/* address_routes.h - the worker that owns the participant at an address.
+/* address_routes.h - finds the worker that owns the participant at a network address.
  *
  * The worker of RTP packets from UDP clients follows from their SSRC. Pings and datagrams of
- * browsers have no such SSRC, so the receiver finds the worker by their source address. Several
+ * browsers have no such SSRC, so the receiver finds the worker by their source address. Several OS
  * threads use the table. */
 #ifndef RELAY_ADDRESS_ROUTES_H
 #define RELAY_ADDRESS_ROUTES_H
@@ -9,24 +9,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Addresses of browsers are proved by STUN, those of other clients are not. */
+/* A browser proves its address by STUN. Addresses of other clients are not proved. */
 enum address_kind { ADDRESS_CLIENT, ADDRESS_BROWSER, ADDRESS_KINDS };
 
-enum { ADDRESS_RESERVED_MS = 10000 }; /* time for which an address belongs to one worker */
+/* Time in ms for which a browser's address stays reserved for its worker. */
+enum { ADDRESS_RESERVED_MS = 10000 };
 
 struct address_routes *address_routes_new(void);
 void address_routes_free(struct address_routes *routes); /* accepts NULL */
 
-/* Returns whether a browser of this worker may use the address, because no browser of another
- * worker has used it recently. */
+/* Returns whether a browser of this worker may use the address: no browser of another worker has
+ * used it in the last ADDRESS_RESERVED_MS. */
 bool address_route_is_free(struct address_routes *routes, uint64_t key, unsigned worker,
                            int64_t now_ms);
 void address_route_set(struct address_routes *routes, enum address_kind kind, uint64_t key,
                        unsigned worker, int64_t now_ms);
-/* Removes the route of an address, unless another worker has set it meanwhile. */
+/* Removes the worker's route of an address. Has no effect if another worker has set the route
+ * since. */
 void address_route_clear(struct address_routes *routes, enum address_kind kind, uint64_t key,
                          unsigned worker);
-/* Returns the worker, or -1 if the address is unknown. */
+/* Returns the index of the worker, or -1 if the address is unknown. */
 int address_route_find(struct address_routes *routes, enum address_kind kind, uint64_t key);
 
 #endif

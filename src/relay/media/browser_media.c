@@ -46,8 +46,8 @@ static struct stun_address stun_address_from(const union media_address *from)
     return ret;
 }
 
-/* Returns whether another browser has used this address recently. If the participant forged that
- * address in its requests, the other browser would lose its media. */
+/* Returns whether another browser has used this address recently. If so, the participant may have
+ * forged the address, and the other browser would lose its media. */
 static bool address_belongs_to_other_browser(struct packet_handler *w,
                                              const struct relay_participant *s,
                                              const union media_address *from, int64_t now_ms)
@@ -60,8 +60,8 @@ static bool address_belongs_to_other_browser(struct packet_handler *w,
                                   now_ms);
 }
 
-/* The first valid STUN request sets the participant's address. Later only a request that nominates
- * its source address changes it. */
+/* Sets the participant's address from its first valid STUN request. Later only a request that
+ * nominates its source address (USE-CANDIDATE) changes the address. */
 static void record_valid_stun_request(struct relay_participant *s,
                                       const struct stun_request *request,
                                       const union media_address *from, int64_t now_ms)
@@ -74,8 +74,8 @@ static void record_valid_stun_request(struct relay_participant *s,
                       s->worker->index, now_ms);
 }
 
-/* Answers a valid STUN request. Other requests get no answer, so that no host can make the server
- * send datagrams to a third party. */
+/* Answers a valid STUN request. Invalid requests get no answer, so that nobody can make the server
+ * send datagrams to a forged source address. */
 static void answer_stun_request(struct packet_handler *w, struct str datagram,
                                 const union media_address *from)
 {
@@ -117,8 +117,9 @@ static void rtp_strip_extension(struct decrypted_rtp_packet *p)
     p->header[0] &= (unsigned char)~RTP_EXTENSION_BIT;
 }
 
-/* The payload of a retransmission begins with the sequence number of the repeated packet, of which
- * the browser got another one if its stream had a pause. */
+/* Changes the sequence number at the beginning of a retransmission, which names the repeated
+ * packet. If the browser's stream had a pause, the repeated packet had another sequence number for
+ * the browser than for its sender. */
 static void shift_original_sequence(const struct packet_handler *w, struct decrypted_rtp_packet *p,
                                     const struct srtp *srtp, int direction)
 {
@@ -131,7 +132,8 @@ static void shift_original_sequence(const struct packet_handler *w, struct decry
     write_u16_in_network_byte_order(p->bytes, (uint16_t)(network_read_u16(p->bytes) + shift));
 }
 
-/* Encrypts a packet without header extensions, because each client numbers them differently. */
+/* Encrypts a packet for a browser, without its header extensions, because each client numbers them
+ * differently. */
 size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
                                   unsigned payload_type, unsigned char *out)
 {
@@ -157,7 +159,8 @@ static bool packet_has_only_padding(const struct decrypted_rtp_packet *p)
     return p->n == 0 || ((p->header[0] & RTP_PADDING_BIT) && p->bytes[p->n - 1] >= p->n);
 }
 
-/* Writes the participant's SSRC and the payload type of Opus that other clients use. */
+/* Replaces SSRC and payload type in a browser's packet by the participant's SSRC and the payload
+ * type of Opus for other clients. */
 static void translate_browser_rtp_header(struct packet_handler *w,
                                          const struct relay_participant *s, unsigned at,
                                          struct rtp_packet *p)
@@ -171,7 +174,8 @@ static void translate_browser_rtp_header(struct packet_handler *w,
     h[1] = (unsigned char)((h[1] & 0x80) | p->type);
 }
 
-/* Records the arrival of a packet with a transport-wide number; sends feedback when it is due. */
+/* Records the arrival of a packet for transport-wide congestion control. Sends feedback to the
+ * browser when it is due. */
 static void send_transport_feedback(struct packet_handler *w, const struct relay_participant *s,
                                     uint32_t ssrc)
 {
@@ -245,7 +249,7 @@ bool is_browser_datagram(struct str datagram)
     return dtls_is_record(datagram) || (first >= RTP_FIRST_BYTE && first <= RTP_LAST_BYTE);
 }
 
-/* Queues RTP of an SSRC that the browser has announced, and RTCP. */
+/* Queues RTP packets with an SSRC that the browser has announced, and RTCP packets. */
 static void dispatch_browser_media(struct packet_handler *w, struct relay_participant *s,
                                    struct media_datagram *d)
 {

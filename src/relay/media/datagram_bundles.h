@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 
 enum {
-    BUNDLES_MAX = 64,         /* maximum number of datagrams, and so of messages */
-    BUNDLE_BYTES = 60 * 1024, /* limit of one message: the payload of an IP packet */
+    BUNDLES_MAX = 64,         /* maximum number of datagrams and of messages */
+    BUNDLE_BYTES = 60 * 1024, /* maximum bytes of a message: the payload of an IP packet */
 };
 
 /* Buffer for the UDP_SEGMENT control message. */
@@ -28,10 +28,12 @@ struct datagram_bundles {
 
 /* Returns whether the kernel supports UDP_SEGMENT on the socket. */
 bool datagram_bundles_are_supported(int fd);
-/* Groups messages of one datagram each. The order of datagrams to a destination does not change. */
+/* Groups messages of one datagram each into bundles. The order of datagrams to the same destination
+ * does not change. */
 void datagram_bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages,
                             unsigned count);
-/* Splits the bundles from index `from` on into messages of one datagram; returns their number. */
+/* Splits the bundles with an index of at least `from` into messages of one datagram each. Returns
+ * the number of these messages. */
 unsigned datagram_bundles_split(const struct datagram_bundles *b, unsigned from,
                                 struct mmsghdr *ret, struct iovec *ret_parts);
 

@@ -1,8 +1,6 @@
-/* dispatch.c - takes received datagrams: answers IP discovery and pings, and queues media until the
- * turn of its sender.
- *
- * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with
- * an unknown SSRC are dropped. */
+/* dispatch.c - handles received datagrams: answers IP discovery and pings, and queues media until
+ * it is its sender's turn. The sender is found by SSRC; datagrams of browsers are handled by
+ * browser_media.c. Packets with an unknown SSRC are dropped. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/address.h"
@@ -11,10 +9,12 @@
 #include "relay/participants.h"
 
 enum {
-    WINDOW_FOREIGN = 50, /* packets per second from unknown addresses that are decrypted */
+    /* Packets per second with the SSRC of a participant that are decrypted although they come from
+     * an unknown address. */
+    WINDOW_FOREIGN = 50,
     WINDOW_DISCOVERY = 20,
-    RECEIVE_COST = 2,      /* cost of receiving a datagram; forwarding it once costs 1 */
-    SKIPPED_PER_COST = 16, /* participants that do not receive a packet cost 1 together */
+    RECEIVE_COST = 2,      /* cost of receiving a datagram; sending it once costs 1 */
+    SKIPPED_PER_COST = 16, /* this many participants that do not receive a packet cost 1 together */
 };
 
 static int64_t monotonic_ms(void)
@@ -24,9 +24,9 @@ static int64_t monotonic_ms(void)
 
 /* --- IP discovery and pings ----------------------------------------------------------- */
 
-/* Returns the limit of a discovery request: that of the participant whose address sent it. A
- * request from an unknown address counts for the SSRC, separately from pings, so that no other host
- * can use up the pongs of a participant. */
+/* Returns the request window that limits an IP discovery request: that of the participant whose
+ * address sent the request. A request from an unknown address counts for the SSRC in it, separately
+ * from pings, so that another host cannot use up the pings of a participant. */
 static struct request_window *ip_discovery_limit_of_sender(struct packet_handler *w,
                                                            struct relay_participant *s,
                                                            const union media_address *from)
@@ -37,9 +37,9 @@ static struct request_window *ip_discovery_limit_of_sender(struct packet_handler
 }
 
 /* Answers IP discovery. Before a client has selected its protocol, only the client knows its SSRC,
- * so the source of the request is its address. After that every request is answered, but only
- * authentic packets change the address: media must not go to another host that uses the same
- * SSRC. */
+ * so the source of the request is accepted as its address. Later requests are answered, but do not
+ * change the address; only authentic packets do. Otherwise another host with the same SSRC could
+ * redirect the media. */
 static void answer_ip_discovery(struct packet_handler *w, struct relay_participant *s,
                                 const union media_address *from)
 {
@@ -103,8 +103,8 @@ void participant_drop_queued_media(struct relay_participant *s)
                                       container_of(item, struct media_datagram, item));
 }
 
-/* Limits how many packets from unknown addresses are decrypted: the client's address may have
- * changed, or another host sends them. */
+/* Limits how many packets from unknown addresses are decrypted. Such a packet comes either from a
+ * client whose address has changed, or from another host. */
 static bool may_decrypt_media_from_address(struct relay_participant *s, bool audio,
                                            const union media_address *from, int64_t now_ms)
 {
@@ -117,9 +117,9 @@ static bool may_decrypt_media_from_address(struct relay_participant *s, bool aud
     return w->foreign++ < WINDOW_FOREIGN;
 }
 
-/* Requests are answered before media that arrived earlier, because they are short and their number
- * is limited. Packets of another host with the SSRC of a participant are limited here, so that they
- * cannot fill its queue. */
+/* Handles a datagram of a UDP client. Requests are answered before media that arrived earlier,
+ * because they are short and rate-limited. Packets from another host with the SSRC of a participant
+ * are limited here, so that they cannot fill that participant's queue. */
 static void dispatch_client_datagram(struct packet_handler *w, enum packet_kind kind,
                                      struct media_datagram *d)
 {

@@ -9,8 +9,8 @@
 #include "relay/media/rtcp.h"
 
 enum { TAG_SIZE = 16, COUNTER_SIZE = 4, GCM_NONCE_SIZE = 12, LONG_NONCE_SIZE = 24 };
-/* The first and last byte of the relay's nonces have 128 values each, the two middle bytes all
- * 256. */
+/* The first and last byte of a nonce of the relay have 128 values each, the two middle bytes all
+ * 65,536. */
 enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
 /* Nonces of the relay's packets: the first `used` ones of a fixed order. A client that counts
@@ -18,25 +18,27 @@ enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
  * little-endian the last byte. A range that starts 64 away from both bytes of the client's first
  * nonce is therefore safe for 64 * 2^24 packets. */
 struct nonce_range {
-    unsigned char first, last; /* first and last byte of the range's first nonce */
+    /* Values of the first and last byte in the first nonce of the range. */
+    unsigned char first, last;
     uint32_t used;
 };
 
 struct media_cipher {
     const struct encryption_mode *mode;
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct nonce_range ranges[2]; /* range before and range after the client's first packet */
-    unsigned range;               /* index of the range in use */
+    /* Two ranges: one chosen before the client's first packet, one after it. */
+    struct nonce_range ranges[2];
+    unsigned range; /* index of the range in use */
     bool broken;
     EVP_CIPHER_CTX *aes; /* AES only: the expanded key, for both directions */
 };
 
 struct encryption_mode {
     const char *name;
-    bool header_nonce; /* the header is the nonce; otherwise the last four bytes of the packet
-                        * are */
-    /* Decrypt and encrypt the bytes after the clear part. open() returns false if they are not
-     * authentic. */
+    /* True: the RTP header is the nonce; false: the last four bytes of the packet are the nonce. */
+    bool header_nonce;
+    /* Decrypt and encrypt `body`, with the unencrypted part `clear` as additional data. open()
+     * returns false if the packet is not authentic. */
     bool (*open)(struct media_cipher *s, struct str clear, struct str body,
                  const unsigned char *nonce, unsigned char *out);
     void (*write)(struct media_cipher *s, struct str clear, struct str plain,
@@ -251,8 +253,8 @@ bool media_cipher_decrypt_rtcp(struct media_cipher *s, struct str datagram,
     return opened;
 }
 
-/* Decrypts with the header as nonce: only the header is clear, the preamble of an extension is
- * encrypted. */
+/* Decrypts a packet whose nonce is its RTP header. Only the header is unencrypted; the preamble of
+ * an extension is encrypted. */
 static bool decrypt_with_header_nonce(struct media_cipher *s, const struct rtp_packet *p,
                                       struct decrypted_rtp_packet *ret)
 {

@@ -10,9 +10,10 @@
 
 enum {
     ENCRYPTION_KEY_SIZE = 32,
-    ENCRYPTION_OVERHEAD = 20, /* maximum number of bytes that a mode adds: tag and nonce */
+    /* Maximum number of bytes that encryption adds to a packet: tag and nonce. */
+    ENCRYPTION_OVERHEAD = 20,
     ENCRYPTED_PACKET_MAX = PACKET_MAX + ENCRYPTION_OVERHEAD + RTP_EXTENSION_PREAMBLE_SIZE,
-    NONCES_PER_KEY = 1 << 30, /* nonces per key for packets of the relay */
+    NONCES_PER_KEY = 1 << 30, /* maximum number of nonces that the relay uses with one key */
 };
 
 /* An encryption mode. Names are those of Discord's API, in the order in which clients are offered
@@ -27,7 +28,8 @@ const char *encryption_mode_name(unsigned i);
 
 struct media_cipher; /* an encryption mode with its key */
 
-/* `used` is the number of the relay's nonces that count as used already. */
+/* Creates a cipher. `used` is the number of nonces of the relay that are treated as already
+ * used. */
 struct media_cipher *media_cipher_new(const struct encryption_mode *mode,
                                       const unsigned char key[ENCRYPTION_KEY_SIZE], uint32_t used);
 void media_cipher_free(struct media_cipher *s);                   /* erases the key; accepts NULL */
@@ -38,21 +40,25 @@ bool media_cipher_uses_header_as_nonce(const struct media_cipher *s);
 struct decrypted_rtp_packet {
     unsigned char header[RTP_HEADER_SIZE]; /* without CSRCs */
     bool extended;
-    /* Decrypted: the extension's preamble if there is one, the extension, and the payload. */
+    /* the decrypted bytes: preamble of the header extension (if there is one), extension,
+     * payload */
     unsigned char bytes[PACKET_MAX];
     size_t n;
 };
-/* Returns whether the payload is the Opus silence frame, which clients send before they pause. */
+/* Returns whether the payload is the Opus silence frame, which clients send when the user stops
+ * speaking. */
 bool rtp_payload_is_silence(const struct decrypted_rtp_packet *p);
 
-/* Decrypts a packet. Returns false if it is not authentic with this key, or too short. */
+/* Decrypts an RTP packet. Returns false if the packet is too short, or not authentic with this
+ * key. */
 bool media_cipher_decrypt(struct media_cipher *s, const struct rtp_packet *p,
                           struct decrypted_rtp_packet *ret);
-/* Returns whether an authentic packet of the client used a nonce that the relay had used, so that
+/* Returns whether an authentic packet of the client used a nonce that the relay had used. If so,
  * the key is no longer safe. */
 bool media_cipher_nonce_was_reused(const struct media_cipher *s);
-/* Decrypts RTCP, whose first eight bytes are clear. Returns false if it is not authentic or too
- * short, or if the mode has a header nonce: such a mode has no RTCP, as RTCP headers repeat. */
+/* Decrypts an RTCP packet, whose first eight bytes are not encrypted. Returns false if it is too
+ * short or not authentic. Also returns false in the mode with a header nonce, which has no RTCP,
+ * because RTCP headers repeat. */
 bool media_cipher_decrypt_rtcp(struct media_cipher *s, struct str datagram,
                                unsigned char out[PACKET_MAX], size_t *ret_n);
 /* Encrypts RTCP with the relay's next nonce; returns the length, or 0 if no nonce is left or the

@@ -13,8 +13,9 @@
 #include "relay/webrtc/webrtc.h"
 
 enum {
-    WINDOW_RTCP_RECEIVED = 200, /* RTCP requests per second of all viewers of a participant */
-    WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
+    /* Maximum RTCP requests per second to a participant, from all its viewers together. */
+    WINDOW_RTCP_RECEIVED = 200,
+    WINDOW_RTCP_SENT = 50, /* RTCP requests of one viewer */
 };
 
 static int64_t monotonic_ms(void)
@@ -54,7 +55,8 @@ static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct r
     write_u32_in_network_byte_order(out, ssrc);
 }
 
-/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the sender sent. */
+/* Replaces the sequence numbers in a request for missing packets (RFC 4585, 6.2.1) by the numbers
+ * that the sender of the media had used. */
 static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
                                                 const struct rtcp_packet *part, uint16_t ahead)
 {
@@ -64,7 +66,7 @@ static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
         write_u16_in_network_byte_order(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
 }
 
-/* Shifts the RTP time of a sender report by as much as the timestamps of its stream are shifted. */
+/* Adds the offset of the stream's forwarded timestamps to the RTP timestamp of a sender report. */
 static void rtcp_shift_sender_report_time(struct packet_handler *w,
                                           const struct relay_participant *s,
                                           const struct rtcp_packet *part)
@@ -78,9 +80,9 @@ static void rtcp_shift_sender_report_time(struct packet_handler *w,
                                     network_read_u32(part->bytes.p + at) + stream->ahead_time);
 }
 
-/* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if
- * the browser has not announced one, or for transport feedback, which browsers get from the relay
- * itself. */
+/* Replaces the media SSRC in an RTCP packet by the SSRC that the browser uses for that media.
+ * Returns false if the browser has not announced one, or if the packet is transport feedback, which
+ * browsers get from the relay itself. */
 static bool rtcp_replace_target_ssrc(struct packet_handler *w, const struct relay_participant *to,
                                      const struct rtcp_packet *part)
 {
@@ -96,8 +98,8 @@ static bool rtcp_replace_target_ssrc(struct packet_handler *w, const struct rela
     return own;
 }
 
-/* Replaces the sender's SSRC in a packet of a browser. The browser writes one of its own SSRCs, or
- * any number if it sends no media. */
+/* Replaces the sender's SSRC in an RTCP packet from a browser by the participant's SSRC. Browsers
+ * write one of their own SSRCs, or any number if they send no media. */
 static void rtcp_replace_sender_ssrc(struct packet_handler *w, const struct relay_participant *s,
                                      struct rtcp_packet *part)
 {
@@ -111,7 +113,8 @@ static void rtcp_replace_sender_ssrc(struct packet_handler *w, const struct rela
     rtcp_shift_sender_report_time(w, s, part);
 }
 
-/* Forwards a receiver report or a request (such as for a key frame) to the sender of that media. */
+/* Forwards a receiver report or a request (for example for a key frame) to the participant that
+ * sends that media. */
 static void forward_rtcp_feedback(struct packet_handler *w, struct relay_participant *from,
                                   const struct rtcp_packet *part)
 {
@@ -156,7 +159,8 @@ void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, s
         if (part.sender / SSRCS_PER_PARTICIPANT != s->media.ssrc / SSRCS_PER_PARTICIPANT ||
             !media_is_within_rate_limit(s, false, now_ms))
             continue;
-        media_rate_window_add(&s->media.video_window, 0); /* each part is forwarded as one packet */
+        /* Each RTCP packet of a compound datagram is forwarded as one datagram. */
+        media_rate_window_add(&s->media.video_window, 0);
         if (part.announces)
             forward_sender_report(w, s, &part);
         else if (part.about)
@@ -164,8 +168,9 @@ void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, s
     }
 }
 
-/* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
- * new one: they do not update the client's address, and their number is limited. */
+/* Handles a compound RTCP datagram. RTCP has no sequence numbers, so an old packet cannot be
+ * distinguished from a new one: RTCP does not update the client's address, and its rate is
+ * limited. */
 void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();

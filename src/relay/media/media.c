@@ -13,14 +13,17 @@
 
 enum {
     WINDOW_MS = 1000,
-    WINDOW_PACKETS = 250, /* audio packets per second; 50 are normal, more with shorter frames */
+    /* Maximum audio packets per second; 50 are normal, shorter frames need more. */
+    WINDOW_PACKETS = 250,
     WINDOW_BYTES = 128 * 1024,
-    WINDOW_VIDEO_PACKETS = 4000, /* video packets per second, of all layers of a camera or screen */
+    /* Maximum video packets per second, for all layers of a camera or screen. */
+    WINDOW_VIDEO_PACKETS = 4000,
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    INTERRUPT_COST = 128,        /* cost of a packet after which other rooms have a turn */
-    CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
-    MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
+    /* Cost of one packet after which datagrams of idle rooms are handled in between. */
+    INTERRUPT_COST = 128,
+    CRYPTO_SAMPLE_INTERVAL = 64, /* the encryption time is measured for one of this many packets */
+    MAX_RTP_HEADERS = 1 << 26,   /* number of 20 ms frames after which an RTP header repeats */
 };
 
 bool media_address_is_same(const union media_address *a, const union media_address *b)
@@ -107,7 +110,7 @@ static bool decrypt_packet_of_participant(struct packet_handler *w, struct relay
 
 /* --- RTP ------------------------------------------------------------------------------ */
 
-/* Updates the sender's packet loss and jitter, and the totals of all participants. */
+/* Updates packet loss and jitter of the sender, and the totals of all participants. */
 static void record_audio_quality(struct relay_participant *s, const struct rtp_stream_position *a)
 {
     struct relay_counters *count = &s->worker->count;
@@ -138,8 +141,8 @@ void participant_free_streams(struct relay_participant *s)
     mem_free(s->media.control);
 }
 
-/* Writes the renumbered sequence and timestamp, which continue when a sender restarts: in the mode
- * with a header nonce no header may repeat. */
+/* Writes the renumbered sequence and timestamp to the header. They continue when a sender restarts,
+ * because in the mode with a header nonce no header may repeat. */
 static void write_renumbered_header(struct packet_handler *w, const struct rtp_stream_position *a)
 {
     unsigned char *h = w->plain.header;
@@ -163,8 +166,9 @@ static struct rtp_stream *get_or_create_video_streams(struct relay_participant *
     return s->media.video;
 }
 
-/* The payload of a retransmission begins with the sequence number of the repeated video packet,
- * whose SSRC is one lower than that of the retransmission (RFC 4588). */
+/* Writes the new sequence and timestamp of a video packet. A retransmission begins with the
+ * sequence number of the packet that it repeats (RFC 4588), which is renumbered like that packet;
+ * the SSRC of that packet is one lower. */
 void media_renumber_video_packet(struct packet_handler *w, struct relay_participant *s, unsigned at,
                                  const struct rtp_packet *p)
 {
@@ -179,7 +183,7 @@ void media_renumber_video_packet(struct packet_handler *w, struct relay_particip
             original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
 
-/* Decrypts the packet. Returns false if it is not authentic, or a replay. */
+/* Decrypts the packet. Returns false if the packet is not authentic, or was received before. */
 static bool authenticate_packet(struct packet_handler *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
 {
@@ -204,9 +208,9 @@ static bool participant_receives_audio_of(const struct relay_participant *to,
     return to != from && to->permissions.can_receive && participant_is_reachable(to);
 }
 
-/* Returns whether the packet ends an end-to-end encrypted frame, which clients without DAVE cannot
- * decode. Such frames arrive until the senders have downgraded. About one of 65,536 plain frames
- * looks the same; its loss is not audible. */
+/* Returns whether the packet is the end of an end-to-end encrypted frame. Clients without DAVE
+ * cannot decode such a frame, so they do not get it; senders still send some until they have
+ * downgraded. About one of 65,536 unencrypted frames looks the same; its loss is not audible. */
 static bool packet_is_dave_frame(const struct packet_handler *w,
                                  const struct relay_participant *from)
 {
@@ -228,9 +232,9 @@ bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant
     return n || browser;
 }
 
-/* Returns the payload type with which a receiver gets the packet: browsers choose their own
- * numbers. Firefox uses 120, which is Opus for other clients, for VP8. Returns -1 if the receiver
- * does not know the codec. */
+/* Returns the payload type that the receiver expects for the packet. Browsers choose their own
+ * numbers: Firefox uses 120, which means Opus for other clients, for VP8. Returns -1 if the
+ * receiver does not know the codec. */
 static int payload_type_for_receiver(const struct relay_participant *to,
                                      const struct relay_participant *from, bool audio,
                                      unsigned type)
@@ -242,8 +246,8 @@ static int payload_type_for_receiver(const struct relay_participant *to,
     return codec_payload_types_translate(&from->offer.numbers, &to->offer.numbers, type);
 }
 
-/* Forwards the packet to the room. If `to` is removed (participant_disconnect), the last
- * participant gets index i, so i does not advance. */
+/* Forwards the packet to all receivers in the room. If sending to `to` removes `to` from the list
+ * (participant_disconnect), the last participant moves to index i, so i does not advance. */
 static void forward_packet_to_room(struct packet_handler *w, const struct relay_participant *from,
                                    uint32_t ssrc)
 {
@@ -276,7 +280,8 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
     }
 }
 
-/* Reports activity at most once per ACTIVITY_INTERVAL_MS; silence frames do not count. */
+/* Reports that the participant speaks, at most once per ACTIVITY_INTERVAL_MS. Silence frames do not
+ * count. */
 static void report_audio_activity(const struct packet_handler *w, struct relay_participant *s,
                                   int64_t now_ms)
 {
@@ -294,7 +299,8 @@ void media_count_dropped_packet(const struct packet_handler *w)
     media_counter_add(&w->worker->count.dropped, 1);
 }
 
-/* Updates the client's address from an authentic packet that is the newest of its stream. */
+/* Sets the client's address to the source of an authentic packet, if the packet is the newest of
+ * its stream. */
 static void update_participant_address(struct relay_participant *s, bool newest,
                                        const union media_address *from)
 {
@@ -302,7 +308,7 @@ static void update_participant_address(struct relay_participant *s, bool newest,
         participant_set_address(s, from);
 }
 
-/* Forwards audio. Returns false if the packet may not be forwarded. */
+/* Forwards an audio packet. Returns false if the packet may not be forwarded. */
 static bool forward_audio_packet(struct packet_handler *w, struct relay_participant *s,
                                  const struct rtp_packet *p, int64_t now_ms)
 {

@@ -15,23 +15,26 @@ struct packet_handler {
     unsigned sent;                     /* times that the packet was sent */
     unsigned skipped;                  /* participants of the room that did not receive it */
     struct decrypted_rtp_packet plain; /* the decrypted packet */
-    uint64_t number;                   /* its position in its stream */
+    uint64_t number;                   /* position of the packet in its stream */
     unsigned char control[PACKET_MAX];
-    unsigned sample;   /* if 0, the encryption time of this packet is measured */
-    bool padding_only; /* the packet has no payload: the browser measures its bandwidth with it */
-    bool is_stripped;  /* stripped is the current packet */
+    /* Counts packets; when it is 0, the encryption time of this packet is measured. */
+    unsigned sample;
+    /* The packet has no payload: browsers send such packets to measure their bandwidth. */
+    bool padding_only;
+    bool is_stripped;                     /* stripped is the current packet */
     struct decrypted_rtp_packet stripped; /* the decrypted packet without header extension */
 };
 
-/* Queues received media until the turn of its sender; frees a datagram that does not fit. */
+/* Queues a received media datagram until it is its sender's turn. Frees the datagram if the queue
+ * is full. */
 void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
 
-/* Returns the cost of the packet that was handled, in sent datagrams. */
+/* Returns the cost of the current packet; sending one datagram costs 1. */
 unsigned media_packet_cost(const struct packet_handler *w);
 
-/* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
- * are sent. */
+/* Frees a datagram that was handled or dropped. The datagram is counted as received after all
+ * replies to it were sent. */
 void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d);
 
 /* --- media.c: RTP --------------------------------------------------------------------- */
@@ -47,10 +50,12 @@ bool media_address_is_same(const union media_address *a, const union media_addre
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
 void media_rate_window_add(struct media_rate_window *w, size_t bytes);
-/* Queues an encrypted packet. Returns false if all nonces are used and the participant was
- * therefore disconnected. SRTP only refuses a packet whose sequence number was used before. */
+/* Queues an encrypted packet of n bytes for sending; n is 0 if it could not be encrypted. For a UDP
+ * client this means that all nonces are used: the participant is disconnected, and false is
+ * returned. For a browser it means that the sequence number was used before: nothing is sent. */
 bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant *to, size_t n);
-/* Returns the stream of an SSRC, or NULL if no packet with a video SSRC has arrived yet. */
+/* Returns the RTP stream of an SSRC. Returns NULL if no packet with a video SSRC has arrived
+ * yet. */
 struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc);
 /* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
  * client must connect again, with another key and other SSRCs. */
@@ -58,7 +63,8 @@ bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s);
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
 void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);
-/* Records the quality of an audio packet; writes its new sequence and timestamp to its header. */
+/* Records packet loss and jitter for an audio packet, and writes its new sequence and timestamp to
+ * its header. */
 void media_renumber_audio_packet(struct packet_handler *w, struct relay_participant *s,
                                  const struct rtp_stream_position *a);
 /* Writes the new sequence and timestamp of a browser's video packet to its header. `at` is the
@@ -78,14 +84,15 @@ void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, s
 
 /* Returns whether the datagram is DTLS, RTP or RTCP, which browsers send from their address. */
 bool is_browser_datagram(struct str datagram);
-/* Handles STUN, and DTLS from the address of a browser; queues RTP and RTCP. Returns true if d was
- * freed or queued, false for other datagrams. */
+/* Handles a datagram from a browser: STUN and DTLS at once; RTP and RTCP are queued. Returns true
+ * if d was freed or queued, and false if d is not from a browser. */
 bool dispatch_browser_datagram(struct packet_handler *w, struct media_datagram *d);
 /* Handle queued media of a browser. */
 void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram);
 void handle_browser_rtcp(struct packet_handler *w, struct relay_participant *s,
                          struct str datagram);
-/* Encrypts the decrypted packet for a browser. Returns 0 if its sequence number was used before. */
+/* Encrypts the decrypted packet w->plain for a browser. Returns 0 if its sequence number was used
+ * before. */
 size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
                                   unsigned payload_type, unsigned char *out);
 

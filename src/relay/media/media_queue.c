@@ -42,7 +42,7 @@ static bool room_exceeds_share_of_queue(const struct media_queue *q,
     return q->count >= MEDIA_QUEUE_MAX && room->count * q->rooms >= MEDIA_QUEUE_MAX;
 }
 
-/* Adds a room that was idle to the rooms that are served first. */
+/* Adds a room that was idle to the list of rooms that are served before all others. */
 static void add_idle_room_to_queue(struct media_queue *q, struct media_queue_room *room)
 {
     if (room->link.next)
@@ -84,8 +84,8 @@ static void remove_room_from_rotation(struct media_queue *q, struct media_queue_
     q->rooms--;
 }
 
-/* Returns the room whose turn it is. A room that was idle and has no more datagrams waits for its
- * turn, too; otherwise it would be served first again and again. */
+/* Returns the room that is served next. A room that was idle and has spent its datagrams waits for
+ * its turn like the other rooms. Otherwise it would be served first again and again. */
 static struct media_queue_room *choose_next_room(struct media_queue *q)
 {
     for (;;) {

@@ -20,7 +20,8 @@
 enum media_class { MEDIA_CLASS_AUDIO, MEDIA_CLASS_VIDEO, MEDIA_CLASSES };
 
 enum {
-    MEDIA_QUEUE_CREDIT = 64, /* credit per turn; forwarding to one receiver costs 1 */
+    /* Credit that a room gets per turn; forwarding a datagram to one receiver costs 1. */
+    MEDIA_QUEUE_CREDIT = 64,
     /* Limit of a sender's queue: a second of audio at its limit, or a key frame of 300 KB. */
     MEDIA_QUEUE_LINE_MAX = 256,
     MEDIA_QUEUE_MAX = 8192, /* datagrams of all rooms */
@@ -59,21 +60,25 @@ struct media_queue {
 void media_queue_init(struct media_queue *q);
 void media_queue_room_init(struct media_queue_room *room);
 
-/* Adds a datagram. Returns a dropped datagram, which may be the new one; NULL if there is none. */
+/* Adds a datagram. If the queue is full, returns the datagram that was dropped, which may be the
+ * new one. Otherwise returns NULL. */
 struct media_queue_item *media_queue_add(struct media_queue *q, struct media_queue_sender *s,
                                          enum media_class class, struct media_queue_item *item);
-/* Removes and returns the datagram that is due, or NULL if the queue is empty. Call
- * media_queue_charge_cost when it is handled. */
+/* Removes and returns the datagram that is next, or NULL if the queue is empty. Call
+ * media_queue_charge_cost after the datagram was handled. */
 struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret);
-/* Charges the cost of the latest datagram to its room, if the room still exists. */
+/* Subtracts the cost of the latest popped datagram from the credit of its room, if the room still
+ * exists. */
 void media_queue_charge_cost(struct media_queue *q, unsigned cost);
-/* Call it while the latest datagram is handled. If another room was idle and has a datagram now,
- * which may be handled in between, returns the room of the latest datagram. That room must not be
- * removed before it is passed to media_queue_end_interruption. Otherwise returns NULL. */
+/* Call it while the latest popped datagram is being handled. If a room that was idle has a datagram
+ * now, returns the room of the latest datagram: the caller may handle the idle rooms first. The
+ * returned room must not be removed before it is passed to media_queue_end_interruption. Otherwise
+ * returns NULL. */
 struct media_queue_room *media_queue_begin_interruption(struct media_queue *q);
 void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room);
 
-/* Removes and returns a datagram of a sender that ends, or NULL if none is left. */
+/* Removes and returns one queued datagram of a sender that is being removed, or NULL if none is
+ * left. */
 struct media_queue_item *media_queue_remove_from_sender(struct media_queue *q,
                                                         struct media_queue_sender *s);
 /* Removes a room without datagrams. */

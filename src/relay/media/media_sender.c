@@ -1,5 +1,5 @@
-/* media_sender.c - sends the datagrams of a worker in batches, through the socket that all share.
- */
+/* media_sender.c - sends the datagrams of a worker in batches, through the UDP socket that all
+ * workers share. */
 #include "relay/media/media_sender.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum {
     BATCH_OUT = BUNDLES_MAX,
-    SEND_WAIT_MS = 2, /* time to wait for the send buffer per loop iteration */
+    SEND_WAIT_MS = 2, /* maximum time per loop iteration to wait until the send buffer has space */
 };
 
 struct media_sender {
@@ -31,13 +31,14 @@ struct media_sender {
     bool bundles;  /* UDP_SEGMENT works */
     bool pictures; /* some queued datagrams are video */
     struct datagram_bundles bundled;
-    /* End of the wait for the send buffer (clock_monotonic_ns), or 0 if there is no wait. */
+    /* Time at which the wait for the send buffer ends (clock_monotonic_ns), or 0 if there is no
+     * wait. */
     int64_t full_until;
 };
 
-/* Waits for the kernel's send buffer, which a packet to 1,000 participants can exceed and which
- * drains quickly. Waits at most SEND_WAIT_MS per loop iteration; after that, packets are dropped,
- * as on any other hop. */
+/* Waits until the kernel's send buffer has space. A packet to 1,000 participants can fill it, and
+ * it drains quickly. Waits at most SEND_WAIT_MS per loop iteration; after that, packets are
+ * dropped, as a router would do. */
 static bool wait_for_send_buffer(struct media_sender *m)
 {
     struct pollfd p = { .fd = m->fd, .events = POLLOUT };
@@ -51,7 +52,7 @@ static bool wait_for_send_buffer(struct media_sender *m)
     return p.revents & POLLOUT;
 }
 
-/* Returns how many of these messages to drop, depending on errno, or 0 to try again. */
+/* Returns how many of the first messages to drop after an error (errno), or 0 to try again. */
 static unsigned count_messages_to_drop(struct media_sender *m, const struct mmsghdr *messages,
                                        unsigned count)
 {
@@ -64,7 +65,7 @@ static unsigned count_messages_to_drop(struct media_sender *m, const struct mmsg
     return lost;
 }
 
-/* Returns how many of these messages were sent or dropped. */
+/* Returns how many of the first messages were sent or dropped. */
 static unsigned send_or_drop_messages(struct media_sender *m, struct mmsghdr *messages,
                                       unsigned count)
 {
@@ -73,13 +74,15 @@ static unsigned send_or_drop_messages(struct media_sender *m, struct mmsghdr *me
     return sent > 0 ? (unsigned)sent : count_messages_to_drop(m, messages, count);
 }
 
-/* Returns whether the device cannot segment the bundle (EIO), or the route's MTU is smaller. */
+/* Returns whether sending a bundle failed because the network device cannot segment it (EIO), or
+ * because a datagram exceeds the MTU of the route. */
 static bool bundle_is_unsupported(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
 }
 
-/* Leaves the messages that could not be sent as bundles in m->out, as single datagrams. */
+/* Sends the queued datagrams as bundles. Those that could not be sent as bundles stay in m->out as
+ * single datagrams. */
 static void send_queued_datagrams_as_bundles(struct media_sender *m)
 {
     struct datagram_bundles *b = &m->bundled;

@@ -48,9 +48,9 @@ static int receive_datagrams(struct media_socket *m)
     return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
 }
 
-/* Returns the worker of a datagram, or -1 if the datagram cannot belong to a participant. The
- * worker follows from the SSRC in discovery and media of UDP clients, from the user name in STUN,
- * and from the source address of other datagrams. */
+/* Returns the index of the worker that handles a datagram, or -1 if the datagram cannot belong to a
+ * participant. The worker follows from the SSRC in discovery and media of UDP clients, from the
+ * user name in STUN, and from the source address in all other datagrams. */
 static int worker_of_datagram(const struct media_socket *m, struct str datagram,
                               const union media_address *from)
 {
@@ -98,7 +98,7 @@ static void add_datagram_to_worker_list(struct media_socket *m, int i)
     list->count++;
 }
 
-/* Reads for a limited time per loop iteration. */
+/* Reads datagrams, for a limited time per loop iteration. */
 static void on_socket_readable(uv_poll_t *poll, int status, int events)
 {
     struct media_socket *m = container_of(poll, struct media_socket, poll);
@@ -125,7 +125,8 @@ static bool parse_listen_address(const char *host, int port, union media_address
            uv_ip6_addr(host, port, &ret->in6) == 0;
 }
 
-/* Requests SOCKET_BUFFER; without privileges the limit is net.core.rmem_max. */
+/* Sets the socket's buffer sizes to SOCKET_BUFFER. Without privileges the kernel limits them to
+ * net.core.rmem_max (or wmem_max). */
 static void set_socket_buffers(int fd)
 {
     int size = SOCKET_BUFFER;
@@ -136,7 +137,7 @@ static void set_socket_buffers(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-/* An IPv6 socket accepts IPv4, too, if the system allows it. */
+/* Creates the UDP socket. An IPv6 socket also accepts IPv4 if the system allows it. */
 static int create_bound_socket(const union media_address *a)
 {
     int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

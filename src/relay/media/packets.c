@@ -99,7 +99,7 @@ bool replay_window_is_new(const struct replay_window *w, uint64_t number)
     return back < REPLAY_WINDOW && !replay_window_has_seen(w, back);
 }
 
-/* Shifts the bits of the window by `by` sequence numbers. */
+/* Shifts the replay window up by `by` sequence numbers, which drops the oldest bits. */
 static void replay_window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
@@ -125,13 +125,14 @@ void replay_window_add(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
-/* Extended number of sequence number 0 of a new stream; not 0, because late packets may be below
- * it. */
+/* The 64-bit number of sequence number 0 in a new stream. It is not 0, because late packets may
+ * have lower numbers. */
 #define RTP_FIRST_NUMBER (UINT64_C(1) << 32)
 
-/* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its
- * sequence and ten seconds old by its timestamp is a replay. A packet that is older than the window
- * by its sequence and newer by its timestamp comes from a sender that has reset its sequence. */
+/* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet with a new
+ * sequence number but a timestamp that is ten seconds old is a replay. A packet with a sequence
+ * number below the window but a newer timestamp comes from a sender that has reset its sequence
+ * numbers. */
 bool rtp_extend_sequence(const struct rtp_position *highest, const struct rtp_packet *p,
                          uint64_t *ret)
 {
@@ -160,7 +161,7 @@ void rtp_update_highest_position(struct rtp_position *highest, const struct rtp_
 {
     if (highest->begun && number <= highest->number)
         return;
-    /* Keep the highest timestamp, so that a replayed packet is never newer. */
+    /* Store the highest timestamp, so that a replayed packet never seems newer. */
     if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
         highest->timestamp = p->timestamp;
     highest->number = number;

@@ -12,16 +12,16 @@
 #include "base/str.h"
 
 enum {
-    PACKET_MAX = 1472,          /* UDP payload of IPv4 over Ethernet; longer datagrams would be
-                                 * fragmented */
-    PACKET_DISCOVERY_SIZE = 74, /* size of the IP discovery request and of its answer */
+    /* Maximum UDP payload over IPv4 and Ethernet; longer datagrams would be fragmented. */
+    PACKET_MAX = 1472,
+    PACKET_DISCOVERY_SIZE = 74, /* size in bytes of an IP discovery request, and of its answer */
     PACKET_PING_SIZE = 8,
     RTP_HEADER_SIZE = 12,
     RTP_EXTENSION_PREAMBLE_SIZE = 4, /* size of the extension header: profile and length */
     RTP_OPUS_PAYLOAD_TYPE = 120,     /* payload type of audio */
     RTP_CLOCK_HZ = 48000,
-    SSRCS_PER_PARTICIPANT =
-        16, /* SSRCs per participant: audio, then video and retransmissions per layer */
+    /* SSRCs of a participant: one for audio, then two per video layer (video, retransmissions). */
+    SSRCS_PER_PARTICIPANT = 16,
 };
 
 enum packet_kind {
@@ -34,12 +34,12 @@ enum packet_kind {
 
 enum packet_kind classify_media_datagram(struct str datagram);
 
-/* Returns the sender's SSRC as stated in an IP discovery, RTP or RTCP packet; it is not
- * authenticated. */
+/* Returns the sender's SSRC in an IP discovery, RTP or RTCP packet. Anybody can send any SSRC: it
+ * is not authenticated. */
 uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
 
-/* Returns whether a block of SSRCs may be given to a participant. An IP discovery request with one
- * of the SSRCs 0x2112A440 to 0x2112A44F would contain the magic cookie of STUN. */
+/* Returns whether this block of SSRCs may be assigned to a participant. With one of the SSRCs
+ * 0x2112A440 to 0x2112A44F, an IP discovery request would contain the magic cookie of STUN. */
 bool ssrc_block_is_allowed(uint32_t first_ssrc);
 
 /* Writes the answer to IP discovery: the public address of the client. */
@@ -54,29 +54,31 @@ struct rtp_packet {
     uint32_t ssrc, timestamp;
     uint16_t sequence;
     unsigned char type;
-    unsigned sources; /* number of CSRCs, between header and extension */
+    unsigned sources; /* number of CSRCs (contributing sources) between header and extension */
     bool extended;
 };
 
-/* Parses the header. Returns false if the datagram is shorter than its header states. */
+/* Parses the RTP header. Returns false if the datagram is shorter than its header states. */
 bool rtp_parse_header(struct str datagram, struct rtp_packet *ret);
 
 /* --- replay detection ----------------------------------------------------------------- */
 
-/* Received sequence numbers: the highest one, and a bit for each of the 127 numbers below it. */
+/* The received sequence numbers of a stream: the highest one, and one bit for each of the 127
+ * numbers below it. */
 enum { REPLAY_WINDOW = 128 };
 struct replay_window {
     uint64_t highest, seen[REPLAY_WINDOW / 64];
     bool begun;
 };
 
-/* Returns whether the number has not been received yet. Call replay_window_add once the packet is
+/* Returns whether this sequence number is new. Call replay_window_add after the packet was
  * authenticated. */
 bool replay_window_is_new(const struct replay_window *w, uint64_t number);
 void replay_window_add(struct replay_window *w, uint64_t number);
 
-/* The highest position of a stream so far. Relative to it, rtp_extend_sequence extends a 16-bit
- * sequence number to 64 bits, or returns false for an old timestamp, which means a replay. */
+/* The highest sequence number and timestamp of a stream so far. rtp_extend_sequence extends a
+ * 16-bit sequence number to 64 bits relative to it. It returns false for an old timestamp, which
+ * means a replay. */
 struct rtp_position {
     uint64_t number;
     uint32_t timestamp;
@@ -86,22 +88,26 @@ bool rtp_extend_sequence(const struct rtp_position *highest, const struct rtp_pa
                          uint64_t *ret);
 void rtp_update_highest_position(struct rtp_position *highest, const struct rtp_packet *p,
                                  uint64_t number);
-/* Returns an upper bound of the number of sequence numbers that the stream has used. */
+/* Returns an upper bound of how many sequence numbers the stream has used. */
 uint64_t rtp_count_sequences_used(const struct rtp_position *highest);
 
-/* Packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a packet
- * is new. Some senders restart with the same sequence and timestamp for each track. So a packet
- * that has the numbers of the stream's beginning but other bytes restarts the stream, and its
- * numbers continue. */
-enum { RTP_START_HASHES_MAX = 512 }; /* maximum number of stored hashes, for at least 32 tracks */
+/* State of the packets of one SSRC. The authenticated header (sequence and timestamp) decides
+ * whether a packet is new. Some senders restart at the same sequence and timestamp for each track.
+ * So if a packet has the sequence number of one of the stream's first packets but other bytes, the
+ * sender has restarted; the forwarded numbers continue. */
+/* Maximum number of stored hashes of first packets: enough for at least 32 tracks. */
+enum { RTP_START_HASHES_MAX = 512 };
 struct rtp_stream {
     struct replay_window window;
     struct rtp_position highest;
-    uint16_t first;      /* sequence of the first packet, as received */
-    uint16_t ahead;      /* offset added to sequence numbers since the last restart */
-    uint32_t ahead_time; /* offset added to timestamps since the last restart */
-    unsigned start_bits; /* bit set of the stream's first packets received since the last restart */
-    bool has_new_sender; /* the next packet restarts the stream: the client changed its transport */
+    uint16_t first; /* sequence number of the stream's first packet, as received */
+    /* Offset that is added to received sequence numbers since the last restart. */
+    uint16_t ahead;
+    uint32_t ahead_time; /* offset that is added to received timestamps since the last restart */
+    /* Which of the stream's first packets were received since the last restart, as a bit set. */
+    unsigned start_bits;
+    /* The client has changed its transport, so the next packet restarts the stream. */
+    bool has_new_sender;
     unsigned start_count; /* number of hashes in `starts`, over all restarts */
     uint64_t *starts;
 };
@@ -113,21 +119,21 @@ struct rtp_stream_position {
     bool newest, restarts;
 };
 
-/* Returns whether the packet is new; call rtp_stream_record_packet once it is authenticated. s is
- * NULL if no packet of this stream has arrived yet. */
+/* Returns whether the packet is new, and its position. Call rtp_stream_record_packet after the
+ * packet was authenticated. s is NULL if no packet of this stream has arrived yet. */
 bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
 /* Returns the position of a packet that SRTP has found to be authentic and new. If the packet seems
- * old, the sender has begun another stream, whose numbers continue those of the previous one.
- * rtp_stream_record_position records the packet. */
+ * old, the sender has started another stream, whose forwarded numbers continue those of the
+ * previous stream. Call rtp_stream_record_position to record the packet. */
 struct rtp_stream_position rtp_stream_position_of_new_packet(const struct rtp_stream *s,
                                                              const struct rtp_packet *p);
 void rtp_stream_record_position(struct rtp_stream *s, const struct rtp_packet *p,
                                 const struct rtp_stream_position *a);
-/* Returns the position of a video packet that is known to be authentic (SRTP) and records it. Only
- * has_new_sender restarts the stream: frames and retransmissions may arrive in any order. */
+/* Records a video packet that is known to be authentic (SRTP) and returns its position. Only
+ * has_new_sender restarts the stream: video frames and retransmissions may arrive in any order. */
 struct rtp_stream_position rtp_stream_record_video_packet(struct rtp_stream *s,
                                                           const struct rtp_packet *p);
 /* Returns whether no more hashes of first packets can be stored, so that restarts and replays look

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 enum {
-    MAX_GAP_PACKETS = 500, /* ten seconds: a larger gap means that the client restarted */
+    /* A gap of more than ten seconds of audio means that the client restarted. */
+    MAX_GAP_PACKETS = 500,
     JITTER_DIVISOR = 16,
 };
 #define SECOND_NS INT64_C(1000000000)

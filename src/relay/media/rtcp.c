@@ -10,7 +10,8 @@ enum {
     PAYLOAD_FEEDBACK = 206,
     GENERIC_NACK = 1,
     TRANSPORT_FEEDBACK = 15,
-    FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
+    /* Payload-specific feedback format whose list, not its header, names the media SSRC. */
+    FULL_INTRA_REQUEST = 4,
 };
 
 static uint32_t rtcp_read_u32(struct str bytes, size_t at)
@@ -18,7 +19,7 @@ static uint32_t rtcp_read_u32(struct str bytes, size_t at)
     return bytes.n < at + 4 ? 0 : network_read_u32(bytes.p + at);
 }
 
-/* Returns the offset of the SSRC that the packet concerns, or 0 if there is none. */
+/* Returns the offset of the media SSRC in an RTCP packet, or 0 if the packet has none. */
 static size_t rtcp_target_offset(unsigned type, unsigned format)
 {
     if (type == RECEIVER_REPORT)

@@ -32,7 +32,8 @@ struct dtls_identity {
 struct dtls {
     SSL *ssl;
     enum dtls_state state;
-    struct str arrived;      /* the datagram that is being handled; empty once it was read */
+    /* The received datagram that OpenSSL reads next; empty after it was read. */
+    struct str arrived;
     struct str fingerprints; /* fingerprints in the browser's offer */
     unsigned queued;
     size_t sizes[SOCKET_UNSENT_MAX];
@@ -56,7 +57,8 @@ static int bio_write_datagram(BIO *bio, const char *p, int n)
     struct dtls *d = BIO_get_data(bio);
 
     if (n <= 0 || n > DTLS_MAX_DATAGRAM || d->queued == SOCKET_UNSENT_MAX)
-        return n; /* the datagram is lost, as on a network; the timer sends the flight again */
+        /* Drop the datagram, as a network may do; the retransmission timer sends it again. */
+        return n;
     memcpy(d->queue[d->queued], p, (size_t)n);
     d->sizes[d->queued++] = (size_t)n;
     return n;
@@ -145,7 +147,8 @@ static bool fingerprint_is_offered(const struct dtls *d, X509 *certificate)
     return false;
 }
 
-/* The chain is not checked: certificates are self-signed, the fingerprint decides. */
+/* Accepts every certificate chain, because the certificates are self-signed. The fingerprint is
+ * checked instead. */
 static int accept_certificate_chain(int ok, X509_STORE_CTX *store)
 {
     (void)ok;
@@ -231,7 +234,8 @@ const char *dtls_identity_fingerprint(const struct dtls_identity *identity)
 
 /* --- the handshake -------------------------------------------------------------------- */
 
-/* Returns the time until a flight is sent again: OpenSSL's default of one second delays joining. */
+/* Returns the time in µs after which unanswered handshake messages are sent again. OpenSSL's
+ * default of one second would delay joining. */
 static unsigned next_retransmission_timeout(SSL *ssl, unsigned previous_us)
 {
     (void)ssl;
@@ -273,7 +277,7 @@ void dtls_free(struct dtls *d)
     mem_free(d);
 }
 
-/* Takes the keys of a finished handshake. */
+/* Stores the SRTP keys of a handshake that has finished. */
 static enum dtls_state finish_dtls_handshake(struct dtls *d)
 {
     static const char label[] = "EXTRACTOR-dtls_srtp";
@@ -315,7 +319,8 @@ enum dtls_state dtls_receive(struct dtls *d, struct str datagram)
     } else {
         char unused[1];
 
-        SSL_read(d->ssl, unused, 0); /* the browser repeats its last flight if ours was lost */
+        /* The browser repeats its last messages if those of the relay were lost. */
+        SSL_read(d->ssl, unused, 0);
         ERR_clear_error();
     }
     d->arrived = (struct str){ 0 };

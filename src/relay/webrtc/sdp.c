@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 enum {
-    FIRST_PRIORITY = 2130706431, /* priority of a host candidate, RFC 8445, 5.1.2.1 */
+    FIRST_PRIORITY = 2130706431, /* priority of a host candidate (RFC 8445, 5.1.2.1) */
     MIN_DYNAMIC_TYPE = 35,
     MAX_DYNAMIC_TYPE = 127,
     MAX_EXTENSION_ID = 14,
@@ -60,9 +60,8 @@ static void parse_opus_payload_type(struct str s, struct sdp_offer *offer)
         offer->opus_type = (int)type;
 }
 
-/* Parses a header extension: "3
- * http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01", maybe with a
- * direction after the number. */
+/* Parses a header extension: its number, an optional direction, then its URI, such as
+ * "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01". */
 static void parse_header_extension(struct str s, struct sdp_offer *offer)
 {
     struct str number = str_cut(&s, ' ');

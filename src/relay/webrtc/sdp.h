@@ -18,15 +18,18 @@ enum {
     SDP_MAX_CREDENTIAL = 256,
 };
 
-/* The used parts of an SDP offer; strings point into the offer, except fingerprints. */
+/* The parts of an SDP offer that the relay uses. The strings point into the offer, except
+ * `fingerprints`. */
 struct sdp_offer {
     struct str ufrag, password;              /* of the browser */
     char fingerprints[SDP_FINGERPRINT_TEXT]; /* "sha-256 4A:…", one per line */
-    int opus_type;                           /* payload type of Opus; -1 if not named */
-    int transport_cc_id;                     /* id of the header extension; -1 if not offered */
+    int opus_type;                           /* payload type of Opus; -1 if the offer has none */
+    /* Id of the header extension for transport-wide numbers; -1 if the offer has none. */
+    int transport_cc_id;
 };
 
-/* Returns false if ice-ufrag, ice-pwd or a fingerprint is missing or malformed. */
+/* Parses an SDP offer. Returns false if ice-ufrag, ice-pwd or the fingerprint is missing or
+ * malformed. */
 bool sdp_parse_offer(struct str text, struct sdp_offer *ret);
 
 /* An address at which browsers reach the media port. */
@@ -34,7 +37,7 @@ struct sdp_candidate {
     struct str address; /* IPv4 or IPv6 as text */
     unsigned port;
 };
-/* Writes the SDP answer for SESSION DESCRIPTION; there must be at least one candidate. */
+/* Writes the SDP answer for SESSION_DESCRIPTION, with at least one candidate. */
 void sdp_write_answer(struct buf *out, const char *fingerprint, struct str ufrag,
                       struct str password, const struct sdp_candidate *candidates, unsigned count);
 

@@ -19,9 +19,9 @@ enum {
     INCOMING = 0,
     OUTGOING = 1,
     SEQUENCE_HALF = 1 << 15,
-    /* Longest gaps in the sequence numbers of a sender that a browser gets as they are. A pause of
-     * audio must not look like lost packets. After a pause of video it must, so that the browser
-     * requests a key frame. */
+    /* A browser gets gaps in the sequence numbers of a sender unchanged up to this size. A pause of
+     * audio must not look like lost packets, so longer gaps are closed. A pause of video must look
+     * like lost packets, so that the browser requests a key frame. */
     AUDIO_GAP_MAX = 100,
     VIDEO_GAP_MAX = SEQUENCE_HALF / 2,
     AUDIO_STEP_AFTER_PAUSE = 1,
@@ -35,7 +35,7 @@ struct profile_row {
     size_t key, salt, tag;
     bool aead;
     const EVP_CIPHER *(*cipher)(void);
-    const EVP_CIPHER *(*derivation)(void); /* the cipher of the key derivation function */
+    const EVP_CIPHER *(*derivation)(void); /* cipher of the key derivation function */
 };
 
 static const struct profile_row profiles[] = {
@@ -51,13 +51,13 @@ struct srtp_cipher {
     unsigned char salt[SRTP_MAX_SALT];
 };
 
-/* The packets of one SSRC in one direction. The indexes of sent packets are recorded as well, so
- * that no index is used twice. */
+/* The packets of one SSRC in one direction. For sent packets the indexes are recorded too, so that
+ * no index is used twice. */
 struct srtp_stream {
     struct replay_window window; /* highest: the 48-bit index */
-    uint64_t number;             /* highest position in the sender's stream (srtp_forward) */
-    uint16_t offset;             /* sequence number of the sender minus its position */
-    uint16_t shift;              /* added to the sequence numbers of the sender */
+    uint64_t number;             /* highest position so far in the sender's stream (srtp_forward) */
+    uint16_t offset;             /* the sender's sequence number minus its position in the stream */
+    uint16_t shift;              /* added to the sender's sequence numbers for this browser */
 };
 
 struct srtp {
@@ -65,7 +65,7 @@ struct srtp {
     struct srtp_cipher rtp[2], rtcp[2]; /* INCOMING, OUTGOING */
     struct map streams[2];              /* SSRC to struct srtp_stream */
     struct replay_window control;       /* indexes of received RTCP packets */
-    uint32_t control_last;              /* index of the last RTCP packet that we sent */
+    uint32_t control_last;              /* index of the last RTCP packet that the relay sent */
 };
 
 static const struct profile_row *find_srtp_profile_row(enum srtp_profile profile)
@@ -85,7 +85,8 @@ size_t srtp_keying_material_size(enum srtp_profile profile)
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-/* Derives bytes for a label: the key stream of AES in counter mode (RFC 3711, 4.3.3), rate 0. */
+/* Derives the key bytes for a label: the key stream of AES in counter mode (RFC 3711, 4.3.3), with
+ * key derivation rate 0. */
 static void derive_key_for_label(const struct profile_row *row, const unsigned char *key,
                                  const unsigned char *salt, unsigned char label, unsigned char *out,
                                  size_t n)
@@ -205,8 +206,9 @@ enum srtp_profile srtp_profile_of(const struct srtp *s)
 
 /* --- indexes -------------------------------------------------------------------------- */
 
-/* Computes a packet's index from its sequence number and the highest index so far (RFC
- * 3711, 3.3.1). Returns false if it would be before the first packet, is too old or was used. */
+/* Computes a packet's index from its sequence number and the highest index so far (RFC 3711,
+ * 3.3.1). Returns false if this index would be before the first packet, is too old, or was used
+ * before. */
 static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequence, uint64_t *ret)
 {
     if (!stream) {
@@ -227,7 +229,7 @@ static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequ
     return replay_window_is_new(&stream->window, *ret);
 }
 
-/* Records an index in the stream of an SSRC, which is created if it is NULL. */
+/* Records an index in the stream of an SSRC, which is created if the pointer is NULL. */
 static struct srtp_stream *record_packet_index(struct srtp *s, int direction, uint32_t ssrc,
                                                struct srtp_stream *stream, uint64_t index)
 {
@@ -241,7 +243,7 @@ static struct srtp_stream *record_packet_index(struct srtp *s, int direction, ui
 
 /* --- one packet ----------------------------------------------------------------------- */
 
-/* Combines salt, SSRC and index to the initialisation vector. */
+/* Computes the initialisation vector from salt, SSRC and index. */
 static void write_initialization_vector(const struct srtp *s, const struct srtp_cipher *c,
                                         uint32_t ssrc, uint64_t index, unsigned char iv[IV_MAX])
 {
@@ -260,7 +262,7 @@ static const unsigned char *get_srtp_bytes_of_text(struct str s)
     return (const unsigned char *)s.p;
 }
 
-/* Encrypts or decrypts in counter mode, in which both are the same operation. */
+/* Encrypts or decrypts in counter mode, where both operations are the same. */
 static bool crypt_in_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str in,
                                   unsigned char *out)
 {
@@ -287,7 +289,7 @@ static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
            EVP_DecryptFinal_ex(c, out + n, &n) == 1;
 }
 
-/* Writes the cipher text and the tag. */
+/* Encrypts with AES-GCM: writes the cipher text, then the tag. */
 static void encrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear,
                         struct str more, struct str plain, unsigned char *out)
 {
@@ -384,8 +386,8 @@ static uint32_t ssrc_of_packet(const struct decrypted_rtp_packet *p)
     return network_read_u32((const char *)p->header + 8);
 }
 
-/* Encrypts a packet with this sequence number instead of its own. *stream is the stream of its
- * SSRC, or NULL if no packet was sent yet; then it is set, unless 0 is returned. */
+/* Encrypts a packet with the given sequence number instead of its own. *stream is the state of its
+ * SSRC. If *stream is NULL because no packet was sent yet, it is created, unless 0 is returned. */
 static size_t encrypt_with_sequence(struct srtp *s, const struct decrypted_rtp_packet *p,
                                     uint16_t sequence, unsigned char out[SRTP_MAX],
                                     struct srtp_stream **stream)

@@ -25,7 +25,8 @@ enum {
     SRTP_MAX = PACKET_MAX + 20,
 };
 
-/* Returns the bytes of keying material that DTLS must export for a profile; 0 if it is unknown. */
+/* Returns how many bytes of keying material DTLS must export for a profile; 0 if the profile is
+ * unknown. */
 size_t srtp_keying_material_size(enum srtp_profile profile);
 
 /* Keys of one direction for RTP or RTCP, derived from the master key. */
@@ -36,34 +37,39 @@ void srtp_derive_keys(enum srtp_profile profile, const unsigned char *master_key
                       const unsigned char *master_salt, bool control, struct srtp_keys *ret);
 
 struct srtp;
-/* `material` has the client key, the server key, the client salt and the server salt. */
+/* Creates a session. `material` has the client key, the server key, the client salt and the server
+ * salt, in this order. */
 struct srtp *srtp_new(enum srtp_profile profile, const unsigned char *material);
-/* Uses given session keys, for test vectors: keys[0] receives, keys[1] sends. */
+/* Creates a session with the given session keys, for test vectors: keys[0] is for received packets,
+ * keys[1] for sent ones. */
 struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_keys rtp[2],
                                 const struct srtp_keys rtcp[2]);
 void srtp_free(struct srtp *s); /* erases the keys; accepts NULL */
 enum srtp_profile srtp_profile_of(const struct srtp *s);
 
-/* Decrypts an RTP packet of the browser. Returns false if it is not authentic, a replay, malformed,
- * or of one SSRC more than SRTP_MAX_STREAMS. */
+/* Decrypts an RTP packet of the browser. Returns false if it is malformed, not authentic, a replay,
+ * or has a new SSRC although the browser already uses SRTP_MAX_STREAMS SSRCs. */
 bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
-/* Encrypts a packet for the browser; returns its length, or 0 if its index was used before. */
+/* Encrypts a packet for the browser. Returns its length, or 0 if its index was used before. */
 size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
                     unsigned char out[SRTP_MAX]);
-/* Encrypts a packet of another participant, of which `number` is the position in that participant's
- * stream. After a pause in which the browser got none of its packets, and after a restart of its
- * sequence numbers, the sequence numbers that the browser gets continue: from a large gap it would
- * derive a wrong rollover counter, and refuse thousands of packets. */
+/* Encrypts a packet of another participant for the browser; `number` is the position of the packet
+ * in that participant's stream. The browser gets continuous sequence numbers, also after a pause in
+ * which it got no packets of the participant, and after the participant has restarted its sequence
+ * numbers. A large gap would give the browser a wrong rollover counter, so that it would refuse
+ * thousands of packets. */
 size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
                     bool audio, unsigned char out[SRTP_MAX]);
-/* Returns what srtp_forward added to the sequence number of the latest packet of an SSRC. */
+/* Returns the number that srtp_forward added to the sequence number of the latest packet of this
+ * SSRC. */
 uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc);
-/* Forgets the packets that were sent with these SSRCs, which must not be used again. */
+/* Frees the state of the packets that were sent with these SSRCs. The SSRCs must not be used again
+ * in this session. */
 void srtp_forget_sent_streams(struct srtp *s, uint32_t first, unsigned count);
 /* Decrypts a compound RTCP packet. Returns false if it is not authentic, a replay or malformed. */
 bool srtcp_decrypt(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
                    size_t *ret_n);
-/* Encrypts a compound RTCP packet; returns its length, or 0 if it is too long. */
+/* Encrypts a compound RTCP packet. Returns its length, or 0 if it is too long. */
 size_t srtcp_encrypt(struct srtp *s, struct str packet, unsigned char out[SRTP_MAX]);
 
 #endif

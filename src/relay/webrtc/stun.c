@@ -54,8 +54,8 @@ static void parse_stun_user_name(struct str name, struct stun_request *ret)
     ret->client_fragment = name;
 }
 
-/* Reads the attribute at an offset. After MESSAGE-INTEGRITY only FINGERPRINT counts, because the
- * others are not authenticated. Returns false if the message is malformed. */
+/* Reads the attribute at an offset. After MESSAGE-INTEGRITY only FINGERPRINT counts, because other
+ * attributes after it are not authenticated. Returns false if the message is malformed. */
 static bool parse_stun_attribute(struct str datagram, size_t at, size_t size,
                                  struct stun_request *ret)
 {
@@ -125,7 +125,7 @@ bool stun_verify_integrity(const struct stun_request *request, struct str passwo
 
 /* --- responses ------------------------------------------------------------------------ */
 
-/* Writes the address, combined with the cookie and the transaction id, because some routers rewrite
+/* Writes the address, XORed with the cookie and the transaction id, because some routers rewrite
  * addresses that they find in packets. */
 static unsigned char *write_xor_mapped_address(unsigned char *out,
                                                const struct stun_request *request,

@@ -17,31 +17,34 @@ enum {
     STUN_MAX_RESPONSE = 76, /* with an IPv6 address */
 };
 
-/* Returns whether a datagram is STUN: other datagrams of the port can begin with the same byte. */
+/* Returns whether a datagram is STUN. The first byte is not sufficient, because other datagrams on
+ * the port can begin with the same byte. */
 bool stun_is_message(struct str datagram);
 
-/* A binding request; its parts point into the datagram. */
+/* A binding request. The strings point into the datagram. */
 struct stun_request {
     struct str datagram;
-    /* First half of USERNAME: the relay's ice-ufrag, which names a participant. */
+    /* First half of the USERNAME attribute: the relay's ice-ufrag, which identifies a
+     * participant. */
     struct str server_fragment;
     struct str client_fragment;
     size_t integrity_at; /* offset of MESSAGE-INTEGRITY */
     bool nominates;      /* USE-CANDIDATE */
 };
 
-/* Returns false if it is no binding request, malformed, or without user name or integrity. */
+/* Parses a binding request. Returns false if the datagram is malformed, another message, or has no
+ * user name or integrity attribute. */
 bool stun_parse_request(struct str datagram, struct stun_request *ret);
 /* Returns whether MESSAGE-INTEGRITY was made with this password (the relay's ice-pwd). */
 bool stun_verify_integrity(const struct stun_request *request, struct str password);
 
-/* The address that a request came from. */
+/* The address from which a request came. */
 struct stun_address {
     unsigned char bytes[16];
     size_t n; /* 4 or 16 */
     unsigned port;
 };
-/* Writes the success response; returns its length. */
+/* Writes the success response to a request. Returns the length of the response. */
 size_t stun_write_response(const struct stun_request *request, struct str password,
                            const struct stun_address *from, unsigned char out[STUN_MAX_RESPONSE]);
 

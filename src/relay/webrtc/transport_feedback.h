@@ -1,8 +1,9 @@
 /* transport_feedback.h - transport-wide congestion control feedback for browsers
  * (draft-holmer-rmcat-transport-wide-cc-extensions-01).
  *
- * A browser numbers all its packets in a header extension. It is sent the arrival time of each
- * packet, from which it computes how much video it may send. Works on bytes only. */
+ * A browser numbers all its packets in a header extension. The relay sends it the arrival time of
+ * each packet, and the browser computes from these times how much video it may send. Works on bytes
+ * only. */
 #ifndef RELAY_TRANSPORT_FEEDBACK_H
 #define RELAY_TRANSPORT_FEEDBACK_H
 
@@ -19,20 +20,24 @@ enum {
 
 struct transport_feedback {
     bool begun;
-    uint16_t first;                       /* number of the first packet that was not reported */
-    unsigned count;                       /* numbers since then, with gaps */
+    /* Number of the first packet that feedback has not reported yet. */
+    uint16_t first;
+    /* How many numbers from `first` on are covered, including missing packets. */
+    unsigned count;
     int64_t sent_us;                      /* when the last feedback was sent */
     unsigned char index;                  /* number of the next feedback */
     int64_t arrived_us[FEEDBACK_PACKETS]; /* 0: not arrived */
 };
 
-/* Reads the number of a packet from the header extension `id`. Returns false if it has none. */
+/* Reads the packet number from the header extension with number `id`. Returns false if the packet
+ * has no such extension. */
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret);
-/* Records the arrival of a packet. Returns whether feedback is due. */
+/* Records the arrival of a packet. Returns whether feedback must be sent now. */
 bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t number,
                                        int64_t now_us);
-/* Writes the feedback about the recorded packets, and removes them; returns its length. */
+/* Writes feedback about the recorded packets and removes them. Returns the length of the
+ * feedback. */
 size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
                                 int64_t now_us, unsigned char out[PACKET_MAX]);
 

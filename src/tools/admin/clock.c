@@ -25,8 +25,8 @@ static void print_clock_reply(struct str reply)
            (long long)(ms / 1000));
 }
 
-/* Formats the operator command for "+15m" or "reset"; without an argument, "clock" shows the
- * time. */
+/* Formats the operator command for the argument "+15m" or "reset". If there is no argument, the
+ * command shows the time. */
 static bool format_clock_command(const char *word, char out[64])
 {
     int64_t ms;

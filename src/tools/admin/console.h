@@ -1,7 +1,7 @@
 /* console.h - calls console routes from the command line.
  *
- * A user with access to the data folder is the operator: the control socket returns the server's
- * URL and the console key. */
+ * A user who can open the data folder counts as the operator. Such a user gets the server's URL and
+ * the console key through the control socket. */
 #ifndef TOOLS_ADMIN_CONSOLE_H
 #define TOOLS_ADMIN_CONSOLE_H
 
@@ -21,7 +21,8 @@ struct api_client_response send_console_request(const struct config *config, str
                                                 const char *method, const char *path,
                                                 struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if invalid. */
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or a number of seconds. Returns false if it
+ * is invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

@@ -1,4 +1,5 @@
-/* fault.c - `guildhall fault`: injects faults into responses, to test how a bot reacts. */
+/* fault.c - `guildhall fault`: injects faults into responses and gateway events, to test how a bot
+ * reacts. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -20,7 +20,8 @@ struct health_minute {
 struct health_route_group {
     struct str name;
     int64_t calls;
-    struct opt_real p50_ms, p99_ms; /* null if above the highest bucket of the histogram */
+    /* Quantiles of the call durations; null if above the highest bucket of the histogram. */
+    struct opt_real p50_ms, p99_ms;
 };
 struct health_report {
     struct list minutes, groups;

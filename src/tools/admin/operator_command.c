@@ -71,7 +71,8 @@ static void print_rows_as_json(const struct str *names, int count, struct str ro
     }
 }
 
-/* Returns false for characters that move a terminal's cursor or change the text direction. */
+/* Returns whether a character may be printed. Characters that move the terminal's cursor or change
+ * the text direction may not. */
 static bool is_printable_character(uint32_t cp)
 {
     return cp >= 0x20 && !(cp >= 0x7f && cp < 0xa0) && cp != 0x200e && cp != 0x200f &&
@@ -92,7 +93,8 @@ static void print_safe_text(struct str cell)
     }
 }
 
-/* Layout of a printed table: maximum width of each column so far, and whether it has a header. */
+/* Layout of a printed table: maximum width of each column so far, and whether the table has a
+ * header. */
 struct table_layout {
     int widths[MAX_REPLY_COLUMNS];
     bool begun;
@@ -342,7 +344,7 @@ static int print_unknown_verb(const char *noun, const char *verb)
     return print_operator_usage(noun);
 }
 
-/* Prints the form of a command that has too few or too many arguments. */
+/* Prints how to use a command, because it has too few or too many arguments. */
 static int print_wrong_argument_count(const struct operator_command_row *row, char **words)
 {
     int count = 0;
@@ -356,7 +358,8 @@ static int print_wrong_argument_count(const struct operator_command_row *row, ch
     return 2;
 }
 
-/* Checks the arguments. Returns NULL if valid, "" if their number is wrong, else an error text. */
+/* Checks the arguments. Returns NULL if they are valid, "" if their number is wrong, and otherwise
+ * an error text. */
 static const char *check_operator_arguments(const struct operator_command_row *row, char **words)
 {
     int count = 0;
@@ -379,7 +382,7 @@ static bool append_request_word(char *request, const char *word)
            MAX_REQUEST_BYTES - n;
 }
 
-/* Joins noun, verb and arguments; reads the password if the command needs one. */
+/* Joins noun, verb and arguments to a request. If the command needs a password, reads it first. */
 static const char *format_operator_request(const struct operator_command_row *row, char **words,
                                            char *request)
 {
@@ -423,7 +426,8 @@ static int run_operator_command(const struct command_settings *s, const char *no
                    : send_and_print_command(s, request, NULL, &rows, last);
 }
 
-/* Runs an operator command. `user add` also works without a server, for the first account. */
+/* Runs an operator command. `user add` also works without a running server, to add the first
+ * account. */
 int tool_operator_command(const struct command_settings *s, char **arguments)
 {
     const char *noun = s->argv[0];

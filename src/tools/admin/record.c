@@ -18,7 +18,9 @@
 
 enum {
     RECORD_POLL_US = 200 * 1000,
-    CLOCK_JUMP_MS = 500, /* smaller differences between the clocks are delays, not moves */
+    /* A smaller difference between the clocks is a delay; a larger one means that the server's
+     * clock was moved. */
+    CLOCK_JUMP_MS = 500,
 };
 
 #define RECORD_OFFSET(member) .offset = offsetof(struct command_settings, console.member)
@@ -64,7 +66,8 @@ struct recorder {
     const struct command_settings *settings;
     FILE *file;
     int64_t after, saved, lost;
-    int64_t clock_offset_ms; /* server's clock minus monotonic clock of the last record, or 0 */
+    /* Server's clock minus monotonic clock in ms, at the last record; 0 if there is none. */
+    int64_t clock_offset_ms;
 };
 
 /* Members of a traffic record that a recording leaves out: they are about the machine of the bot,
@@ -95,7 +98,7 @@ static void append_record_line(struct buf *out, struct str record, struct arena 
     buf_add_char(out, '\n');
 }
 
-/* Appends a line if the server's clock was moved since the last record. */
+/* If the server's clock was moved since the last record, appends a line that says so. */
 static void append_clock_line(struct recorder *r, struct buf *out, const struct record_times *t)
 {
     int64_t offset = t->at / 1000 - t->monotonic_ms, moved = offset - r->clock_offset_ms;
@@ -128,7 +131,7 @@ static bool save_records(struct recorder *r, const struct record_page *page, str
     return ok;
 }
 
-/* Saves all records up to now; returns 0, or the exit status after an error. */
+/* Saves all records up to now. Returns 0, or after an error the exit status. */
 static int save_new_records(struct recorder *r)
 {
     const char *user = r->settings->console.user;

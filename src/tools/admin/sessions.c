@@ -18,7 +18,7 @@ const struct option_row sessions_option_rows[] = {
     { 0 },
 };
 
-/* A row of the printed list: a gateway session or a voice connection. */
+/* A row of the printed list, which is a gateway session or a voice connection. */
 struct session_entry {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;
@@ -137,7 +137,8 @@ static int send_session_command(const struct command_settings *s, const char *ve
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Leaves only JSON lines: each server's reply begins with "ok", or "error" and a sentence. */
+/* Removes all lines that are not JSON. The reply of each server begins with such a line: "ok", or
+ * "error" and a sentence. */
 static void remove_lines_that_are_not_json(struct buf *out)
 {
     struct str all = buf_as_str(out);

@@ -8,10 +8,10 @@
 #include "admin/control/control.h"
 #include "tools/tools.h"
 
-/* The timeout is long, because a restore reads and writes the whole database. */
+/* RESTORE_TIMEOUT_S is long, because a restore reads and writes the whole database. */
 enum { RESTORE_TIMEOUT_S = 600, POLL_INTERVAL_US = 2 * 1000, MAX_REPLY_BYTES = 1024 * 1024 };
 
-/* Runs a snapshot command with a name and prints the sentence that the server replies. */
+/* Runs a snapshot command with a name, and prints the sentence that the server returns. */
 static int run_snapshot_command(const struct command_settings *s, const char *verb,
                                 const char *name)
 {
@@ -60,7 +60,8 @@ static int print_snapshot_list(const struct command_settings *s)
     return status;
 }
 
-/* A name must contain no tab or line break, because it is an argument of the request line. */
+/* Returns whether a snapshot name can be sent: a tab or a line break would end the argument in the
+ * request. */
 static bool is_valid_snapshot_argument(const char *name)
 {
     return strlen(name) < 256 && !strpbrk(name, "\t\r\n");
@@ -75,7 +76,8 @@ int tool_snapshot(const struct command_settings *s, char **arguments)
     return run_snapshot_command(s, "make", arguments[0]);
 }
 
-/* Reads how many restores were requested and how many succeeded; false if no server responds. */
+/* Reads how many restores were requested and how many of them succeeded. Returns false if no server
+ * responds. */
 static bool read_restore_counts(const struct command_settings *s, int *tried, int *restored)
 {
     struct buf out;

@@ -1,4 +1,4 @@
-/* users.c - `guildhall user add` without a running server. */
+/* users.c - `guildhall user add` when no server runs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -111,7 +111,8 @@ static void print_traffic_record(struct str json, bool raw, struct arena *arena)
         printf("%.*s\n", STR_ARGS(((const struct watch_line *)read)->line));
 }
 
-/* Prints a batch of records and returns their number. `left` is the maximum; -1 means no limit. */
+/* Prints records and returns their number. `left` is the maximum number of records; -1 means no
+ * limit. */
 static int64_t print_traffic_record_batch(struct str text, bool raw, int64_t left,
                                           struct arena *arena)
 {
@@ -154,7 +155,7 @@ static int receive_and_print_traffic_records(struct api_client *w, const struct 
     return result == CLIENT_CONNECTION_LOST ? 1 : left && o->count ? 5 : 0;
 }
 
-/* --- wrong filters, which match no record ------------------------------------------------ */
+/* --- invalid filters, which cannot match any record ------------------------------------- */
 
 static bool is_http_method(const char *name)
 {
@@ -185,7 +186,8 @@ static const char *find_similar_event_name(const char *name)
     return option_find_most_similar(lists, str_of(name));
 }
 
-/* Returns a sentence about the first filter that cannot match; NULL if there is none. */
+/* Returns a sentence about the first filter that cannot match any record. Returns NULL if there is
+ * no such filter. */
 static const char *find_wrong_filter(const struct console_options *o, struct arena *arena)
 {
     if (o->method && !is_http_method(o->method))

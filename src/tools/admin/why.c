@@ -1,4 +1,5 @@
-/* why.c - `guildhall why`: explains permissions and deliveries of the running server. */
+/* why.c - `guildhall why`: explains why a user has a permission or not, and why a message was
+ * delivered or not. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static bool parse_message_link(const char *word, snowflake *ret_channel, snowfla
            snowflake_parse(message, ret_message);
 }
 
-/* Returns the path of the console route for the arguments, or NULL if they are invalid. */
+/* Returns the path of the console route for the arguments. Returns NULL if the arguments are
+ * invalid. */
 static const char *format_why_path(char **words, struct arena *arena)
 {
     snowflake channel, message;
@@ -81,7 +83,7 @@ static const char *format_why_path(char **words, struct arena *arena)
         .p;
 }
 
-/* Prints the first message of the validation errors, or else the message of the response. */
+/* Prints the first validation error in the response, or else the error message of the response. */
 static int print_why_refusal(const struct api_client_response *a, const struct why_answer *answer)
 {
     static const char key[] = "\"message\":\"";

@@ -1,7 +1,9 @@
-/* claims.c - sends each person of a copied guild a code with which they claim their account here.
+/* claims.c - sends each person of a copied guild a code with which they claim their account on this
+ * server.
  *
- * The bot sends it as a direct message on the other server. The code is neither printed nor written
- * to the archive. claims-sent.jsonl has the ids of people who have received one. */
+ * The bot sends the code as a direct message on the source server. The code is neither printed nor
+ * written to the archive. The file claims-sent.jsonl has the ids of the people who have received a
+ * code. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -34,7 +36,7 @@ static enum err create_claim_code(struct tx *tx, void *arg)
     return placeholder_account_create_claim_code(tx, r->user_id, &r->code);
 }
 
-/* Opens the private channel of the bot and a person. Returns its id, or 0. */
+/* Opens the DM channel of the bot and a person. Returns its id, or 0 on failure. */
 static snowflake open_private_channel(struct claim_sender *s, snowflake user_id)
 {
     struct buf body, out;
@@ -73,7 +75,8 @@ static void send_claim_message(struct claim_sender *s, struct arena *arena, snow
     json_write_name(&j, "content");
     json_write_text(&j, text);
     json_write_name(&j, "flags");
-    json_write_int(&j, 4); /* no preview of the link: a crawler must not open it */
+    /* Suppresses the preview of the link, because a crawler must not open the link. */
+    json_write_int(&j, 4);
     json_end_object(&j);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages", channel);
     s->result = copy_connection_send_request(&s->connection, "POST", path, buf_as_str(&body), &out);

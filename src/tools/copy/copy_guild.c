@@ -84,7 +84,7 @@ static bool text_is_http_url(const char *from)
     return strncmp(from, "http://", 7) == 0 || strncmp(from, "https://", 8) == 0;
 }
 
-/* Reads the token, without "Bot " and the line break. */
+/* Reads the token from a file. Removes the prefix "Bot " and the line break. */
 static bool read_token(const char *path, char ret[300])
 {
     struct buf text;
@@ -107,7 +107,7 @@ static bool read_token(const char *path, char ret[300])
     return ok;
 }
 
-/* Completes the URL of the interface, and finds the address of files. */
+/* Completes the URL of the source server's API, and finds the address of its files. */
 static void complete_urls(const struct copy_options *o, char api[512], char cdn[512])
 {
     size_t n = strlen(o->from);
@@ -188,7 +188,7 @@ static bool parse_copy_options(const struct copy_options *o, struct copy_downloa
     return true;
 }
 
-/* Fills the archive from the other server. */
+/* Downloads the archive from the source server. */
 static enum copy_result download_archive(const struct copy_options *o,
                                          struct guild_archive *archive)
 {
@@ -234,7 +234,7 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 
 /* --- importing ----------------------------------------------------------------------------- */
 
-/* Sends claim codes, with the archive imported and the store still open. */
+/* Sends the claim codes. The archive must be imported, and the store must still be open. */
 static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
                                     struct store *store, const char *running)
 {
@@ -279,7 +279,7 @@ static enum copy_result import_archive_into_server(const struct command_settings
     return result;
 }
 
-/* Converts exports of single channels and imports them. */
+/* Imports files that DiscordChatExporter wrote, each with one channel. */
 static int copy_chat_exports(const struct command_settings *s, char **paths)
 {
     struct guild_archive archive;
@@ -303,7 +303,7 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
     return exit_status_of_copy_result(result);
 }
 
-/* Imports the messages that one person wrote in a guild, from their data package. */
+/* Imports the messages that one person wrote in a guild, from this person's data package. */
 static int copy_data_package(const struct command_settings *s, char **arguments)
 {
     struct guild_archive archive;
@@ -347,7 +347,7 @@ static void send_claims_after_copy(void *arg)
     send_claims(o->copy, o->archive, o->store, o->running);
 }
 
-/* Opens this server as a source with the token of a bot here. */
+/* Opens this server as a source of API requests, with the token of a bot on this server. */
 static struct copy_source *open_this_server(const struct command_settings *s, char token[300])
 {
     struct buf address;

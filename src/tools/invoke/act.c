@@ -48,7 +48,7 @@ static bool message_contains_expected_text(const struct invoke_command_state *v,
            text_contains(m->components, part);
 }
 
-/* The user as whom the tool acts; messages of this user are not replies. */
+/* The user as whom the tool acts. Messages of this user are not replies. */
 struct current_user {
     snowflake id;
 };

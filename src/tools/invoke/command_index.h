@@ -4,7 +4,7 @@
 
 #include "tools/invoke/invoke.h"
 
-/* A choice of an option. `name` may be localized; requests need the original name. */
+/* A choice of an option. `name` may be localized, but requests need the original name. */
 struct indexed_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_default;

@@ -9,7 +9,8 @@
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* A word without its quotes; `colon` is the offset of the colon after the key, or 0 without key. */
+/* A word of the command line without its quotes. `colon` is the offset of the colon after the key;
+ * 0 if the word has no key. */
 struct command_word {
     struct str text;
     size_t colon;

@@ -149,7 +149,8 @@ static const char *build_url_from_listen_option(const struct config *config, str
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; if none runs, uses --listen. */
+/* Returns the URL of the server. Requests it from the server that runs on the data folder; if none
+ * runs, uses --listen. */
 static const char *find_server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;

@@ -19,8 +19,8 @@
 /* Exit status. */
 enum invoke_status {
     INVOKE_REPLIED = 0,
-    INVOKE_ERROR = 1,   /* for example no server, or an unknown account */
-    INVOKE_USAGE = 2,   /* the command, an option or the channel is unknown */
+    INVOKE_ERROR = 1,   /* other errors, such as no server or an unknown account */
+    INVOKE_USAGE = 2,   /* the command, one of its options, or the channel is unknown */
     INVOKE_REFUSED = 3, /* the server refused the request */
     INVOKE_FAILED = 4,  /* the app's reply is invalid */
     INVOKE_TIMED_OUT = 5,
@@ -33,11 +33,11 @@ struct invoke_command_state {
     const struct config *config; /* configuration with the data folder of the running server */
     struct arena *arena;
     struct api_client *wire;
-    snowflake channel_id, guild_id; /* guild_id is 0 in a private channel */
+    snowflake channel_id, guild_id; /* in a private channel, guild_id is 0 */
     struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
-    bool app_replied; /* whether the app has replied in the previous step */
-    bool filled;      /* whether --fill was used for a form */
+    bool app_replied; /* the app replied in the previous step */
+    bool filled;      /* a form was filled with the values of --fill */
 };
 
 /* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
@@ -59,7 +59,7 @@ snowflake find_channel_by_text(struct invoke_command_state *v, struct str text);
 
 /* --- command_line.c ------------------------------------------------------------------- */
 
-/* A pair key:value of the command line; quotes allow spaces. */
+/* A pair key:value of the command line. A value in quotes may contain spaces. */
 struct key_value_pair {
     struct str key, value;
     bool used;
@@ -78,7 +78,7 @@ struct received_user {
     struct str username;
     struct opt_str global_name;
 };
-/* Fields of a message that this tool uses; `raw` is the whole JSON of the message. */
+/* The fields of a message that this tool uses. `raw` is the complete JSON of the message. */
 struct received_message {
     snowflake id;
     struct opt_id application_id;
@@ -96,24 +96,25 @@ struct received_metadata {
 struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct received_user *application; /* only the id of the application is used */
+    /* Only the id in this object is used: it is the application's id. */
+    const struct received_user *application;
     struct str raw;
 };
 
-/* Result of one step: command, autocomplete, press or form. */
+/* Result of one step: a command, autocomplete, the press of a button, or a form. */
 struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
     snowflake interaction_id; /* 0 if the interaction was not created */
-    snowflake pressed;        /* message with the pressed component, or 0 */
+    snowflake pressed;        /* id of the message with the pressed component; 0 in other steps */
     const struct received_message *message;
     const struct received_modal *modal;
     struct list choices;    /* struct received_choice */
     struct list follow_ups; /* items: const struct received_message * */
     struct str choices_raw;
     bool acknowledged;
-    const char *reason; /* why the app did not reply; NULL if unknown */
-    int http_status;    /* HTTP status, if the server refused the request */
+    const char *reason; /* why the app did not reply, as text; NULL if unknown */
+    int http_status;    /* HTTP status if the server refused the request, otherwise 0 */
     struct str refusal;
 };
 struct received_choice {
@@ -141,7 +142,8 @@ struct invoke_step {
     snowflake application_id;
     struct str data;                        /* JSON */
     const struct received_message *message; /* message that contains the component */
-    snowflake pressed;                      /* id of that message, for a form that follows; or 0 */
+    /* Id of the message with the pressed component, if a form follows; otherwise 0. */
+    snowflake pressed;
 };
 
 /* Sends the interaction, waits for the outcome and prints it. */

@@ -87,7 +87,7 @@ static const struct type type_parts = { .kind = KIND_ARRAY, .of = &type_part };
     { FIELD(struct embed_part, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
-/* Text fields of embeds, of objects inside embeds, and of files. */
+/* Text fields of embeds, of the objects in embeds, and of files. */
 static const struct field part_fields[] = {
     OPTIONAL_FIELD(title, type_text),
     OPTIONAL_FIELD(description, type_text),

@@ -7,8 +7,8 @@
 #include "model/message.h"
 
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
-/* The server reports a timeout after 3 s; NO_REPORT_TIMEOUT_S limits the wait for that report.
- * After INTERACTION_SUCCESS without a message, a message may still follow within
+/* The server reports a timeout after 3 s. NO_REPORT_TIMEOUT_S is the time to wait for this report.
+ * If INTERACTION_SUCCESS arrives before a message, the message may still follow within
  * LATE_MESSAGE_TIMEOUT_S. */
 enum { NO_REPORT_TIMEOUT_S = 10, LATE_MESSAGE_TIMEOUT_S = 3 };
 
@@ -79,7 +79,7 @@ static const struct schema choice_schema = { .size = sizeof(struct received_choi
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
 
-/* Fields that interaction events have in common. */
+/* Fields that several interaction events have. */
 struct received_event {
     snowflake id;
     struct opt_str nonce;
@@ -128,7 +128,7 @@ static void set_timeout_of_event_wait(struct event_wait *w, int64_t seconds)
     w->until = clock_monotonic_ns() + seconds * NANOSECONDS_PER_SECOND;
 }
 
-/* Ends the wait when there is a reply and the requested number of follow-ups. */
+/* Ends the wait if there is a reply and the requested number of follow-ups. */
 static void end_wait_if_complete(struct event_wait *w)
 {
     const struct step_outcome *out = w->out;
@@ -167,7 +167,7 @@ static void on_message_update(struct event_wait *w, const struct received_messag
     end_wait_if_complete(w);
 }
 
-/* Handles a deleted message: the app may delete its reply and send another one, or none. */
+/* Handles the deletion of a message: after it, the app may send another reply or none. */
 static void on_message_delete(struct event_wait *w, const struct received_event *t)
 {
     struct step_outcome *out = w->out;
@@ -270,7 +270,7 @@ void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
             break;
         handle_gateway_event(&w, &e);
     }
-    /* The deferred reply or the requested follow-ups did not arrive in time. */
+    /* The reply was deferred or follow-ups were requested, and they did not arrive in time. */
     if (!w.over && out->status == INVOKE_REPLIED &&
         ((out->message && is_deferred_reply(out->message)) ||
          (int64_t)out->follow_ups.count < v->options->follow_ups))

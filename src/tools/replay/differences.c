@@ -1,7 +1,7 @@
 /* differences.c - compares two JSON bodies and describes their differences in words.
  *
- * Members are searched linearly, which is quadratic in the number of members of one object; bodies
- * have at most 128 KiB (TRAFFIC_MAX_TEXT). */
+ * Fields are searched linearly, which takes quadratic time in the number of fields of an object,
+ * but bodies have at most 128 KiB (TRAFFIC_MAX_TEXT). */
 #include "tools/replay/differences.h"
 
 #include "json/read.h"
@@ -163,7 +163,7 @@ static void compare_json_arrays(struct body_comparison *c, struct str path, stru
         else
             append_difference_sentence(c, join_member_path(c, path, index), " was absent, is now ",
                                        STR(""), "", b);
-        /* A reader that has left its array must not be used again. */
+        /* Stop here: a JSON reader that has reached the end of its array must not be used again. */
         if (!has_old || !has_new)
             return;
     }

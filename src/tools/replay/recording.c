@@ -1,4 +1,4 @@
-/* recording.c - reads a recording: JSON lines, the first of which is the head. */
+/* recording.c - reads a recording, which consists of JSON lines. The first line is the head. */
 #include "tools/replay/recording.h"
 
 #include <stdio.h>
@@ -92,8 +92,8 @@ static void add_recorded_call(struct recording *r, const struct recorded_line *l
     r->end_ms = l->monotonic_ms;
 }
 
-/* Adds an event of the recording. The events of a later session are appended, without its READY and
- * RESUMED, because the replay uses one session. */
+/* Adds an event of the recording. If the bot had several sessions, their events are appended
+ * without READY and RESUMED, because the replay uses one session. */
 static void add_recorded_event(struct recording *r, const struct recorded_line *l)
 {
     bool starts = str_is(l->event.value, "READY") || str_is(l->event.value, "RESUMED");
@@ -130,7 +130,8 @@ static bool read_recording_head(struct str *text, struct arena *arena, struct re
     return true;
 }
 
-/* Adds the lines; returns the number of truncated texts, or -1 if a line is not valid. */
+/* Adds the lines of a recording. Returns how many texts in it are truncated, or -1 if a line is not
+ * valid. */
 static int64_t read_lines(struct str text, struct arena *arena, struct recording *ret)
 {
     int64_t cut = 0;

@@ -10,24 +10,24 @@ struct recorded_call {
     struct str request, reply;      /* bodies; secrets are "***" */
     int64_t status, at_ms;
     bool request_is_cut;
-    bool made; /* the bot has made this call, or the time to wait for the call is over */
+    bool made; /* the bot has made this call in the replay, or the replay no longer waits for it */
     bool missing;
 };
 
 struct recorded_event {
     struct str name, data; /* data: JSON */
     int64_t at_ms;
-    size_t calls_before; /* number of calls that were recorded before the event */
+    size_t calls_before; /* number of calls that were recorded before this event */
 };
 
 struct recording {
-    struct str authority; /* host and port of the recorded server */
+    struct str authority; /* host and port of the server that was recorded */
     struct str bot;       /* name of the bot */
     struct recorded_call *calls;
     struct recorded_event *events; /* the first one is READY */
     size_t call_count, event_count;
-    int64_t end_ms;       /* time of the last call or event */
-    int64_t moved_clocks; /* number of moves of the server's clock */
+    int64_t end_ms;       /* time of the last call or event in ms */
+    int64_t moved_clocks; /* how often the server's clock was moved */
 };
 
 /* Reads a recording. Prints an error and returns false if the file cannot be replayed. */

@@ -1,9 +1,9 @@
 /* replay.c - `guildhall replay FILE`: plays the server of a recording for a bot, and compares the
  * calls of the bot with the recorded ones.
  *
- * One loop runs everything: the HTTP server, the gateway socket of the bot and a timer that sends
- * the events. An event is sent at its recorded time after READY, but not before the bot has made
- * the calls that were recorded before the event. */
+ * One event loop runs everything: the HTTP server, the gateway socket of the bot and a timer that
+ * sends the events. An event is sent at its recorded time after READY, but not before the bot has
+ * made the calls that were recorded before the event. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@
 
 enum {
     REPLAY_TICK_MS = 5,
-    REPLAY_QUIET_MS = 500, /* time without a call after which the replay ends */
+    REPLAY_QUIET_MS = 500, /* the replay ends after this time without a call */
     REPLAY_MAX_MESSAGE = 16 * 1024,
     REPLAY_MAX_BODY = 32 * 1024 * 1024,
     REPLAY_MAX_UNSENT = 256 * 1024 * 1024,
@@ -53,10 +53,11 @@ struct replay {
     struct arena *arena; /* lives as long as the replay */
     struct recording recording;
     struct str own_authority;
-    struct replay_socket *socket; /* connection of the bot after IDENTIFY, or NULL */
+    /* Gateway connection of the bot after IDENTIFY; NULL if there is none. */
+    struct replay_socket *socket;
     size_t next_event;
     int64_t started_ns, ready_ns;
-    int64_t last_progress_ns; /* time of the last call or sent event */
+    int64_t last_progress_ns; /* time of the last call, or of the last event that was sent */
     struct replaced_custom_id *custom_ids;
     size_t custom_id_count;
     struct buf sentences; /* differences, one per line */
@@ -95,7 +96,7 @@ static struct str replace_all_in_text(struct arena *arena, struct str text, stru
     return buf_move_to_arena(&out, arena);
 }
 
-/* Replaces the value of each member "name":"…" of a JSON text. */
+/* Replaces the value of each field "name":"…" in a JSON text. */
 static struct str replace_json_member(struct arena *arena, struct str json, const char *name,
                                       struct str value)
 {
@@ -150,7 +151,7 @@ static void on_custom_id_changed(void *arg, struct str recorded, struct str now)
         (struct replaced_custom_id){ str_dup(p->arena, recorded), str_dup(p->arena, now) };
 }
 
-/* Appends how a call differs from the recorded one. */
+/* Appends how a call differs from the recorded call. */
 static void compare_call_with_recording(struct replay *p, const struct recorded_call *c,
                                         struct str query, struct str body, struct arena *arena,
                                         struct buf *out)
@@ -166,8 +167,8 @@ static void compare_call_with_recording(struct replay *p, const struct recorded_
         compare_json_bodies(&comparison, c->request, body);
 }
 
-/* Returns the first call that the bot has not made yet and whose method and path match. Prefers a
- * call with the same body. */
+/* Returns the first recorded call with this method and path that the bot has not made yet. Prefers
+ * a recorded call with the same body. */
 static struct recorded_call *find_recorded_call(struct replay *p, struct str method,
                                                 struct str path, struct str query, struct str body)
 {
@@ -187,7 +188,7 @@ static struct recorded_call *find_recorded_call(struct replay *p, struct str met
     return first;
 }
 
-/* Returns whether the paths belong to the same route: they differ only in ids. */
+/* Returns whether two paths belong to the same route, that is, whether they differ only in ids. */
 static bool paths_have_same_route(struct str a, struct str b)
 {
     while (a.n && b.n) {
@@ -200,7 +201,8 @@ static bool paths_have_same_route(struct str a, struct str b)
     return !a.n && !b.n;
 }
 
-/* Returns a call whose answer fits best to a call that is not in the recording, or NULL. */
+/* Returns the recorded call whose response is the best response to a call that is not in the
+ * recording. Returns NULL if there is none. */
 static const struct recorded_call *find_similar_call(const struct replay *p, struct str method,
                                                      struct str path)
 {
@@ -240,8 +242,9 @@ static struct str request_json_text(const struct http_exchange *x)
     return part ? buf_as_str(&part->data) : x->body;
 }
 
-/* Answers a call that is not in the recording, or more often than recorded, like a similar call.
- * Without a similar call a change succeeds, so that the bot continues. */
+/* Responds to a call that is not in the recording, or that the bot makes more often than recorded.
+ * The response is that of a similar call. If there is none, a call that changes something succeeds,
+ * so that the bot continues. */
 static void respond_to_additional_call(struct replay *p, struct http_exchange *x, struct str method,
                                        struct str path)
 {
@@ -431,8 +434,8 @@ static int64_t due_ns(const struct replay *p, int64_t at_ms)
     return p->ready_ns + (at_ms - p->recording.events[0].at_ms) * MILLISECOND / p->options->speed;
 }
 
-/* Returns whether the bot has made the first `count` calls. After the waiting time, those that it
- * has not made count as missing. */
+/* Returns whether the bot has made the first `count` calls. After the time limit, the missing ones
+ * are reported and true is returned. */
 static bool bot_has_made_calls(struct replay *p, size_t count, int64_t due, int64_t now)
 {
     int64_t since = due > p->last_progress_ns ? due : p->last_progress_ns;
@@ -568,7 +571,7 @@ static int run_replay(struct replay *p, const char *host, int port)
     return status;
 }
 
-/* Splits "HOST:PORT"; false if there is no port. */
+/* Splits "HOST:PORT". Returns false if there is no port. */
 static bool split_listen_option(const char *listen, char *host, size_t max, int *ret_port)
 {
     const char *colon = strrchr(listen, ':');

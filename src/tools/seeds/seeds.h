@@ -17,7 +17,8 @@ struct seed_options {
 /* Returns why a data set with these options is impossible, or NULL if it is possible. */
 const char *seed_find_option_error(const struct seed_options *o);
 
-/* Writes the data set, or returns ERR_STORE_CONFLICT if it exists. Reports progress in rows. */
+/* Writes the data set and reports progress in rows. If there is already a data set, returns
+ * ERR_STORE_CONFLICT. */
 enum err write_seed_data(struct store *store, const struct seed_options *o,
                          void (*report_progress)(void *arg, int64_t done, int64_t total),
                          void *arg);

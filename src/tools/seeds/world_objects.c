@@ -7,14 +7,15 @@
 #include "base/mem.h"
 
 enum {
-    MAX_IDS_PER_GUILD = 4000,  /* below 4096, the number of snowflakes per millisecond */
+    /* Less than 4,096, which is the number of snowflakes per millisecond. */
+    MAX_IDS_PER_GUILD = 4000,
     GUILDS_PER_BIG_GUILD = 10, /* every tenth guild is big */
-    BIG_GUILD_WEIGHT = 11,     /* size of a big guild as a multiple of other guilds */
+    BIG_GUILD_WEIGHT = 11,     /* size of a big guild, as a multiple of the size of other guilds */
     MIN_ACCOUNT_WINDOW = 5000,
 };
 
 #define DAY_MS INT64_C(86400000)
-/* Creation times in ms: first accounts, then guilds, then members, then messages. */
+/* Periods of the creation times in ms: first accounts, then guilds, then members, then messages. */
 static const int64_t USERS_FROM = 1640995200000, USERS_FOR = 700 * DAY_MS;
 static const int64_t GUILDS_FROM = 1704067200000, GUILDS_FOR = 360 * DAY_MS;
 static const int64_t JOINED_FROM = 1735689600000, JOINED_FOR = 180 * DAY_MS;
@@ -28,7 +29,8 @@ uint64_t seed_random(const struct seed_options *o, enum seed_random what, int64_
     return hash_u64(mixed + (uint64_t)j * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Returns id n of `count` ids that are spread over a time span, at least one millisecond apart. */
+/* Returns id number n of `count` ids, which are spread over a period and at least one millisecond
+ * apart. */
 static snowflake nth_id_spread_over_time(const struct seed_options *o, int64_t from, int64_t span,
                                          int64_t count, int64_t n)
 {
@@ -47,7 +49,8 @@ snowflake seed_user_id(const struct seed_options *o, int64_t n)
 
 void seed_username(const struct seed_options *o, int64_t n, char out[33])
 {
-    /* The number is zero-padded, so that names sort like numbers and are inserted in key order. */
+    /* The number is zero-padded, so that sorting by name is sorting by number, and rows are
+     * inserted in the order of the key. */
     snprintf(out, 33, "s%lld_%09lld", (long long)o->random, (long long)n);
 }
 
@@ -68,7 +71,8 @@ struct str seed_display_name(const struct seed_options *o, int64_t n, char *out,
 
 /* --- guilds --------------------------------------------------------------------------- */
 
-/* Snowflake sequence 0 is not used: guild id - 1 means "all channels" in command permissions. */
+/* The sequence number of a guild id is never 0, because in command permissions guild id - 1 means
+ * "all channels". */
 snowflake seed_guild_id(const struct seed_options *o, int64_t n)
 {
     return nth_id_spread_over_time(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;
@@ -89,7 +93,7 @@ bool seed_channel_is_voice(int64_t channel)
     return channel % 5 == 3;
 }
 
-/* Returns true if there are enough members and accounts for big guilds. */
+/* Returns true if the data set has enough members and accounts for big guilds. */
 static bool seed_has_big_guilds(const struct seed_options *o)
 {
     return o->members / o->guilds >= 4 && o->members / o->guilds < o->users / BIG_GUILD_WEIGHT;
@@ -115,8 +119,8 @@ int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
 }
 
 /* Returns the account of a member. Each guild takes its members from a window of accounts, which
- * moves with each guild. The window is divided evenly among the members, so that all members
- * differ, and inserts into the index from accounts to guilds stay close together. */
+ * moves with each guild. The window is divided evenly among the members, so that no account is a
+ * member twice. Inserts into the index from accounts to guilds stay close together. */
 int64_t seed_member_account(const struct seed_options *o, int64_t guild, int64_t j)
 {
     int64_t size = seed_guild_size(o, guild);

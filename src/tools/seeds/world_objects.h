@@ -7,7 +7,7 @@
 
 #include "tools/seeds/seeds.h"
 
-/* Purpose of a random number; each purpose gives a different number for the same position. */
+/* Purpose of a random number. Each purpose has another number for the same position. */
 enum seed_random {
     RANDOM_NAME = 1,
     RANDOM_MEMBER,
@@ -19,7 +19,8 @@ enum seed_random {
 };
 uint64_t seed_random(const struct seed_options *o, enum seed_random what, int64_t i, int64_t j);
 
-/* Distributes n items evenly over `parts`; returns the number of items before part i. */
+/* Distributes n elements evenly over `parts` parts. Returns the number of elements before part
+ * i. */
 static inline int64_t items_before_part(int64_t n, int64_t i, int64_t parts)
 {
     return parts ? (int64_t)((__extension__(__int128) n * i) / parts) : 0;
@@ -40,12 +41,12 @@ int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j);
 /* Returns the id of the channel's last message, or 0 if it has none. */
 snowflake seed_last_message_id(const struct seed_options *o, int64_t guild, int64_t channel);
-/* Returns the number of reactions to a message, with up to SEED_MAX_EMOJI emoji. */
+/* Returns how many reactions of each emoji a message has; it has at most SEED_MAX_EMOJI emoji. */
 enum { SEED_MAX_EMOJI = 20 };
 int64_t seed_message_reaction_count(const struct seed_options *o, int64_t guild, int64_t j);
 struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_t j);
 
-/* Returns the number k: the accounts n + 1 to n + k are friends of account n. */
+/* Returns a number k. Account n has the accounts n + 1 to n + k as friends. */
 int64_t seed_count_following_friends(const struct seed_options *o, int64_t n);
 int64_t seed_max_following_friends(const struct seed_options *o); /* -1 if too many */
 

@@ -18,7 +18,7 @@
 
 enum { ROWS_PER_TRANSACTION = 50000 };
 
-/* Part of the data set that is being written, in this order. */
+/* Part of the data set that is being written. The parts are written in this order. */
 enum seed_phase {
     PHASE_USERS,
     PHASE_FRIENDS,
@@ -73,7 +73,8 @@ static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64
                                     .since = opt_int_present(seed_joined_at(o, -1, later)) });
 }
 
-/* Writes all friends of one account: first those with lower, then those with higher numbers. */
+/* Writes all friends of one account: first those with lower account numbers, then those with higher
+ * ones. */
 static enum err insert_friends(struct tx *tx, const struct seed_options *o,
                                struct seed_position *at)
 {
@@ -140,7 +141,7 @@ static enum err insert_channel(struct tx *tx, const struct seed_options *o, int6
                                              .last_message_id = opt_id_or_null(last) });
 }
 
-/* Writes a guild with its roles and channels; its members and messages follow. */
+/* Writes a guild with its roles and channels. Its members and messages are written later. */
 static enum err insert_guild(struct tx *tx, const struct seed_options *o, struct seed_position *at)
 {
     int64_t guild = at->i;
@@ -206,7 +207,8 @@ struct seed_message {
     struct buf reactions;
 };
 
-/* Adds reactions of the first `count` members of the guild to a message, with one emoji. */
+/* Adds reactions with one emoji to a message. They come from the first `count` members of the
+ * guild. */
 static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
                                 struct seed_message *m, int64_t emoji, int64_t count)
 {
@@ -294,7 +296,8 @@ static enum err insert_next_seed_rows(struct tx *tx, void *arg)
         [PHASE_MESSAGES] = insert_message,
     };
     struct seed_state *s = arg;
-    struct seed_position at = s->at; /* copied, because the transaction may be retried */
+    /* A copy of the position, because the transaction may be retried. */
+    struct seed_position at = s->at;
     enum err e = OK;
 
     while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_PER_TRANSACTION)
@@ -303,7 +306,8 @@ static enum err insert_next_seed_rows(struct tx *tx, void *arg)
     return e;
 }
 
-/* Returns an estimate, because the number of members with a role is not known in advance. */
+/* Returns an estimate of the number of rows. The exact number is not known in advance, because it
+ * depends on how many members have a role. */
 static int64_t estimate_row_count(const struct seed_options *o)
 {
     int64_t of_guild = 2 + o->roles_per_guild + o->channels_per_guild;

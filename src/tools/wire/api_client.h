@@ -1,6 +1,7 @@
 /* api_client.h - blocking client of a server's HTTP API and gateway, for tools.
  *
- * All functions block. Errors are printed to stderr once, where they occur. */
+ * All functions block. The function in which an error occurs prints it to stderr; its callers print
+ * nothing. */
 #ifndef TOOLS_WIRE_API_CLIENT_H
 #define TOOLS_WIRE_API_CLIENT_H
 
@@ -10,18 +11,19 @@
 struct api_client;
 
 /* Creates a client for the URL "http://host:port" or "https://…", optionally with "/api" or
- * "/api/v10". Prints an error and returns NULL if the URL is invalid. Received data uses
+ * "/api/v10". Prints an error and returns NULL if the URL is invalid. Received data is allocated in
  * `arena`. */
 struct api_client *api_client_new(const char *url, struct arena *arena);
 void api_client_free(struct api_client *w);
 
-/* For https: expects the certificate of the server that runs on this folder, whatever names it has.
- * Otherwise the certificate must be valid for the host and signed by a CA of the system. */
+/* Accepts, for https, only the certificate of the server that runs on this folder, whatever its
+ * host name is. Without this call, the certificate must be valid for the host and signed by a CA of
+ * the system. */
 void api_client_trust_server(struct api_client *w, const char *folder);
 
 void api_client_silence_errors(struct api_client *w);
 
-/* Sets the token, "abc" for users or "Bot abc" for bots; copies it. */
+/* Sets the token: "abc" for users, "Bot abc" for bots. Copies it. */
 void api_client_set_token(struct api_client *w, const char *token);
 const char *api_client_token(const struct api_client *w);
 
@@ -34,8 +36,9 @@ struct api_client_response {
     struct str body;
 };
 
-/* Sends a request. `path` is below /api/v9, or begins with /console/. `body` is JSON, or empty.
- * With files the request is multipart with payload_json. Returns false if there is no response. */
+/* Sends a request. `path` is relative to /api/v9, or begins with /console/. `body` is JSON, or
+ * empty. If there are files, the request is multipart with payload_json. Returns false if there is
+ * no response. */
 bool api_client_request(struct api_client *w, const char *method, const char *path, struct str body,
                         const struct api_client_file *files, size_t file_count,
                         struct api_client_response *ret);
@@ -50,11 +53,12 @@ enum api_client_event_result { CLIENT_EVENT, CLIENT_TIMEOUT, CLIENT_CONNECTION_L
 struct api_client_event {
     struct str name, data; /* data: JSON */
 };
-/* Waits for the next event. Returns CLIENT_TIMEOUT at the time `until` (clock_monotonic_ns). */
+/* Waits for the next event. If there is none until the time `until` (clock_monotonic_ns), returns
+ * CLIENT_TIMEOUT. */
 enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
                                                    struct api_client_event *ret);
 
-/* Opens a WebSocket other than the gateway and sends a first message. */
+/* Opens a WebSocket that is not the gateway, and sends a first message. */
 bool api_client_open_websocket(struct api_client *w, const char *target, struct str first);
 enum api_client_event_result api_client_next_text(struct api_client *w, int64_t until,
                                                   struct arena *arena, struct str *ret);

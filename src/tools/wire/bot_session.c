@@ -57,7 +57,7 @@ void bot_session_forget(struct bot_session *s)
 
 /* --- connecting ----------------------------------------------------------------------- */
 
-/* The WebSocket of wss://host is requested like https://host. */
+/* Creates a client for the URL of a gateway. wss://host is requested like https://host. */
 static struct api_client *new_client_of_url(const char *url, struct arena *arena)
 {
     struct str rest = str_of(url), scheme = str_cut(&rest, ':');
@@ -97,7 +97,7 @@ static void write_token_and_session(const struct bot_session *s, struct json_wri
     json_end_object(j);
 }
 
-/* Sends RESUME if there is a session, else IDENTIFY. */
+/* Sends RESUME if there is a session to resume, otherwise IDENTIFY. */
 static bool send_first_message(struct bot_session *s)
 {
     struct buf out;
@@ -142,7 +142,8 @@ static bool receive_hello(struct bot_session *s)
     if (!hello || hello->heartbeat_interval <= 0 || hello->heartbeat_interval > LONGEST_BEAT_MS)
         return false;
     s->client->beat_ns = hello->heartbeat_interval * 1000000;
-    /* Early, so that many clients that reconnect together spread their heartbeats. */
+    /* The first heartbeat is sent after half an interval, so that clients that reconnect together
+     * spread their heartbeats. */
     s->client->next_beat = clock_monotonic_ns() + s->client->beat_ns / 2;
     return true;
 }
@@ -189,7 +190,8 @@ static void begin_session(struct bot_session *s, struct str data, struct arena *
                  STR_ARGS(ready->resume_gateway_url.value));
 }
 
-/* Close codes after which trying again cannot help. */
+/* Describes close codes after which it is useless to connect again. Returns NULL for other
+ * codes. */
 static const char *describe_close_code(int code)
 {
     switch (code) {
@@ -224,7 +226,7 @@ static enum bot_session_result session_end_connection(struct bot_session *s,
     return SESSION_REFUSED;
 }
 
-/* Handles a message that is no event. Returns whether the connection continues. */
+/* Handles a gateway message that is not an event. Returns whether the connection continues. */
 static bool handle_control_message(struct bot_session *s, const struct wire_envelope *e)
 {
     if (e->op == GATEWAY_HEARTBEAT)

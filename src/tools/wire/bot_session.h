@@ -2,7 +2,7 @@
  *
  * The functions block. After a lost connection, the next call connects again and resumes the
  * session; if the server does not accept that, a new session begins with READY, and the caller has
- * to fetch what it missed. */
+ * to fetch the data of the events that it missed. */
 #ifndef TOOLS_WIRE_BOT_SESSION_H
 #define TOOLS_WIRE_BOT_SESSION_H
 
@@ -12,11 +12,11 @@
 struct bot_session;
 
 struct bot_session_options {
-    const char *url;   /* URL of the gateway, such as wss://gateway.discord.gg */
+    const char *url;   /* URL of the gateway, for example wss://gateway.discord.gg */
     const char *token; /* without "Bot " */
     int64_t intents;
 };
-/* Where a session continues; .id is empty if there is none. */
+/* The point from which a session can be resumed; .id is empty if there is none. */
 struct gateway_resume_point {
     char id[200], url[300];
     int64_t seq;
@@ -30,19 +30,21 @@ void bot_session_free(struct bot_session *s);
 enum bot_session_result {
     SESSION_EVENT,
     SESSION_TIMEOUT,
-    SESSION_LOST,    /* the connection was lost, or there is none; try again after a pause */
-    SESSION_REFUSED, /* the server refuses the token or the intents; ret->data is a sentence */
+    SESSION_LOST, /* the connection was lost or could not be opened; try again after a pause */
+    /* The server refuses the token or the intents; ret->data is a sentence about it. */
+    SESSION_REFUSED,
 };
 struct bot_session_event {
     struct str name, data; /* data: JSON */
-    /* After this event. A session whose events until here were handled may resume from it. */
+    /* Point after this event. If all events up to it were handled, the session may be resumed from
+     * it. */
     struct gateway_resume_point after;
 };
-/* Waits until a time (clock_monotonic_ns) for the next event, also READY and RESUMED. The event is
- * in the arena. */
+/* Waits until the time `until` (clock_monotonic_ns) for the next event, which may be READY or
+ * RESUMED. The event is allocated in the arena. */
 enum bot_session_result bot_session_next(struct bot_session *s, int64_t until, struct arena *arena,
                                          struct bot_session_event *ret);
-/* Forgets the session, so that the next one begins with READY. */
+/* Drops the resume point of the session, so that the next session begins with READY. */
 void bot_session_forget(struct bot_session *s);
 
 #endif

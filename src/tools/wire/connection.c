@@ -21,13 +21,13 @@ enum { RECEIVE_BYTES = 65536, SEND_TIMEOUT_MS = 30 * 1000, HANDSHAKE_SECONDS = 3
 
 struct client_connection {
     int fd;
-    SSL_CTX *context; /* NULL if the connection has no TLS */
+    SSL_CTX *context; /* TLS context; NULL if the connection has no TLS */
     SSL *ssl;
 };
 
 /* --- certificates ---------------------------------------------------------------------- */
 
-/* Returns true if the certificate has the fingerprint that the control socket returned. */
+/* Returns true if the server's certificate has the fingerprint that the control socket returned. */
 static bool fingerprint_matches(const SSL *ssl, const char *pin)
 {
     X509 *certificate = SSL_get1_peer_certificate(ssl);
@@ -64,8 +64,8 @@ static bool start_tls(struct client_connection *l, const struct api_client *w)
     bool ok = SSL_set_fd(l->ssl, l->fd) == 1 && SSL_connect(l->ssl) == 1 &&
               (!w->fingerprint || fingerprint_matches(l->ssl, w->fingerprint));
     ERR_clear_error();
-    /* Make the socket non-blocking, because readable data may be a TLS record without application
-     * data, on which a read must not block. */
+    /* Make the socket non-blocking. Readable data may be a TLS record without application data, and
+     * reading it must not block. */
     return ok && fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK) == 0;
 }
 
@@ -127,7 +127,8 @@ static bool wait_for_socket(const struct client_connection *l, short events, int
     return poll(&p, 1, wait_ms > INT32_MAX ? INT32_MAX : (int)wait_ms) > 0;
 }
 
-/* Returns the number of bytes sent, 0 to retry, or -1 if the connection is closed. */
+/* Sends some bytes. Returns their number, 0 if the caller must try again, or -1 if the connection
+ * is closed. */
 static ssize_t send_some_bytes(const struct client_connection *l, struct str bytes)
 {
     size_t sent = 0;

@@ -40,7 +40,8 @@ bool wire_send_frame(struct api_client *w, int opcode, struct str payload)
     return ok;
 }
 
-/* Parses the frame at the start of the buffer; returns its length, or 0 if it is incomplete. */
+/* Parses the frame at the start of the receive buffer. Returns its length, or 0 if the frame is
+ * incomplete. */
 static size_t parse_frame(struct api_client *w, int *ret_opcode, struct str *ret_payload)
 {
     const unsigned char *p = (const unsigned char *)w->in.p + w->used;
@@ -154,8 +155,8 @@ static const struct schema ready_schema = { .size = sizeof(struct hello_or_ready
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-/* Returns whether the event is READY, without parsing it: READY of a user in very large guilds may
- * exceed the JSON reader's limit of values. */
+/* Returns whether the event is READY. The event is not parsed, because READY of a user in very
+ * large guilds may exceed the JSON reader's limit of values. */
 static bool is_ready_event(struct str text)
 {
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;
@@ -255,7 +256,7 @@ static bool send_identify(struct api_client *w)
     json_write_name(&j, "token");
     bool bot = str_starts_with(str_of(w->token), STR("Bot "));
     json_write_text(&j, str_skip_bytes(str_of(w->token), bot ? 4 : 0));
-    /* With intents 0 a bot receives only events that need no intent. */
+    /* A bot with intents 0 receives only the events that need no intent. */
     json_write_key(&j, bot ? STR("intents") : STR("capabilities"));
     json_write_int(&j, 0);
     json_write_name(&j, "properties");

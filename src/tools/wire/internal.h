@@ -13,17 +13,17 @@ struct api_client {
     bool quiet, secure;
     struct str authority; /* value of the Host header */
     const char *host, *port, *token;
-    const char
-        *fingerprint; /* expected certificate fingerprint; NULL to verify with the system's CAs */
+    /* Expected fingerprint of the server's certificate; NULL: the CAs of the system decide. */
+    const char *fingerprint;
 
-    /* The members from here on belong to the gateway connection. */
+    /* The fields below belong to the gateway connection. */
     struct client_connection *line; /* NULL if not connected */
     struct buf in;
-    size_t used;     /* number of bytes of `in` already parsed */
+    size_t used;     /* number of bytes of `in` that were parsed */
     int64_t beat_ns; /* heartbeat interval */
     int64_t next_beat;
     int64_t seq;
-    int64_t unanswered_beats; /* heartbeats since the last answer that was counted */
+    int64_t unanswered_beats; /* heartbeats since the last acknowledged one */
     int close_code;           /* close code of the WebSocket; 0 if the server did not close it */
     struct str session;
 };
@@ -48,14 +48,16 @@ struct wire_envelope {
 extern const struct type type_wire_envelope;
 
 bool wire_send_frame(struct api_client *w, int opcode, struct str payload);
-/* Requests the WebSocket and waits for the response. */
+/* Requests the upgrade to a WebSocket and waits for the response. */
 bool wire_send_handshake(struct api_client *w, const char *target);
 
-/* Connects to the server. Prints an error and returns NULL if it is unreachable or not trusted. */
+/* Connects to the server. If the server cannot be reached or is not trusted, prints an error and
+ * returns NULL. */
 struct client_connection *connection_open(const struct api_client *w);
 void connection_free(struct client_connection *l);
 bool connection_send_all(struct client_connection *l, struct str bytes);
-/* Receives bytes. Returns 1 if data was received, 0 on timeout, -1 if the connection is closed. */
+/* Receives bytes. Returns 1 if bytes were received, 0 after wait_ms, -1 if the connection is
+ * closed. */
 int connection_receive(struct client_connection *l, struct buf *in, int64_t wait_ms);
 
 #endif

@@ -55,7 +55,7 @@ static const char FIND_MESSAGE_CALL[] = "select call from messages where id = $1
 static const char UPDATE_MESSAGE_CALL[] =
     "update messages set call = $2, shown = null where id = $1";
 
-/* Adds a participant to the call's message, unless that message was deleted. */
+/* Adds a participant to the message that records the call, unless this message was deleted. */
 static enum err add_participant_to_call_message(struct call *call, const struct voice_call *c,
                                                 snowflake user_id)
 {
@@ -167,7 +167,7 @@ enum err voice_call_on_leave(struct call *call, const struct voice_state *was)
     return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : finish_and_free_call(call, &running);
 }
 
-/* --- end of ringing, and op 13 -------------------------------------------------------- */
+/* --- end of ringing, and op 13 (call connect) ------------------------------------------- */
 
 static enum err run_stop_ringing_job(struct call *call, const struct job *job)
 {

@@ -5,14 +5,15 @@
 #include "voice/internal.h"
 #include "voice/states.h"
 
-/* Starts the call, or stops ringing for the user, and sets the voice region of s. Call before a
- * user joins. */
+/* Starts the call, or stops the ringing for the user if it is already running; sets the voice
+ * region of s. Call this function before a user joins. */
 enum err voice_call_on_join(struct call *call, const struct channel *c, struct voice_state *s);
 
 /* Hook: ends the call if the last participant has left. */
 enum err voice_call_on_leave(struct call *call, const struct voice_state *was);
 
-/* op 13: emits CALL_CREATE to the requesting session if a call is running. */
+/* Payload of op 13 (call connect): if a call is running, CALL_CREATE is sent to the session that
+ * requested it. */
 struct call_connect_request {
     snowflake channel_id;
 };
@@ -31,6 +32,6 @@ enum err voice_call_remove_ringing_user(struct tx *tx, snowflake channel_id, sno
 enum err voice_call_remove_all_ringing_users(struct tx *tx, snowflake channel_id);
 
 enum err emit_call_update(struct call *call, snowflake channel_id);
-extern const struct job_kind call_ring_job; /* stops ringing for users who do not answer */
+extern const struct job_kind call_ring_job; /* stops the ringing for users who do not answer */
 
 #endif

@@ -48,7 +48,8 @@ static enum err read_sound_emoji(struct tx *tx, const struct rows *row,
     return OK;
 }
 
-/* A sound of another guild needs USE_EXTERNAL_SOUNDS and membership in that guild. */
+/* Checks that the caller may use a sound of another guild: this needs USE_EXTERNAL_SOUNDS and
+ * membership in that guild. */
 static enum err check_may_use_sound_of_guild(struct call *call, snowflake guild_id)
 {
     struct member m;
@@ -90,7 +91,7 @@ enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
     return find_guild_sound(call, chosen->sound_id, ret);
 }
 
-/* Refuses a sound of another guild if the request does not have the id of that guild. */
+/* Refuses a sound of another guild if the request does not name that guild. */
 static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;

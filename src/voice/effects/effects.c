@@ -43,7 +43,7 @@ static void check_animation_id(struct form *form, const struct json_path *here, 
         form_add_error(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* Animation fields, which the bodies of both effect routes have. */
+/* Fields for the emoji animation, which the bodies of both effect routes have. */
 #define ANIMATION_FIELDS(flags_)                                                                 \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \
@@ -123,7 +123,7 @@ void voice_effects_configure(bool everybody_is_premium)
     all_accounts_are_premium = everybody_is_premium;
 }
 
-/* Requires that the caller is in this channel and not muted, deafened or suppressed. */
+/* Requires that the caller is in this channel, and not muted, deafened or suppressed. */
 static enum err require_audible_in_voice(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -247,7 +247,7 @@ static const struct schema soundboard_schema = {
 };
 static const struct type soundboard_body = { .kind = KIND_OBJECT, .schema = &soundboard_schema };
 
-/* Calls require_audible_in_voice, and also refuses self-deafened callers. */
+/* Like require_audible_in_voice, but also refuses callers who have deafened themselves. */
 static enum err require_audible_and_hearing(struct call *call)
 {
     struct voice_state s;
@@ -280,7 +280,7 @@ static enum err send_soundboard_sound(struct call *call)
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
-/* Fields that the routes of this file have in common. */
+/* Fields that all route rows of this file have in common. */
 #define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
 
 static const struct route routes[] = {

@@ -21,15 +21,15 @@ static inline struct effect_emoji effect_emoji_from_emoji(const struct emoji *e)
 
 struct effect_sound {
     snowflake id;
-    bool built_in; /* a default sound, which has a small id */
+    bool built_in; /* a default sound of Discord, which has a small id */
     double volume;
     const struct effect_emoji *emoji; /* NULL without an emoji */
 };
 
 /* Finds the caller's custom call sound for the path's channel, or returns ERR_UNKNOWN_SOUND. */
 enum err find_custom_call_sound(struct call *call, struct effect_sound *ret);
-/* Finds a soundboard sound. source is the id of the sound's guild in the request, or 0. Returns
- * ERR_UNKNOWN_SOUND or ERR_MISSING_PERMISSIONS on failure. */
+/* Finds a soundboard sound. `source` is the guild id that the request names for the sound, or 0.
+ * Returns ERR_UNKNOWN_SOUND or ERR_MISSING_PERMISSIONS on failure. */
 enum err find_soundboard_sound(struct call *call, snowflake id, snowflake source,
                                struct effect_sound *ret);
 

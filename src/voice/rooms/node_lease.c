@@ -12,11 +12,11 @@
 #include "voice/state_rows.h"
 #include "voice/streams/streams.h"
 
-/* A dead node is detected at most LEASE_S and one tick after its last renewal, so within ten
- * seconds. Its voice states are removed in steps, because a transaction with thousands of them
- * would block clients that reconnect. */
+/* A node renews its lease every RENEW_TICKS ticks. A dead node is detected within ten seconds:
+ * LEASE_S after its last renewal, plus one tick. Its voice states are removed STATES_PER_STEP at a
+ * time, because a transaction with thousands of them would block clients that reconnect. */
 enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, STATES_PER_STEP = 64 };
-/* Time in microseconds in which a session can resume, plus a margin for the client. */
+/* Time in which a gateway session can resume after a restart, plus a margin for slow clients. */
 #define AWAIT_RESUME_US (INT64_C(185) * 1000000)
 
 struct node_lease {
@@ -29,7 +29,7 @@ struct node_lease {
     bool running;
     size_t removed;                  /* number of voice states removed so far */
     size_t removed_in_step;          /* number of voice states removed in the current step */
-    bool more;                       /* more voice states have to be removed */
+    bool more;                       /* more voice states of dead nodes have to be removed */
     bool has_states_awaiting_resume; /* there are voice states with VOICE_NODE_AWAITING_RESUME */
     unsigned ticks;
     struct deadline_list *deadlines;
@@ -48,8 +48,8 @@ static const char UPSERT_LEASE[] =
 static const char LIST_DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
-/* A voice state that waits already keeps its held_until, so that a second restart does not extend
- * it. */
+/* If a voice state is already waiting for RESUME, its held_until stays, so that a second restart
+ * does not extend the time. */
 static const char MARK_AWAITING_RESUME[] =
     "update voice_states set node = $1, live = 0, "
     "held_until = case when held_until > 0 then held_until else $4 end "
@@ -65,7 +65,7 @@ static enum err renew_node_lease(struct call *call, const struct node_lease *l)
                    BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
 }
 
-/* Lists nodes (int64_t) with an expired lease that still have voice states. */
+/* Lists the nodes (int64_t) whose lease has expired and that still have voice states. */
 static enum err list_dead_nodes(struct tx *tx, const struct node_lease *l, struct list *ret)
 {
     struct rows rows;
@@ -85,8 +85,8 @@ static enum err read_states_awaiting_resume(struct tx *tx, struct node_lease *l)
                      &l->has_states_awaiting_resume);
 }
 
-/* Ends the streams from before a restart, although the voice states of their owners wait for
- * RESUME. */
+/* Ends the streams that were running before the restart. The voice states of their owners stay
+ * until RESUME. */
 static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
 {
     struct list states;
@@ -99,7 +99,7 @@ static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
     return e;
 }
 
-/* Removes a limited number of voice states of dead nodes. */
+/* Removes a limited number of voice states of dead nodes, in one transaction. */
 static enum err remove_states_of_dead_node(struct call *call, struct node_lease *l)
 {
     struct list dead, states = { 0 };
@@ -209,8 +209,8 @@ static void on_node_lease_tick(struct deadline *d)
                                   on_needs_clean_up_read);
 }
 
-/* Marks the voice states of the previous process with this node number as waiting for RESUME; with
- * SQLite, all voice states. */
+/* Marks the voice states that the previous process with this node number left as waiting for
+ * RESUME, and renews the lease. With SQLite these are all voice states. */
 static enum err mark_states_and_renew_lease(struct call *call)
 {
     struct node_lease *l = node_lease_of_internal_call(call);

@@ -1,7 +1,7 @@
 /* node_lease.h - the lease of a node on the voice states of its sessions. A node renews its lease
  * every few seconds. When a lease expires, the voice states of that node are removed. After a
  * restart, the voice states of the previous process stay until their sessions resume
- * (states_awaiting_resume.c) or can no longer resume. With SQLite all states found at the start
+ * (states_awaiting_resume.c) or can no longer resume. With SQLite all voice states in the database
  * belong to the previous process. */
 #ifndef VOICE_NODE_LEASE_H
 #define VOICE_NODE_LEASE_H

@@ -1,6 +1,6 @@
 /* room_owner_watch.c - assigns rooms of a dead or stopping node to another node. Every node checks
- * once per second. If two nodes find the same room, the store serialises their transactions and the
- * second one finds that the room has an owner again. */
+ * once per second. If two nodes find the same room, the store serialises their transactions: the
+ * second node finds that the room has a new owner. */
 #include <pthread.h>
 
 #include "base/log.h"
@@ -12,9 +12,10 @@ struct room_owner_watch {
     struct api *api;
     struct loop *loop;
     bool running, closing; /* only used on the loop */
-    bool more;             /* more rooms have to be moved; set by the current step */
+    bool more;             /* more rooms have to be moved; set by the step that is running */
 
-    pthread_mutex_t lock; /* protects the members below, for which open and close wait */
+    /* Protects the fields below; room_owner_watch_open and _close wait for changes of them. */
+    pthread_mutex_t lock;
     pthread_cond_t ended;
     bool finished;
     struct str offer; /* endpoint of this node to publish */

@@ -1,4 +1,4 @@
-/* room_owners.c - assigns rooms to the nodes that carry them (table voice_homes). */
+/* room_owners.c - assigns voice rooms to the nodes that carry their media (table voice_homes). */
 #include "voice/rooms/room_owners.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,8 @@
 #include "voice/streams/streams.h"
 #include "voice/voice.h"
 
-/* Limits of one transaction that moves rooms. A larger one would block clients that reconnect. */
+/* Limits of a transaction that moves rooms to another node. A larger one would block clients that
+ * reconnect. */
 enum { ROOMS_AT_ONCE = 32, PARTICIPANTS_AT_ONCE = 320 };
 
 static _Atomic(const char *) relay_endpoint;
@@ -29,7 +30,8 @@ static bool has_other_nodes(const struct call *call)
     return cluster && !cluster_has_no_other_nodes(cluster);
 }
 
-/* In a cluster rooms have owner nodes, unless an external host of the operator carries voice. */
+/* Returns whether rooms have owner nodes. This is the case in a cluster, unless an external host of
+ * the operator carries voice. */
 static bool rooms_have_owners(const struct call *call)
 {
     return has_other_nodes(call) && (relay_endpoint || !voice_regions_endpoint_pattern());
@@ -66,8 +68,8 @@ static enum err list_voice_nodes(struct tx *tx, struct list *ret)
                         voice_node_from_row, ret);
 }
 
-/* Chooses the node by rendezvous hashing, so that every node computes the same result. Returns NULL
- * if no node carries voice. */
+/* Chooses the node for a room by rendezvous hashing, so that every node computes the same result.
+ * Returns NULL if no node carries voice. */
 static const struct voice_node *choose_node_for_room(const struct list *carriers, snowflake room_id)
 {
     const struct voice_node *c = carriers->items, *best = NULL;
@@ -109,8 +111,8 @@ static const char UPSERT_ROOM_OWNER[] =
     "insert into voice_homes (room_id, identity) values ($1, $2) "
     "on conflict (room_id) do update set identity = excluded.identity";
 
-/* Returns the identity of the owner node, or 0. *ret_found (may be NULL) is true if there is a
- * row. */
+/* Returns the identity of the owner node, or 0. ret_found (which may be NULL) is set to whether the
+ * room has a row. */
 static enum err find_room_owner(struct tx *tx, snowflake room_id, uint32_t *ret, bool *ret_found)
 {
     struct rows r;
@@ -129,8 +131,8 @@ static enum err update_room_owner(struct tx *tx, snowflake room_id, const struct
 }
 
 /* Assigns a new room to the node of its first session, so that its changes stay on one node. The
- * room of a dead node is not reassigned here, because only this caller would get the update:
- * room_owner_watch.c reassigns it and sends updates to all participants. */
+ * room of a dead node is not reassigned here, because only this caller would get
+ * VOICE_SERVER_UPDATE. room_owner_watch.c reassigns it and sends the update to all participants. */
 static enum err find_or_assign_owner(struct call *call, snowflake room_id, struct voice_node *ret)
 {
     struct list carriers;
@@ -209,7 +211,7 @@ enum err room_owner_on_leave(struct call *call, const struct voice_state *was)
 
 struct ownerless_room {
     snowflake id;
-    bool lost; /* the owner node is dead; else it is stopping */
+    bool lost; /* true: the owner node is dead; false: it is stopping */
     int64_t participants;
 };
 
@@ -222,7 +224,7 @@ static void ownerless_room_from_row(const struct rows *r, void *ret)
     };
 }
 
-/* Rooms without an owner (identity 0) are listed only if there is a node that can carry them. */
+/* Rooms without an owner (identity 0) are listed only if a node can carry them. */
 static const char LIST_OWNERLESS_ROOMS[] =
     "select h.room_id, n.identity, "
     "(select count(*) from voice_states v where v.channel_id = h.room_id) from voice_homes h "

@@ -28,9 +28,9 @@ struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop
 void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
 void room_owner_watch_check(struct room_owner_watch *w);
-/* room_owner_watch_accept_rooms lets this node accept rooms at the endpoint.
+/* room_owner_watch_accept_rooms makes this node accept rooms, at the given endpoint.
  * room_owner_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so do
- * not call them on a loop. */
+ * not call them on an event loop. */
 enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint);
 void room_owner_watch_hand_over_rooms(struct room_owner_watch *w);
 
@@ -41,7 +41,8 @@ void room_owner_watch_hand_over_rooms(struct room_owner_watch *w);
 enum err room_owners_reassign(struct call *call, bool *ret_more);
 /* Reads whether there are rooms without a live owner node. */
 enum err read_has_rooms_without_owner(struct call *call, bool *ret);
-/* Publishes the endpoint of this node to other nodes; empty if this node carries no rooms. */
+/* Stores the voice endpoint of this node for the other nodes. The endpoint is empty if this node
+ * carries no rooms. */
 enum err node_publish_voice_endpoint(struct call *call, struct str endpoint);
 
 #endif

@@ -79,7 +79,8 @@ static void voice_room_from_row(const struct rows *r, void *ret)
     };
 }
 
-/* Reads a voice channel's row. A channel without a row has neither status nor start time. */
+/* Reads the row of a voice channel. If there is no row, the channel has no status and no start
+ * time. */
 static enum err read_voice_room(struct tx *tx, const struct channel *c,
                                 struct voice_channel_status *ret)
 {

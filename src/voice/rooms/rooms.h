@@ -4,11 +4,13 @@
 
 #include "voice/states.h"
 
-/* Emits VOICE_CHANNEL_START_TIME_UPDATE if the channel was empty. Call after a user joins. */
+/* If the channel was empty before, sets its start time and emits VOICE_CHANNEL_START_TIME_UPDATE.
+ * Call this function after a user joins. */
 enum err voice_room_on_join(struct call *call, const struct voice_state *s);
 /* Lists the ids of the guild's voice channels that may have participants. */
 enum err list_active_voice_rooms(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Delete status and start time of a deleted channel or guild, without events. */
+/* Deletes the status and start time of a deleted channel or of all channels of a deleted guild,
+ * without events. */
 enum err voice_room_delete(struct tx *tx, snowflake channel_id);
 enum err voice_rooms_delete_of_guild(struct tx *tx, snowflake guild_id);
 

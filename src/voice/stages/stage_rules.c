@@ -13,7 +13,8 @@ static bool change_makes_member_a_speaker(const struct voice_state *s,
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Accepting an invitation needs no permission, because an invited user is not suppressed. */
+/* Returns the permissions that the request needs. Accepting an invitation needs none: an invited
+ * user is already not suppressed. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request)
 {
@@ -34,7 +35,7 @@ void stage_voice_state_request_apply(struct voice_state *s,
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 
-    /* A user who returns to the audience or begins to speak no longer has the hand raised. */
+    /* If the user returns to the audience or begins to speak, the request to speak ends. */
     if (request->suppress.given == GIVEN &&
         (request->suppress.value || change_makes_member_a_speaker(s, request))) {
         s->suppress = request->suppress.value;
@@ -47,7 +48,8 @@ void stage_voice_state_request_apply(struct voice_state *s,
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* Sets the current time as that of the invitation, also for a speaker. Bots get no invitation. */
+/* Applies a moderator's change. A user who is no longer suppressed gets an invitation with the
+ * current time, even if the user was a speaker. A bot gets no invitation. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;

@@ -6,7 +6,7 @@
 
 #include "model/voice_state.h"
 
-/* A change that a user requests for his own voice state. */
+/* A change that a user requests for his own voice state on a stage. */
 struct stage_voice_state_request {
     struct opt_bool suppress;
     struct opt_int request_to_speak_timestamp;
@@ -15,7 +15,8 @@ struct stage_voice_state_request {
 /* Returns the permissions that the request needs in the user's current voice state. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request);
-/* Returns whether a timestamp is now or later, with tolerance for clock skew. */
+/* Returns whether the time at which a user requests to speak is now or later. A small clock skew is
+ * tolerated. */
 bool stage_request_time_is_acceptable(int64_t at, int64_t now);
 void stage_voice_state_request_apply(struct voice_state *s,
                                      const struct stage_voice_state_request *request, int64_t now);

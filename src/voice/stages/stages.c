@@ -104,7 +104,7 @@ enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret)
     struct stage_instance s;
     struct rows rows;
 
-    /* A guild without a stage channel needs no query. */
+    /* If the guild has no stage channel, skip the query. */
     if (!has_stage_channel(&ret->channels))
         return OK;
     enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
@@ -210,8 +210,8 @@ static enum err send_stage_message(struct call *call, enum message_type type,
                                          s->topic);
 }
 
-/* Resolves the channel in the body. Checks visibility and permissions here, because the path has no
- * channel. */
+/* Resolves the channel in the body. Checks visibility and permissions here, because the path of the
+ * route has no channel. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
 {
     enum err e = resolve_channel_by_id(call, channel_id);

@@ -71,8 +71,8 @@ static const struct schema video_schema = {
 };
 const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* Returns "hash.ext", computed from the content and a new id, so that the same bytes get a new name
- * when they are uploaded again. */
+/* Returns the file name "hash.ext". The hash covers the content and a new id, so that the same
+ * content gets another name when it is uploaded again. */
 static struct str stream_file_name(struct arena *a, snowflake id, struct str bytes,
                                    const char *extension)
 {
@@ -115,7 +115,8 @@ struct stream_upload {
     const char *extension;
 };
 
-/* Applies the rate limit after the owner check, so that only the owner's uploads are counted. */
+/* Counts the upload for the rate limit. This happens after the owner check, so that only uploads by
+ * the owner are counted. */
 static enum err pass_upload_to_next_stage(struct call *call, struct str bytes,
                                           const char *extension)
 {
@@ -192,7 +193,8 @@ enum err prepare_stream_video(struct call *call)
     return OK;
 }
 
-/* Replaces the previous file, because a stream has one preview and one video. */
+/* Stores a file and deletes the previous one, because a stream has only one preview and one
+ * video. */
 static enum err replace_stream_file(struct call *call, bool video)
 {
     const struct stream_upload *u = call_get_stage_data(call, "stream_upload");
@@ -248,8 +250,8 @@ enum err get_stream_preview(struct call *call)
     return call_reply_with_object(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}, outside of /api and without a token, because the file
- * name is secret. */
+/* GET /streams/{stream_key}/{stream.file}: this path is not below /api and needs no token, because
+ * the file name cannot be guessed. */
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_get_path_text(call, "stream.file");

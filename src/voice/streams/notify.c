@@ -8,15 +8,16 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend in the guild, with the data to compute his permissions. */
+/* A friend of the streamer who is in the guild, with the data to compute his permissions. */
 struct friend_to_notify {
     struct permission_input permissions_of;
     struct list roles;       /* snowflakes */
     bool wants_notification; /* stream_notifications_enabled */
 };
 
-/* Lists the friends in the guild who do not ignore the streamer and are not in his channel. The
- * query starts from the streamer's friends (at most 1,000), because a guild may have any size. */
+/* Lists the streamer's friends in the guild who do not ignore him and are not in his channel. The
+ * query starts from the friends (at most 1,000), because the guild may have any number of
+ * members. */
 static const char LIST_FRIENDS_IN_GUILD[] =
     "select m.user_id, s.document from relationships r cross join members m "
     "left join user_settings s on s.user_id = m.user_id "
@@ -53,7 +54,7 @@ static enum err read_friends_to_notify(struct tx *tx, const struct stream_key *k
     return e ? e : end;
 }
 
-/* Adds the roles to the friends. Rows and friends are ordered by user id. */
+/* Adds their role ids to the friends. Rows and friends are both ordered by user id. */
 static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *key,
                                       struct list *watchers)
 {
@@ -140,7 +141,8 @@ static enum err notify_friends(struct call *call, const struct stream_key *key)
     return e;
 }
 
-/* POST /streams/{stream_key}/notify: has an effect once per stream. */
+/* POST /streams/{stream_key}/notify: sends the notifications once per stream; later requests have
+ * no effect. */
 enum err notify_stream(struct call *call)
 {
     struct stream s;

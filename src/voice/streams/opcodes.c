@@ -52,8 +52,8 @@ static const struct schema pause_schema = { .size = sizeof(struct stream_pause),
                                             .fields = pause_fields };
 const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_schema };
 
-/* Finds a stream by its key. *ret_found is false if the key is malformed (the session gets
- * STREAM_DELETE) or there is no such stream. */
+/* Finds a stream by its key. Sets ret_found to false if the key is malformed (the session then gets
+ * STREAM_DELETE) or if there is no such stream. */
 static enum err find_stream_by_key(struct call *call, const struct session_opcode *o,
                                    struct str name, struct stream_key *ret_key, struct stream *ret,
                                    bool *ret_found)
@@ -72,7 +72,8 @@ static enum err find_stream_by_key(struct call *call, const struct session_opcod
     return OK;
 }
 
-/* Finds the caller's voice state. *ret_present is true if this session is in channel_id. */
+/* Finds the caller's voice state. ret_present is set to whether this session is in the channel
+ * channel_id. */
 static enum err find_state_of_session(struct call *call, const struct session_opcode *o,
                                       snowflake guild_id, snowflake channel_id,
                                       struct voice_state *ret, bool *ret_present)
@@ -99,7 +100,8 @@ static struct stream_participant new_participant_of_session(struct call *call,
 
 /* --- op 18: create -------------------------------------------------------------------- */
 
-/* Checks whether the owner may stream in the guild channel. If so, *ret_reason stays NULL. */
+/* Checks whether the owner may stream in the guild channel. If not, ret_reason is set to the
+ * reason. */
 static enum err check_guild_stream_permission(struct call *call, const struct stream_key *key,
                                               bool *ret_vip, const char **ret_reason)
 {
@@ -182,7 +184,7 @@ enum err create_stream(struct call *call, struct session_opcode *o)
         stream_emit_delete(call, o->session, stream_key_format(call->arena, &key), reason);
         return OK;
     }
-    /* A user has one stream, so a new stream replaces the old one. */
+    /* A user can have only one stream, so a new stream ends the previous one. */
     e = stream_find_by_owner(call->tx, o->caller.id, &old);
     if (!e) {
         e = stream_end(call, &old, STREAM_ENDED);
@@ -211,7 +213,7 @@ static enum err read_viewer_limit(struct call *call, const struct stream *s, int
     return e;
 }
 
-/* Reads whether the account is a participant already, and whether the stream is full. */
+/* Reads whether the account already watches the stream, and whether the stream is full. */
 static enum err check_viewer_limit(struct call *call, const struct session_opcode *o,
                                    const struct stream *s, bool *ret_known, bool *ret_full)
 {
@@ -276,7 +278,8 @@ enum err delete_stream(struct call *call, struct session_opcode *o)
     return stream_remove_viewer(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* Only checks the stream key. A ping does not move a stream to another voice server. */
+/* Handles a ping: only checks the stream key. A ping does not move a stream to another voice
+ * server. */
 enum err handle_stream_ping(struct call *call, struct session_opcode *o)
 {
     const struct stream_key_request *in = o->d;

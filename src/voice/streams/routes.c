@@ -18,7 +18,8 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
     return e;
 }
 
-/* Refuses callers who do not own the stream, with ERR_UNKNOWN_STREAM if they cannot view it. */
+/* Refuses callers who do not own the stream. If they cannot view it, the error is
+ * ERR_UNKNOWN_STREAM. */
 static enum err require_stream_owner(struct call *call)
 {
     struct stream s;

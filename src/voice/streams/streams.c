@@ -104,8 +104,9 @@ void stream_token_derive(const struct api *api, const struct stream_participant 
                     VOICE_TOKEN_SIZE);
 }
 
-/* Only the owner sends media, and only while the stream is not paused and the owner not suppressed.
- * A muted owner sends video without audio, as with a camera. */
+/* Returns the state that the relay gets: only the owner may send media, and only while the stream
+ * is not paused and the owner is not suppressed. A muted owner may send video without audio, as
+ * with a camera. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there)
 {
@@ -135,7 +136,7 @@ static void send_participant_to_relay(struct call *call, const struct stream *s,
     call_record_voice_change(call, &fact);
 }
 
-/* Emits STREAM_SERVER_UPDATE. endpoint.p is NULL if there is no voice server now. */
+/* Emits STREAM_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the stream now. */
 static void emit_stream_server_update(struct call *call, const struct stream *s,
                                       const struct stream_participant *p, struct str endpoint)
 {
@@ -152,8 +153,8 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
                     &server_schema, &server);
 }
 
-/* Sends a participant his own token and the endpoint. If the previous node is dead (lost), an
- * update without an endpoint comes first. */
+/* Sends a participant his token and the endpoint of the stream. If `lost` is set (the previous node
+ * is dead), sends an update without an endpoint first. */
 static void connect_stream_participant(struct call *call, const struct stream *s,
                                        const struct stream_participant *p, struct str endpoint,
                                        bool lost)
@@ -230,13 +231,14 @@ void stream_emit_delete(struct call *call, uint64_t session, struct str key, con
     call_emit_event(call, EVENT_STREAM_DELETE, audience_of_session(session), &gone_schema, &gone);
 }
 
-/* Most users have no stream, so ERR_UNKNOWN_STREAM is not an error. */
+/* Turns ERR_UNKNOWN_STREAM into OK, because most users have no stream. */
 static enum err ignore_unknown_stream(enum err e)
 {
     return e == ERR_UNKNOWN_STREAM ? OK : e;
 }
 
-/* Clears self_stream in the owner's voice state. The owner may be in another channel or in none. */
+/* Clears self_stream in the voice state of the stream's owner, who may be in another channel by
+ * now, or in none. */
 static enum err clear_self_stream(struct call *call, const struct stream_key *key)
 {
     struct voice_state s;
@@ -323,7 +325,7 @@ enum err streams_on_permission_change(struct call *call, const struct voice_stat
     return r->permissions & PERMISSION(STREAM) ? OK : end_stream_of_user(call, r->state);
 }
 
-/* Updates a participant after a change of his voice state. Ignores streams of other channels. */
+/* Updates a participant's streams in his voice channel after a change of his voice state. */
 static enum err update_participant_in_stream(struct call *call, const struct voice_state *state,
                                              snowflake owner_id)
 {

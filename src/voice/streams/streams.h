@@ -8,11 +8,11 @@
 #include "voice/states.h"
 #include "voice/streams/rules.h"
 
-/* Flags of a participant's voice state that affect its streams. */
+/* Fields of a user's voice state that affect the streams he owns or watches. */
 struct stream_voice_flags {
     bool muted; /* server mute; self-mute does not mute the stream */
     bool deaf;
-    bool is_not_speaker; /* the user is suppressed, so not a speaker of the stage */
+    bool is_not_speaker; /* the user is suppressed and therefore no speaker of the stage */
     struct opt_int flags, platform;
 };
 
@@ -21,10 +21,11 @@ struct stream {
     snowflake rtc_server_id;
     struct str region;
     bool paused, notified;
-    struct str preview, video; /* file names "hash.ext"; .p is NULL if there is no file */
+    /* File names "hash.ext"; .p is NULL if the stream has no such file. */
+    struct str preview, video;
 };
 
-/* A session that takes part in a stream: the owner or a viewer. */
+/* A gateway session that takes part in a stream, as the owner or as a viewer. */
 struct stream_participant {
     snowflake user_id;
     struct str session_id, salt;
@@ -48,7 +49,8 @@ enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake us
 enum err stream_participant_write(struct tx *tx, snowflake owner_id,
                                   const struct stream_participant *p);
 enum err stream_participant_delete(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Return the owners (snowflakes) of the streams that a user watches, or watches or owns. */
+/* Return the owners (snowflakes) of streams: of those that a user watches, or of those that a user
+ * watches or owns. */
 enum err list_streams_watched_by(struct tx *tx, snowflake user_id, struct list *ret);
 enum err list_streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s);
@@ -73,8 +75,8 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
 enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
                               const char *reason);
 
-/* Returns the participant's state for the relay: which media he may send. If `there` is false, he
- * has left the stream. */
+/* Returns the state of a participant for the relay, which contains the media that he may send. If
+ * `there` is false, he has left the stream. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there);
 void stream_token_derive(const struct api *api, const struct stream_participant *p,
@@ -85,7 +87,8 @@ static inline snowflake stream_rtc_channel_id(const struct stream *s)
     return s->rtc_server_id + 1;
 }
 
-/* Hooks: leaving voice ends streaming and watching; losing the permission ends streaming. */
+/* Hooks. If the user leaves voice, his stream ends and he stops watching others. If he loses the
+ * permission to stream, his stream ends. */
 enum err streams_on_voice_leave(struct call *call, const struct voice_state *was);
 enum err streams_on_permission_change(struct call *call, const struct voice_state_permissions *r);
 /* Hook: applies mute, deafen and suppress of a voice state to the user's streams. */
@@ -103,7 +106,8 @@ enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Finds the stream of the path. Returns ERR_UNKNOWN_STREAM, or a form error for an invalid key. */
+/* Finds the stream that the path names. Returns ERR_UNKNOWN_STREAM if there is none, or a form
+ * error if the key is invalid. */
 enum err stream_find_by_path(struct call *call, struct stream *ret);
 
 /* --- files.c: previews ---------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-// menu.js - the entries for the settings, the order and the deletion of a channel in its context menu.
+// menu.js - entries in the context menu of a channel: its settings, its position, and its deletion.
 import { CATEGORY, isThread } from "../../store.js";
 import { t } from "../../translate.js";
 import { moveChannel, stepChannel } from "../../channel-order.js";
@@ -10,7 +10,7 @@ export const maySetUp = (store, c) =>
 
 export const settingsPath = (c) => `/channels/${c.guild_id}/${c.id}/settings`;
 
-/** Asks for confirmation, then deletes a channel. If the channel's page is open, opens the server's page. */
+/** Asks for confirmation, then deletes a channel. If the channel is open, opens the page of its guild. */
 export async function deleteChannel(app, c) {
   const category = c.type === CATEGORY;
   const done = await confirmDelete(
@@ -45,7 +45,7 @@ export const categoryOptions = (app, guild) => [
   ),
 ];
 
-/** Returns the menu entries of a channel for users who may manage it. */
+/** Returns the menu entries for users who may manage the channel. */
 export function manageEntries(app, c) {
   const guild = app.store.guildOf(c);
   if (!guild || isThread(c)) return [];

@@ -1,4 +1,5 @@
-// overview.js - name, topic, slow mode and the other settings of a channel; the button that deletes it.
+// overview.js - the settings tab with name, topic, slow mode and other settings of a channel, and the button that
+// deletes it.
 import { fill, h } from "../../dom.js";
 import { quickForm, small } from "../../forms.js";
 import { ANNOUNCEMENT, CATEGORY, STAGE, TEXT, VOICE, isForum, isVoice } from "../../store.js";
@@ -92,7 +93,10 @@ function rowsOf(app, g, c) {
 
 const NUMBERS = new Set(["type", "rate_limit_per_user", "bitrate", "user_limit"]);
 
-/** Returns only the changed fields, so that a form does not undo changes that another administrator made meanwhile. */
+/**
+ * Returns only the fields that the user has changed, so that the form does not undo changes that another administrator
+ * has made meanwhile.
+ */
 function changesOf(rows, v) {
   const out = {};
   for (const r of rows) {
@@ -152,7 +156,7 @@ export function channelOverview(app, g, id, body, watch) {
     if (!c || facts(c) === shown) return;
     const next = rowsOf(app, g, c);
     if (sent === JSON.stringify(next.map((r) => [r.name, String(r.value ?? "")]))) {
-      rows.splice(0, rows.length, ...next); // this form caused the change and shows it already
+      rows.splice(0, rows.length, ...next); // this form has caused the change and already shows it
       shown = facts(c);
       return;
     }

@@ -1,4 +1,5 @@
-// permissions.js - the permission overwrites of a channel, for roles and for members, and the view as a role.
+// permissions.js - the settings tab with a channel's permission overwrites for roles and members, and with the view as
+// a role.
 import { dialog, fill, h, refill } from "../../dom.js";
 import { small } from "../../forms.js";
 import { memberSearch } from "../../member-search.js";
@@ -14,7 +15,10 @@ const ROLE = 0,
 const nameOf = (app, g, o) =>
   o.type === ROLE ? g.roles.get(o.id)?.name || t("Deleted role") : app.store.nameOf(o.id, g);
 
-/** Returns the permission overwrites in order: @everyone (always present), roles from the highest, members by name. */
+/**
+ * Returns the permission overwrites sorted: @everyone (which is always included), roles from highest to lowest, members
+ * by name.
+ */
 function listOf(app, g, c) {
   const all = (c.permission_overwrites || []).map((o) => ({ ...o, type: Number(o.type) }));
   if (!all.some((o) => o.id === g.id)) all.push({ id: g.id, type: ROLE, allow: "0", deny: "0" });
@@ -22,7 +26,7 @@ function listOf(app, g, c) {
   return all.sort((a, b) => rank(b) - rank(a) || (nameOf(app, g, a) < nameOf(app, g, b) ? -1 : 1));
 }
 
-/** Requests the members with overwrites who are not loaded yet, through the gateway. */
+/** Requests, through the gateway, the members who have overwrites but are not loaded yet. */
 function askNames(app, g, c) {
   const ids = (c.permission_overwrites || [])
     .filter((o) => Number(o.type) === MEMBER && !g.members.has(o.id))
@@ -135,7 +139,7 @@ export function channelPermissions(app, g, id, body, watch) {
     if (!c || now === shown) return;
     if (!dirty) {
       if (!shown)
-        shown = now; // this editor caused the change and shows it already
+        shown = now; // this editor has caused the change and already shows it
       else draw();
     } else
       fill(
@@ -161,7 +165,10 @@ export function channelPermissions(app, g, id, body, watch) {
 
 const roleDot = (r) => h("span.role-dot", { style: { "--role": (r && roleColor(r)) || "var(--faint)" } });
 
-/** Shows whether the permissions are synced with the category; if not, a button that syncs them. */
+/**
+ * Shows whether the permissions are the same as those of the category. If they are not, shows a button that copies
+ * them.
+ */
 function syncNote(app, g, c) {
   const category = c.type !== CATEGORY && app.store.channels.get(c.parent_id);
   if (!category) return null;

@@ -1,4 +1,5 @@
-// view-as.js - shows the permissions of a role in a channel, and the server as members with only this role see it.
+// view-as.js - shows the permissions of a role in a channel, and the guild as it looks for members who have only this
+// role.
 import { field, fill, h } from "../../dom.js";
 import { small } from "../../forms.js";
 import { PERMISSION_LABELS } from "../../permission-labels.js";
@@ -7,7 +8,7 @@ import { allows, channelPermissions } from "../../permissions.js";
 import { t } from "../../translate.js";
 import { rolesOf } from "../server/shared.js";
 
-/** Shows the server as members with only this role see it. */
+/** Shows the guild as it looks for members who have only this role. */
 export function viewServerAs(app, g, role) {
   app.store.viewAs = { guild: g.id, role };
   app.store.touch("channels", "members");

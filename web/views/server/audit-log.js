@@ -1,4 +1,4 @@
-// audit-log.js - the audit log of a server with filters by user and action.
+// audit-log.js - the audit log of a guild, with filters by user and by action.
 import { dialog, fill, h } from "../../dom.js";
 import { small, table } from "../../forms.js";
 import { relative } from "../../markdown.js";
@@ -16,7 +16,7 @@ export async function auditLog(app, g, body, watch) {
     action = "",
     pages = 1,
     redraw = async () => {};
-  /** Reads the newest `pages` pages of the audit log. */
+  /** Reads as many pages of the audit log as are shown, the newest entries first. */
   const read = async () => {
     const out = { audit_log_entries: [], names: new Map() };
     for (let n = 0, before = ""; n < pages; n++) {
@@ -78,7 +78,10 @@ export async function auditLog(app, g, body, watch) {
     drawUsers();
     const known = (id) =>
       users.get(id)?.username || app.store.channels.get(id)?.name || g.roles.get(id)?.name || log.names.get(id);
-    /** Returns the name of an entry's target. The name of a deleted target is in the changes of the entry. */
+    /**
+     * Returns the name of the object that an audit log entry is about. If the object was deleted, its name is among the
+     * changes of the entry.
+     */
     const target = (e) => {
       const named = (e.changes || []).find((c) => c.key === "name" || c.key === "code");
       return (

@@ -1,4 +1,4 @@
-// audit-words.js - the actions of the audit log in words, and the changes of an entry in readable form.
+// audit-words.js - texts for the actions of the audit log, and for the changes of an audit log entry.
 import { rightNames } from "../../permission-labels.js";
 import { locale, t } from "../../translate.js";
 
@@ -155,7 +155,7 @@ function valueWords(key, value, nameOf) {
   return (/^\d{15,20}$/.test(String(value)) && nameOf(String(value))) || String(value);
 }
 
-/** Returns the permissions that a change added and removed, as text. */
+/** Returns a text with the permissions that a change added and removed. */
 function permissionWords(key, before, now) {
   const old = BigInt(before || 0),
     next = BigInt(now || 0),
@@ -167,7 +167,11 @@ function permissionWords(key, before, now) {
   ].filter(Boolean);
 }
 
-/** Returns the changes of an entry, one text each. @param {any} e @param {(id: string) => string|undefined} nameOf */
+/**
+ * Returns one text for each change of an audit log entry.
+ * @param {any} e
+ * @param {(id: string) => string|undefined} nameOf
+ */
 export function changeLines(e, nameOf) {
   const options = e.options || {};
   const lines = (e.changes || []).flatMap((c) => {

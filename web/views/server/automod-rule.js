@@ -15,7 +15,7 @@ const BLOCK = 1,
 const ON_MESSAGE = 1,
   ON_MEMBER = 2;
 
-/** The trigger types of rules: label, and the actions that a rule of this type can take. */
+/** The trigger types: their label, and the actions that a rule with this trigger can take. */
 export const TRIGGERS = {
   [KEYWORD]: { label: t("Block words in messages"), actions: [BLOCK, ALERT, TIME_OUT] },
   [SPAM]: { label: t("Block suspected spam"), actions: [BLOCK, ALERT] },

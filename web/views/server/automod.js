@@ -1,4 +1,4 @@
-// automod.js - the rules of auto moderation: list, on and off, deletion.
+// automod.js - the rules of auto moderation: a list, and switches, editing and deletion for each rule.
 import { fill, h } from "../../dom.js";
 import { below, menu } from "../../menu.js";
 import { small } from "../../forms.js";
@@ -6,7 +6,8 @@ import { t } from "../../translate.js";
 import { ACTIONS, TRIGGERS, editRule } from "./automod-rule.js";
 import { confirmDelete, live, section } from "./shared.js";
 
-const MOST_OF_TYPE = { 1: 6 }; // maximum number of rules by trigger type: six keyword rules, one of each other type
+// Maximum number of rules by trigger type: 6 rules of type 1 (keyword); 1 rule of each type that is not listed.
+const MOST_OF_TYPE = { 1: 6 };
 
 function summary(app, r) {
   const m = r.trigger_metadata || {},

@@ -1,4 +1,4 @@
-// commands.js - who may use the commands of apps in a server.
+// commands.js - the permissions of a guild's app commands: who may use which command.
 import { dialog, fill, h } from "../../dom.js";
 import { small, table } from "../../forms.js";
 import { memberSearch } from "../../member-search.js";
@@ -42,7 +42,7 @@ export async function commands(app, g, body, watch) {
   );
 }
 
-/** A row of the dialog: a role, member or channel, and whether the command may be used. */
+/** A row of the dialog: a role, member or channel, and whether the command may be used by it or in it. */
 function exception(type, id, words, set) {
   const control = h(
     "select",

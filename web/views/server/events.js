@@ -1,4 +1,4 @@
-// events.js - the scheduled events of a server: create, edit, start, end, cancel, and interest.
+// events.js - the scheduled events of a guild: create, edit, start, end, cancel, and mark as interesting.
 import { fill, h } from "../../dom.js";
 import { small } from "../../forms.js";
 import { STAGE, VOICE } from "../../store.js";
@@ -15,7 +15,7 @@ const IN_STAGE = 1,
   GUILD_ONLY = 2,
   HOUR_MS = 3600000;
 
-/** Formats a time for an input of the type datetime-local. @param {Date} date */
+/** Formats a time in local time for an input of type datetime-local. @param {Date} date */
 const localTime = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 const shownTime = (text) => new Date(text).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 
@@ -79,7 +79,10 @@ export async function events(app, g, body, watch) {
       t("Cancel event"),
     );
   let interested = new Set();
-  /** Finds the events in which the user is interested: reads each subscriber list from the user's id on. */
+  /**
+   * Finds the scheduled events in which the user is interested. Reads the subscriber list of each event, starting at
+   * the user's own id.
+   */
   const readInterest = async (all) => {
     const me = app.store.me.id,
       query = `after=${BigInt(me) - 1n}&limit=1&upgrade_response_type=true`;

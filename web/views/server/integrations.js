@@ -1,4 +1,4 @@
-// integrations.js - the apps and accounts of other platforms in a server.
+// integrations.js - the apps of a guild, and its accounts on other platforms.
 import { fill, h } from "../../dom.js";
 import { small, table } from "../../forms.js";
 import { t } from "../../translate.js";

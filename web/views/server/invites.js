@@ -1,4 +1,4 @@
-// invites.js - the invites of a server: create with age and uses, copy, revoke.
+// invites.js - the invites of a guild: create (with duration and number of uses), copy, revoke.
 import { fill, h } from "../../dom.js";
 import { quickForm, small, table } from "../../forms.js";
 import { relative } from "../../markdown.js";
@@ -25,7 +25,7 @@ export const USES = [
 
 const linkOf = (code) => `${location.origin}/invite/${code}`;
 
-/** Returns the form fields of a new invite. @param {any} [channel] the preselected channel */
+/** Returns the form fields for a new invite. @param {any} [channel] the preselected channel */
 function rowsOf(app, g, channel) {
   const channels = app.store
     .channelsOf(g)

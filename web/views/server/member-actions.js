@@ -1,4 +1,5 @@
-// member-actions.js - roles, nickname, time-out, kick and ban of a member; each asks before it acts.
+// member-actions.js - changes roles or nickname of a member, or times out, kicks or bans a member. Each action opens a
+// dialog first.
 import { t } from "../../translate.js";
 import { choiceRow, formDialog, ownRank, rolesOf } from "./shared.js";
 
@@ -33,15 +34,17 @@ export const timedOut = (m) =>
     ? new Date(m.communication_disabled_until)
     : null;
 
-/** Returns the position of a member's highest role; Infinity for the owner. */
+/** Returns the position of a member's highest role. Returns Infinity for the guild's owner. */
 const rankOf = (g, m) =>
   g.owner_id === m.user.id ? Infinity : Math.max(0, ...(m.roles || []).map((id) => g.roles.get(id)?.position ?? 0));
 
-/** Returns true if the user ranks above the member, which kick, ban and time-out require. */
+/** Returns true if the user's highest role is above that of the member, which kick, ban and time-out require. */
 export const isAbove = (app, g, m) =>
   m.user.id !== app.store.me.id && g.owner_id !== m.user.id && ownRank(app, g) > rankOf(g, m);
 
-/** Stores the changed member at once, because GUILD_MEMBER_UPDATE may arrive later than the response. */
+/**
+ * Stores the changed member in the store at once, because the event GUILD_MEMBER_UPDATE may arrive after the response.
+ */
 const keep = (app, g, m, now) => {
   app.store.addMember(g, { ...g.members.get(m.user.id), ...m, ...now });
   app.store.touch("members");
@@ -66,7 +69,7 @@ export function editMember(app, g, m) {
     rows.push({ name: "nick", label: t("Nickname"), value: m.nick, props: { maxlength: 32 } });
   return formDialog(m.user.username, rows, t("Save"), async (v) => {
     const shown = new Set(list.map((r) => r.id)),
-      others = m.roles.filter((id) => !shown.has(id)), // roles that this dialog does not offer remain
+      others = m.roles.filter((id) => !shown.has(id)), // roles that this dialog does not offer are retained
       change = {
         ...(v.nick !== undefined && v.nick !== (m.nick || "") ? { nick: v.nick || null } : {}),
         ...(v.roles ? { roles: [...others, ...v.roles] } : {}),

@@ -1,4 +1,5 @@
-// members.js - the members of a server: search, roles, nickname, time-out, kick, ban. At most 100 are shown at once.
+// members.js - the members of a guild: search, roles, nickname, time-out, kick, ban. At most 100 members are shown at
+// once.
 import { fill, h } from "../../dom.js";
 import { below, menu } from "../../menu.js";
 import { iconButton } from "../../icons.js";
@@ -16,7 +17,11 @@ export async function members(app, g, body, watch) {
   let text = "",
     role = "",
     timer;
-  /** Ids of the found members; null means no search, then the first loaded members are shown. @type {string[]|null} */
+  /**
+   * Ids of the members that a search has found. null means that there is no search: then the first loaded members are
+   * shown.
+   * @type {string[]|null}
+   */
   let found = null;
 
   const search = async () => {

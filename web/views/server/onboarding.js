@@ -1,4 +1,4 @@
-// onboarding.js - the default channels and the questions for new members.
+// onboarding.js - onboarding of a guild: the default channels, and the questions for new members.
 import { fill, h } from "../../dom.js";
 import { quickForm, small } from "../../forms.js";
 import { isThread } from "../../store.js";
@@ -8,7 +8,9 @@ import { choiceRow, confirmDelete, formDialog, live, rolesOf, section } from "./
 const MOST_OPTIONS = 8,
   MOST_CHANNELS = 200;
 
-/** Converts a prompt for a request, in which an option has its emoji in separate fields. */
+/**
+ * Converts a prompt of a response to the form that a request needs, where the emoji of an option is in separate fields.
+ */
 const draftOf = (p) => ({
   ...p,
   options: p.options.map(({ emoji, ...o }) => ({
@@ -34,7 +36,11 @@ export async function onboarding(app, g, body, watch) {
       .map((r) => [r.id, r.name])
   );
 
-  /** Opens the dialog of a question. @param {any} p null for a new one @param {(p: any) => Promise<any>} save */
+  /**
+   * Opens the dialog that edits a question.
+   * @param {any} p null for a new one
+   * @param {(p: any) => Promise<any>} save
+   */
   const editPrompt = (p, save) => {
     const rows = /** @type {any[]} */ ([
       { name: "title", label: t("Question"), value: p?.title, required: true, props: { maxlength: 100 } },

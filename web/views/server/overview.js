@@ -1,4 +1,4 @@
-// overview.js - name, description and icon of a server; two-factor authentication; deletion.
+// overview.js - the settings tab with name, description and icon of a guild, two-factor authentication, and deletion.
 import { fill, h } from "../../dom.js";
 import { quickForm, small } from "../../forms.js";
 import { changedPictures, pictureRow } from "../../picture-field.js";

@@ -6,7 +6,11 @@ import { matches, roleGroups } from "../../permission-groups.js";
 import { rightBit } from "../../permissions.js";
 import { t } from "../../translate.js";
 
-/** Permission check boxes with a search field. @param {bigint} permissions @param {(name: string) => boolean} own */
+/**
+ * Check boxes for permissions, with a search field.
+ * @param {bigint} permissions
+ * @param {(name: string) => boolean} own
+ */
 function permissionBoxes(permissions, own) {
   const boxes = new Map();
   const groups = roleGroups().map(([heading, names]) => {

@@ -12,7 +12,7 @@ export async function roles(app, g, body, watch) {
   const counts = await app.rest.get(`/guilds/${g.id}/roles/member-counts`).catch(() => ({}));
   const movable = () => rolesOf(g).filter((r) => r.id !== g.id);
 
-  /** Moves a role to an index of the list, which begins with the highest role. */
+  /** Moves a role to an index in the list. Index 0 is the highest role. */
   const moveTo = async (r, index) => {
     const list = movable(),
       at = Math.max(0, Math.min(list.length - 1, index));

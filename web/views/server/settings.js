@@ -1,4 +1,4 @@
-// settings.js - the settings of a server: the tabs, and which permissions they need.
+// settings.js - the settings of a guild: the tabs, and the permissions that they need.
 import { fill, h } from "../../dom.js";
 import { tabbedPage } from "../../forms.js";
 import { permissionList } from "../../missing-permission.js";
@@ -9,8 +9,8 @@ const EXPRESSIONS = ["CREATE_EXPRESSIONS", "MANAGE_EXPRESSIONS"];
 const OF_MEMBERS = ["MANAGE_ROLES", "MANAGE_NICKNAMES", "MODERATE_MEMBERS", "KICK_MEMBERS", "BAN_MEMBERS"];
 
 /**
- * The tabs: path segment, label, permissions of which the user needs one (an empty list: none), and a function that
- * imports the function that draws the tab. A tab without a path segment is a heading.
+ * The tabs: path segment, label, permissions, of which the user needs at least one (an empty list: the user needs
+ * none), and a function that imports the function that draws the tab. A tab without a path segment is a heading.
  * @type {[string|null, string, string[], (() => Promise<any>)?][]}
  */
 const TABS = [
@@ -39,7 +39,7 @@ const TABS = [
   ["insights", t("Insights"), ["VIEW_GUILD_INSIGHTS"], async () => (await import("./insights.js")).insights],
 ];
 
-/** Returns the tabs that the user may open, without headings that would have no tab below them. */
+/** Returns the tabs that the user may open. A heading is left out if no tab below it is left. */
 function permitted(may) {
   const open = TABS.filter(([id, , names]) => !id || !names.length || names.some(may));
   return open.filter(([id], i) => id || (open[i + 1] && open[i + 1][0]));

@@ -3,10 +3,10 @@ import { dialog, fill, h, refill } from "../../dom.js";
 import { quickForm, small } from "../../forms.js";
 import { t } from "../../translate.js";
 
-const LIVE_MS = 500; // minimum time between two requests of a list
+const LIVE_MS = 500; // minimum time in ms between two requests of the same list
 
 export const section = (title, ...rest) => h("section", null, title && h("h2", null, title), rest);
-/** Returns the time of a snowflake. @param {string} id */
+/** Returns the creation time in a snowflake. @param {string} id */
 export const timeOf = (id) => new Date(Number((BigInt(id) >> 22n) + 1420070400000n));
 export const roleColor = (r) => (r.color ? `#${r.color.toString(16).padStart(6, "0")}` : null);
 
@@ -14,18 +14,18 @@ export function roleChip(r) {
   return h("span.chip", { style: { "--role": roleColor(r) || "transparent" } }, r.name);
 }
 
-/** The roles of a server, the highest first. */
+/** Returns the roles of a guild, from highest to lowest. */
 export const rolesOf = (g) =>
   [...g.roles.values()].sort((a, b) => b.position - a.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 
-/** Returns the position of the user's highest role; Infinity for the owner. */
+/** Returns the position of the user's own highest role. Returns Infinity for the guild's owner. */
 export function ownRank(app, g) {
   if (g.owner_id === app.store.me.id) return Infinity;
   const roles = g.members.get(app.store.me.id)?.roles || [];
   return Math.max(0, ...roles.map((id) => g.roles.get(id)?.position ?? 0));
 }
 
-/** An error text with a button that tries again. */
+/** Shows an error text, and a button that tries again. */
 export function failure(e, again) {
   return h(
     "div.stack",
@@ -35,7 +35,7 @@ export function failure(e, again) {
   );
 }
 
-/** The store subscriptions of a page; end() removes them when the page is closed. */
+/** The store subscriptions of a page. end() removes them when the page is closed. */
 export class Watch {
   constructor(app) {
     this.app = app;
@@ -51,7 +51,7 @@ export class Watch {
 }
 
 /**
- * Draws a part of a page, and draws it again after each change of a topic, for example by another administrator.
+ * Draws a part of a page. Draws it again after each change of a topic, which another administrator may have caused.
  * @param {Watch} watch @param {string[]} topics
  * @param {(redraw: () => Promise<void>) => any} draw returns the children, or a promise of them
  */
@@ -74,14 +74,15 @@ export async function live(watch, topics, draw) {
     clearTimeout(timer);
     timer = setTimeout(() => el.isConnected && show(), Math.max(0, LIVE_MS - (performance.now() - last)));
   };
-  // "acted" follows each own request, because the session that made a change gets no event for some changes.
+  // The topic "acted" changes after each request of this page, because the session that makes a change gets no event
+  // for some kinds of changes.
   if (topics.length) watch.on([...topics, "acted", "ready", "connected"], later);
   await show();
   return el;
 }
 
 /**
- * A form in a dialog. The dialog stays open and shows the error until the server accepts the form.
+ * Opens a dialog with a form. If the server refuses the form, the dialog stays open and shows the error.
  * @param {string} title @param {Parameters<typeof quickForm>[0]} rows @param {string} action
  * @param {(values: any) => Promise<any>} send @param {{intro?: any, danger?: boolean, wide?: boolean}} [more]
  */
@@ -103,7 +104,7 @@ export function formDialog(title, rows, action, send, { intro, danger, wide } = 
   );
 }
 
-/** Asks for confirmation, then deletes an object with `send`. The dialog shows an error of the server. */
+/** Asks for confirmation, then calls `send`, which deletes an object. If that fails, the dialog shows the error. */
 export const confirmDelete = (title, words, send, action = t("Delete")) =>
   formDialog(title, [], action, send, { intro: words, danger: true });
 
@@ -121,7 +122,7 @@ export function copyButton(app, text, label) {
 }
 
 /**
- * Returns a group of check boxes as an entry for quickForm. Its value is the list of the chosen values.
+ * Returns an element of `rows` for quickForm: a group of check boxes. Its value is the list of the chosen values.
  * @param {string} name @param {string} label @param {[string, string][]} choices @param {string[]} chosen
  */
 export function choiceRow(name, label, choices, chosen, hint) {

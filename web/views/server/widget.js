@@ -1,4 +1,5 @@
-// widget.js - the widget of a server: a picture and a list of online members for other web sites.
+// widget.js - the settings of a guild's widget, which shows online members and a picture of the guild on other web
+// sites.
 import { fill, h } from "../../dom.js";
 import { quickForm } from "../../forms.js";
 import { t } from "../../translate.js";

@@ -1,4 +1,4 @@
-// authorized-apps.js - the settings page with the apps that may use the account.
+// authorized-apps.js - the settings page with the apps that the user has authorized.
 import { fill, h } from "../../dom.js";
 import { small, table } from "../../forms.js";
 import { appIcon } from "../../images.js";

@@ -1,4 +1,4 @@
-// connections.js - the settings page with accounts on other platforms.
+// connections.js - the settings page with the user's accounts on other platforms.
 import { fill, h } from "../../dom.js";
 import { small, table } from "../../forms.js";
 import { t } from "../../translate.js";

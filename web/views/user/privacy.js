@@ -1,4 +1,4 @@
-// privacy.js - the settings page that limits friend requests and direct messages.
+// privacy.js - the settings page about who may send friend requests and direct messages to the user.
 import { fill } from "../../dom.js";
 import { quickForm } from "../../forms.js";
 import { t } from "../../translate.js";

@@ -172,7 +172,8 @@ bool guild_archive_write_lines(const struct guild_archive *a, const char *name, 
     return ok;
 }
 
-/* Returns the offset after the last line break before `end`; 0 if there is none. */
+/* Returns the offset of the line that contains `end`: the one after the last line break before
+ * `end`, or 0. */
 static off_t find_line_start(int fd, off_t end)
 {
     char bytes[TAIL_BYTES];
@@ -189,7 +190,7 @@ static off_t find_line_start(int fd, off_t end)
     return 0;
 }
 
-/* Reads the id of the line from `start` to `end`; 0 if it has none. */
+/* Reads the id in the line from offset `start` to `end`. Returns 0 if the line has none. */
 static snowflake read_line_id(int fd, off_t start, off_t end, const char *id)
 {
     struct buf line;

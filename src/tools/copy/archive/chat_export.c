@@ -1,7 +1,7 @@
 /* chat_export.c - converts the JSON that DiscordChatExporter writes to lines of an archive.
  *
- * Such a file has the messages of one channel, oldest first, with the names of guild, channel and
- * parent. Roles, overwrites, members and the owner are not in it. */
+ * Such a file has the messages of one channel, oldest first, and the names of its guild, of the
+ * channel and of its parent. It has no roles, overwrites, members or owner. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -103,7 +103,7 @@ static bool chat_export_name_is_saved_file(struct str name)
     return in_folder && name.p[0] != '/';
 }
 
-/* Copies a file that was saved next to the export. */
+/* Copies a file to the archive that the exporter saved next to the export. */
 static void copy_saved_file(struct chat_export *x, struct arena *arena, struct str url,
                             snowflake id)
 {
@@ -360,8 +360,8 @@ static void add_channel_line(struct chat_export *x, const char *file, struct str
     buf_reset(&x->lines);
 }
 
-/* Adds the guild, the channel and its parent. The owner is not known: the author of the first
- * message becomes it until the operator names another one. */
+/* Adds the guild, the channel and its parent. The export does not contain the owner: the author of
+ * the first message becomes the owner, until the operator names another one. */
 static void add_guild_and_channel(struct chat_export *x, struct arena *arena, struct str first)
 {
     struct json_writer j = json_writer_to_buf(&x->lines);
@@ -402,7 +402,7 @@ snowflake chat_export_read_guild(const char *path)
     return id;
 }
 
-/* Returns the first message of the export, for the owner of a new guild. */
+/* Returns the first message of the export, whose author becomes the owner of a new guild. */
 static struct str find_first_message(struct arena *arena, struct str messages)
 {
     struct json_reader r;

@@ -1,8 +1,9 @@
 /* data_package.c - converts the messages of a personal data package to lines of an archive.
  *
- * A package is a folder with account/user.json and, for each channel in which the person wrote,
- * messages/cID/channel.json and messages/cID/messages.json. Folders begin with capital letters in
- * newer packages. It has only messages of this person, and no files. */
+ * A package is a folder with account/user.json and two files for each channel in which the person
+ * wrote: messages/cID/channel.json and messages/cID/messages.json. In newer packages the names of
+ * folders begin with capital letters. A package has only messages of this person, and no
+ * attachments. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -20,7 +21,7 @@ struct package_message {
 };
 
 struct data_package {
-    struct guild_archive *archive; /* NULL if the guilds are only counted */
+    struct guild_archive *archive; /* archive to write to; NULL if the guilds are only counted */
     snowflake guild;
     struct str user; /* object of the person */
     struct arena *arena;
@@ -36,7 +37,8 @@ struct guild_count {
     int64_t channels, messages;
 };
 
-/* Maps a file below one of two folders, whose names differ in the first letter. */
+/* Maps a file into memory. It is in one of two folders, whose names differ only in the case of the
+ * first letter. */
 static bool map_package_file(const char *folder, const char *name, struct str *ret)
 {
     char path[1300];
@@ -95,7 +97,7 @@ static struct list read_package_messages(struct arena *arena, struct str text)
     return found;
 }
 
-/* Appends a message. Its files are not in the package, so a message without text is left out. */
+/* Appends a message. The package has no attachments, so a message without text is skipped. */
 static void append_package_message(struct data_package *p, struct arena *arena, struct buf *lines,
                                    const struct package_message *m)
 {
@@ -221,7 +223,8 @@ static void count_package_channel(struct data_package *p, struct str guild, stru
     arena_free(arena);
 }
 
-/* Converts the folder of a channel. Direct messages belong to no guild. */
+/* Converts the messages in the folder of a channel. Direct messages belong to no guild and are
+ * skipped. */
 static void read_package_channel(struct data_package *p, const char *folder)
 {
     struct str channel = { 0 }, messages = { 0 };
@@ -253,7 +256,7 @@ static void read_package_channel(struct data_package *p, const char *folder)
     unmap_world_file(channel);
 }
 
-/* Reads the person's account, without private fields such as the email address. */
+/* Reads the person's account. Private fields, such as the email address, are not copied. */
 static bool read_package_user(struct data_package *p, const char *folder)
 {
     static const char *const names[] = { "id", "username", "global_name" };
@@ -301,7 +304,7 @@ static void print_package_guilds(const struct data_package *p)
                STR_ARGS(guilds[i]->name));
 }
 
-/* Reads the folders of all channels, and writes the archive if there is one. */
+/* Reads the folders of all channels. If there is an archive, writes their messages to it. */
 static bool read_package(struct data_package *p, const char *folder)
 {
     char messages[1300], path[1600];

@@ -1,4 +1,4 @@
-/* json_members.c - reads members of JSON objects without a schema. */
+/* json_members.c - reads fields of JSON objects as text, without a schema. */
 #include "tools/copy/archive/json_members.h"
 
 #include <limits.h>

@@ -1,19 +1,20 @@
-/* json_members.h - members of JSON objects as text, without a schema. */
+/* json_members.h - reads fields of JSON objects as text, without a schema. */
 #ifndef TOOLS_COPY_ARCHIVE_JSON_MEMBERS_H
 #define TOOLS_COPY_ARCHIVE_JSON_MEMBERS_H
 
 #include "base/arena.h"
 #include "json/schema.h"
 
-/* Returns the JSON text of a member; empty if it is absent or null. */
+/* Returns the JSON text of a field. Returns "" if the field is absent or null. */
 struct str json_member_raw(struct str object, const char *name);
-/* Returns a string member without quotes and escapes; empty if it is absent or no string. */
+/* Returns a string field, without quotes and escapes. Returns "" if the field is absent or not a
+ * string. */
 struct str json_member_text(struct arena *arena, struct str object, const char *name);
-/* Returns an id member, a string of digits; 0 if it is absent. */
+/* Returns an id field, which is a string of digits. Returns 0 if the field is absent. */
 snowflake json_member_id(struct str object, const char *name);
 int64_t json_member_int(struct str object, const char *name);
 bool json_member_is_true(struct str object, const char *name);
-/* Lists the items of a JSON array as text (struct str). */
+/* Lists the elements of a JSON array as JSON text (struct str). */
 struct list json_array_items(struct arena *arena, struct str array);
 
 #endif

@@ -1,4 +1,4 @@
-/* skipped.c - messages of an archive that are not imported. */
+/* skipped.c - messages of an archive that must not be imported (struct copy_skipped). */
 #include <inttypes.h>
 #include <stdio.h>
 

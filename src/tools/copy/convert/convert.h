@@ -1,8 +1,8 @@
-/* convert.h - converts objects of the interface to entries of world files.
+/* convert.h - converts API objects of the source server to entries of world files.
  *
- * There is one function per type of object. An entry may refer only to objects that exist, so the
- * caller converts in an order in which references come later, and records what it has imported.
- * Accounts of other people are added as placeholders (world_users.c). */
+ * There is one function per type of object. An entry of a world file may refer only to objects that
+ * exist. So the caller converts objects before those that refer to them, and records what it has
+ * imported. Accounts of other people are added as placeholder accounts (world_users.c). */
 #ifndef TOOLS_COPY_CONVERT_CONVERT_H
 #define TOOLS_COPY_CONVERT_CONVERT_H
 
@@ -12,14 +12,14 @@
 #include "base/snowflake.h"
 #include "tools/copy/archive/archive.h"
 
-/* Entries of a list of a world file. */
+/* JSON text of the entries of one list in a world file. */
 struct world_entries {
     struct buf text; /* entries, separated by commas */
     size_t *ends;    /* offset after each entry */
     size_t count, capacity;
 };
 void world_entries_clear(struct world_entries *e);
-/* Ends an entry that was written to .text; the next one follows after a comma. */
+/* Ends an entry that was written to .text, so that another one can follow. */
 void world_entries_end_entry(struct world_entries *e);
 
 /* Ids that entries may refer to. */
@@ -31,19 +31,24 @@ struct copy_conversion {
     snowflake guild;
     bool people, welcome_screen_enabled;
     struct copy_known_ids known;
-    struct world_entries users; /* accounts that the next import needs first */
-    struct map queued;          /* ids of these accounts */
-    struct map pinned_at;       /* id of a pinned message to the JSON of a time (struct str) */
-    int64_t omitted;            /* references to objects that no longer exist */
+    /* Accounts to which other entries refer, so that the next import adds them first. */
+    struct world_entries users;
+    struct map queued; /* ids of these accounts */
+    /* Id of a pinned message to the time when it was pinned, as JSON (struct str). */
+    struct map pinned_at;
+    /* Number of references that were omitted, because their objects no longer exist. */
+    int64_t omitted;
 };
-/* Appends an entry. Returns false if the object is not copied. */
+/* Converts an API object and appends it as an entry. Returns false if objects of this kind are not
+ * copied. */
 typedef bool world_entry_function(struct copy_conversion *c, struct arena *arena, struct str object,
                                   struct buf *out);
 world_entry_function write_world_guild, write_world_role, write_world_channel, write_world_member,
     write_world_ban, write_world_emoji, write_world_sticker, write_world_sound, write_world_event,
     write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite,
     write_world_welcome_screen, write_world_onboarding, write_world_widget;
-/* Returns the type of a channel in world files; NULL if channels of this type are not copied. */
+/* Returns the name that world files use for a channel type. Returns NULL if channels of this type
+ * are not copied. */
 const char *world_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */
 void queue_user_for_world_file(struct copy_conversion *c, struct arena *arena, struct str user);

@@ -1,4 +1,4 @@
-/* world_channels.c - converts channels and threads to entries of world files. */
+/* world_channels.c - converts channels and Discord threads to entries of world files. */
 #include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
@@ -34,7 +34,8 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
     struct str overwrites = json_member_raw(channel, "permission_overwrites");
     struct list items = json_array_items(arena, overwrites);
 
-    if (!overwrites.n) /* exports have none: those of an existing channel stay */
+    /* Chat exports have no overwrites: then an existing channel retains its own. */
+    if (!overwrites.n)
         return;
     json_write_name(j, "overwrites");
     json_begin_array(j);

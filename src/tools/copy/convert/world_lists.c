@@ -201,7 +201,8 @@ bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, st
     return true;
 }
 
-/* Copies webhooks that were created for incoming messages; others belong to apps and follows. */
+/* Converts a webhook, if it was created for incoming messages. All other webhooks belong to apps or
+ * to followed channels, and are not copied. */
 bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct str webhook,
                          struct buf *out)
 {

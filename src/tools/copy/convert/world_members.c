@@ -1,7 +1,7 @@
-/* world_members.c - writes members of entries of world files.
+/* world_members.c - writes fields of entries of world files.
  *
  * An entry may refer only to objects that exist, because an import refuses other references. A
- * reference to something that was deleted on the other server is omitted and counted. */
+ * reference to an object that was deleted on the source server is omitted and counted. */
 #include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* world_members.h - shared by the files that convert objects of the interface to entries of world
- * files: members that are copied, references, and accounts. */
+/* world_members.h - writes fields of entries of world files: copied fields, references and
+ * accounts. Shared by the files that convert API objects. */
 #ifndef TOOLS_COPY_CONVERT_WORLD_MEMBERS_H
 #define TOOLS_COPY_CONVERT_WORLD_MEMBERS_H
 
@@ -27,12 +27,12 @@ void write_json_word_for_number(struct json_writer *j, const char *name, const c
 /* Writes a file of the archive as a data URI, if the archive has it. */
 void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                     const char *name, const char *type, const char *folder, snowflake id);
-/* Writes an emoji that is given as two members, one of which is null. */
+/* Writes an emoji that the API object has in two fields, one of which is null. */
 void write_emoji_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
                            struct str object);
 
-/* Adds an account of which only the id is known, because the person has left. A later object with
- * the person's name replaces it. */
+/* Adds an account of which only the id is known, because the person has left the guild. If a later
+ * object has the person's name, it replaces this account. */
 void queue_user_id(struct copy_conversion *c, struct arena *arena, snowflake id);
 /* Writes a reference to an account, which is added if it is not known. */
 void write_user_reference(struct copy_conversion *c, struct arena *arena, struct json_writer *j,

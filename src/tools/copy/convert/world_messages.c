@@ -107,7 +107,7 @@ static void write_author(struct copy_conversion *c, struct arena *arena, struct 
     struct str author = json_member_raw(message, "author"),
                webhook = json_member_raw(message, "webhook_id");
 
-    /* Answers to interactions have the id of the app as webhook, and its bot as author. */
+    /* A response to an interaction has the app's id as webhook id, and the app's bot as author. */
     bool by_app = webhook.n && str_eq(webhook, json_member_raw(message, "application_id"));
     if (webhook.n && !by_app) {
         write_raw_member(j, "webhook", webhook);

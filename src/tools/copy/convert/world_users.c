@@ -1,4 +1,5 @@
-/* world_users.c - placeholder accounts of the people to whom entries of world files refer. */
+/* world_users.c - writes placeholder accounts for the people to whom entries of world files
+ * refer. */
 #include "tools/copy/convert/world_members.h"
 
 #include <ctype.h>

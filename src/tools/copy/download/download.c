@@ -75,8 +75,8 @@ static size_t append_lines_of_array(struct buf *out, struct str array, bool reve
 
 /* --- lists that one request returns ---------------------------------------------------------- */
 
-/* Lists of a guild. `array` is the member with the array; "" if the response is the array, NULL if
- * it is one object. */
+/* Lists of a guild that one request returns. `array` is the field of the response with the array;
+ * "" if the response is the array itself, NULL if the response is a single object. */
 static const struct guild_list {
     const char *name, *path, *array;
 } guild_lists[] = {
@@ -121,8 +121,9 @@ static enum copy_result download_list(struct copy_download *d, struct copy_conne
     return result;
 }
 
-/* Pages of objects with a user, ordered by the user's id. A list of an earlier, complete run is
- * replaced, that of an interrupted run continues. */
+/* Reads pages of objects that have a user, ordered by the user's id. If the list comes from an
+ * earlier download that was completed, it is replaced; if that download was interrupted, the list
+ * continues. */
 static enum copy_result download_user_pages(struct copy_download *d, struct copy_connection *c,
                                             const char *name, const char *path_format)
 {
@@ -200,8 +201,9 @@ static enum copy_result download_lists(struct copy_download *d, struct copy_conn
 
 /* --- archived threads -------------------------------------------------------------- */
 
-/* Reads all pages of a list of archived threads, newest first. The list is short compared with the
- * messages, so an interrupted list is read again. */
+/* Reads all pages of a list of archived Discord threads, newest first. If the download is
+ * interrupted, it reads the whole list again, because the list is short compared with the
+ * messages. */
 static enum copy_result download_archived_threads(struct copy_download *d,
                                                   struct copy_connection *c, snowflake channel,
                                                   const char *kind)
@@ -277,7 +279,7 @@ static void *run_download_tasks(void *arg)
     }
 }
 
-/* Calls task for each channel, in several threads. */
+/* Calls `task` for each channel, on several OS threads. */
 static void for_each_channel(struct copy_download *d, channel_task *task)
 {
     struct worker workers[MAX_WORKERS] = { 0 };
@@ -318,7 +320,7 @@ static enum copy_result download_archived_threads_task(struct copy_download *d,
     return result;
 }
 
-/* Marks the channel as read, and prints how much of all channels is read. */
+/* Marks the channel as completely read, and prints the progress over all channels. */
 static void print_download_progress(struct copy_download *d, struct copy_channel *finished)
 {
     pthread_mutex_lock(&d->lock);
@@ -327,7 +329,7 @@ static void print_download_progress(struct copy_download *d, struct copy_channel
     double sum = 0;
     for (size_t i = 0; i < d->channels.count; i++)
         sum += channels[i].progress;
-    /* The other server does not say how many messages there are, so the total is an estimate from
+    /* The source server does not state how many messages there are. So the total is estimated from
      * the times of the messages that were read. */
     double share = d->channels.count ? sum / (double)d->channels.count : 1;
     int64_t total = share > 0.001 ? (int64_t)((double)d->message_count / share) : 0;
@@ -382,7 +384,8 @@ static bool add_channel_line(void *arg, struct str line, int64_t next_offset, st
     return true;
 }
 
-/* Lists the channels, with `threads` also the threads, that the archive has. */
+/* Lists the channels that the archive has. If `threads` is set, lists its Discord threads as
+ * well. */
 static void read_channels(struct copy_download *d, bool threads)
 {
     struct channel_reader r = { .download = d };
@@ -456,11 +459,12 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
 
 /* --- pictures of the lists --------------------------------------------------------- */
 
-/* A list whose objects have files. `member` has the hash of the file; NULL if the id is enough.
- * .of says whose picture it is. */
+/* A list whose objects have pictures. `member` is the field with the hash of the picture; NULL if
+ * the id is enough. .of is the description of the picture for the report. */
 static const struct picture_row {
     const char *list, *member;
-    const char *name, *url; /* %1$s is the id, %2$s the hash, %3$s the id of the guild */
+    /* In the format string, %1$s is the id, %2$s the hash, and %3$s the guild id. */
+    const char *name, *url;
     enum { OF_OBJECT, OF_ACCOUNT, OF_MEMBER, OF_ROLE } of;
 } picture_rows[] = {
     { "guild", "icon", "icons/%s/%s", "/icons/%s/%s", OF_OBJECT },
@@ -515,12 +519,12 @@ static bool queue_picture(struct picture_reader *r, struct str object, struct ar
     char guild[24];
     snowflake number;
 
-    /* Both become part of a path, so neither may name another folder. */
+    /* Id and hash become part of a path, so neither may contain the name of another folder. */
     if (!snowflake_parse(id, &number) || id.n > 20 ||
         (row->member && !world_file_is_plain_name(hash)))
         return true;
     char *id_text = str_dup_cstring(arena, id), *hash_text = str_dup_cstring(arena, hash);
-    /* The formats are those of the table above. */
+    /* The format strings are those of the table above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(guild, sizeof guild, "%" PRIu64, r->download->options->guild);

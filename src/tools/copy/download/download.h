@@ -1,8 +1,9 @@
 /* download.h - fills an archive from another server.
  *
- * download.c reads the lists of a guild, then its threads divide the channels: download_messages.c
- * reads pages of messages, file_queue.c their files. Each step is marked in the journal of the
- * archive, and a later run repeats the steps that are not. */
+ * download.c reads the lists of a guild, then its OS threads share the channels:
+ * download_messages.c reads pages of messages, file_queue.c reads their files. Each step that is
+ * done is recorded in the journal of the archive. A later run repeats the steps that are not in the
+ * journal. */
 #ifndef TOOLS_COPY_DOWNLOAD_DOWNLOAD_H
 #define TOOLS_COPY_DOWNLOAD_DOWNLOAD_H
 
@@ -12,8 +13,9 @@
 struct copy_download_options {
     snowflake guild;
     int64_t max_file_bytes, workers;
-    snowflake read_again_since;         /* messages from this id on are read again */
-    bool files, reaction_users, people; /* people: members, bans and who reacted or voted */
+    snowflake read_again_since; /* messages with at least this id are read again */
+    /* Kinds of data to read; people: members, bans, and users who reacted or voted. */
+    bool files, reaction_users, people;
 };
 
 /* Fills the archive. Returns COPY_OK also if some objects were refused; they are in the report. */

@@ -1,7 +1,8 @@
 /* download_messages.c - reads the messages of a channel page by page.
  *
- * A page is appended to the list of its channel when everything that belongs to its messages is
- * there: files, users who reacted and voted. The last line therefore says where to continue. */
+ * A page is appended to the list of its channel after everything that belongs to its messages was
+ * read: files, and users who reacted or voted. So a later run continues after the last line of the
+ * list. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,14 +18,16 @@ struct message_download {
     struct copy_download *download;
     struct copy_connection *connection;
     snowflake channel;
-    struct buf body, lines; /* response of a request; lines of the page */
-    off_t read_again_from;  /* lines from this offset on are replaced by the first page; -1: none */
+    struct buf body, lines; /* response of a request; lines of the present page */
+    /* The first page replaces the lines from this offset on; -1: it replaces none. */
+    off_t read_again_from;
     enum copy_result result;
 };
 
-/* --- users of reactions and answers -------------------------------------------------------- */
+/* --- users of reactions and of poll answers ----------------------------------------------- */
 
-/* Appends the users that a paged list returns. `array` is the member with the users, or "". */
+/* Appends the users that a paged list of the API returns. `array` is the field with the users; ""
+ * if the response is the array. */
 static void append_users(struct message_download *m, const char *path, const char *array,
                          snowflake message)
 {
@@ -176,8 +179,8 @@ enum copy_result copy_download_message_files(struct copy_connection *c,
 
 /* --- pages ------------------------------------------------------------------------- */
 
-/* Appends a message as one line. JSON that the interface sends has no line breaks outside of
- * strings, except between the tokens of a formatted response. */
+/* Appends a message as one line. Line breaks in the JSON of the API can only be between tokens,
+ * never inside strings, so they can be removed. */
 static void append_message_line(struct message_download *m, struct arena *arena, struct str message)
 {
     snowflake id = json_member_id(message, "id");
@@ -194,7 +197,8 @@ static void append_message_line(struct message_download *m, struct arena *arena,
     buf_add_lit(&m->lines, "}\n");
 }
 
-/* Reads a page after the id `after`. Pages are sent newest first, lists are oldest first. */
+/* Reads the page after the message id `after`. The API returns a page newest first; the list is
+ * stored oldest first. */
 static size_t download_page(struct message_download *m, struct guild_archive_list *list)
 {
     struct arena *arena = arena_new();
@@ -295,7 +299,8 @@ static bool find_newest_pin(void *arg, struct str line, int64_t next_offset, str
     return true;
 }
 
-/* Returns whether the archive has the newest pin of a channel. Pins change without a message. */
+/* Returns whether the archive has the newest pin of a channel. A pin can be added without a new
+ * message. */
 static bool has_newest_pin(const struct guild_archive *archive, const struct copy_channel *channel)
 {
     char name[100];
@@ -339,7 +344,7 @@ enum copy_result download_channel_messages(struct copy_download *d, struct copy_
     if (!guild_archive_list_find(&list, d->options->read_again_since, &offset, &before))
         return COPY_STOPPED;
     m.read_again_from = offset < end ? offset : -1;
-    /* A channel whose newest message is in the archive needs no request. */
+    /* If the newest message of the channel is already in the archive, no request is needed. */
     if (m.read_again_from < 0 && list.last && channel->last_message_id &&
         list.last >= channel->last_message_id && has_newest_pin(d->archive, channel)) {
         guild_archive_list_close(&list);

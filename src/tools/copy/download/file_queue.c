@@ -1,7 +1,7 @@
-/* file_queue.c - files that all threads of a download fetch together.
+/* file_queue.c - queue of files that all OS threads of a download fetch together.
  *
- * A thread that waits for the files of its page fetches files of the queue itself, so no thread is
- * idle while another one has many files. */
+ * An OS thread that waits for the files of its page fetches files from the queue itself. So no OS
+ * thread is idle while another one has many files. */
 #include "tools/copy/download/internal.h"
 
 #include <stdio.h>

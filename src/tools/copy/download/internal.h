@@ -5,12 +5,12 @@
 #include "tools/copy/archive/json_members.h"
 #include "tools/copy/download/download.h"
 
-/* State of a download that all threads share. */
+/* State of a download, which all its OS threads share. */
 struct copy_download {
     const struct copy_download_options *options;
     struct copy_source *source;
     struct guild_archive *archive;
-    bool stopped, incomplete; /* incomplete: a step failed and is repeated by the next run */
+    bool stopped, incomplete; /* incomplete: a step has failed; the next run repeats it */
     int64_t message_count;    /* messages of this run */
     int64_t file_count;
     pthread_mutex_t lock;
@@ -20,11 +20,12 @@ struct copy_download {
 };
 struct copy_channel {
     snowflake id, last_message_id;
-    int64_t type, last_pin_at; /* last_pin_at: microseconds since 1970, 0 if unknown */
+    /* Last_pin_at: time of the newest pin in microseconds since 1970; 0 if unknown. */
+    int64_t type, last_pin_at;
     double progress;
 };
 
-/* Returns whether a thread has ended the run. */
+/* Returns whether an OS thread has ended the download. */
 bool copy_download_is_stopped(struct copy_download *d);
 
 /* --- download_messages.c --- */
@@ -33,7 +34,7 @@ bool copy_download_is_stopped(struct copy_download *d);
 enum copy_result download_channel_messages(struct copy_download *d, struct copy_connection *c,
                                            struct copy_channel *channel);
 
-/* --- file_queue.c: files that the threads of a download fetch --- */
+/* --- file_queue.c: files that the OS threads of a download fetch together --- */
 
 struct file_download_job {
     char url[1024];

@@ -1,4 +1,5 @@
-/* follow.c - the loop of `copy-guild --follow`, its state, and copies of what was missed. */
+/* follow.c - the main loop of `copy-guild --follow`, its stored state, and new copies after missed
+ * events. */
 #include "tools/copy/follow/follow.h"
 
 #include <inttypes.h>
@@ -19,7 +20,8 @@ enum {
 #define SECOND_NS INT64_C(1000000000)
 static const char STATE_FILE[] = "follow.jsonl";
 
-/* Intents of both sides. Members and message content are privileged. */
+/* Gateway intents on the source server and on this server. Members and message content are
+ * privileged intents. */
 enum {
     INTENT_GUILDS = 1 << 0,
     INTENT_MEMBERS = 1 << 1,
@@ -49,7 +51,8 @@ bool follow_is_interrupted(void)
     return interrupted;
 }
 
-/* A second signal ends the process at once; the state is on disk anyway. */
+/* Handles SIGINT and SIGTERM. A second signal ends the process at once, because the state is always
+ * on disk. */
 static void catch_signals(void)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
@@ -102,7 +105,7 @@ bool follow_command(struct copy_follow *f, const char *format, ...)
     int written = vsnprintf(request + n, sizeof request - (size_t)n, format, args);
     va_end(args);
     if (written < 0 || (size_t)written >= sizeof request - (size_t)n)
-        return true; /* an emoji with a name that no server allows */
+        return true; /* the emoji of the event has a name that no server accepts */
     buf_init(&out, SIZE_MAX);
     bool ok = control_send_request_with_timeout(f->options->data, request, 0, &out) == OK && out.n;
     struct str reply = buf_as_str(&out), word = str_cut(&reply, ' ');
@@ -163,7 +166,8 @@ static void write_point(struct buf *out, const struct gateway_resume_point *p, i
     buf_add_char(out, '\n');
 }
 
-/* Written after the events were applied, so that a killed process receives them again. */
+/* Writes the state to disk. This happens after the events were applied, so that after a crash the
+ * process receives them again. */
 static bool save_state(const struct copy_follow *f)
 {
     struct buf out;
@@ -181,7 +185,7 @@ static bool save_state(const struct copy_follow *f)
 
 /* --- copies -------------------------------------------------------------------------- */
 
-/* Returns the first id after the last event; 0 before the first run. */
+/* Returns the first id after the time of the last event; 0 before the first run. */
 static snowflake first_missed_id(const struct copy_follow *f)
 {
     int64_t ms = f->newest_event / 1000 - MARGIN_MS;
@@ -189,7 +193,8 @@ static snowflake first_missed_id(const struct copy_follow *f)
     return ms > SNOWFLAKE_EPOCH_MS ? snowflake_from_ms(ms) : 0;
 }
 
-/* Messages since the last event are read again, because they may have been edited or deleted. */
+/* Chooses the messages that the next copy reads again: those since the last event, because they may
+ * have been edited or deleted. */
 static void choose_messages_to_read_again(struct copy_follow *f)
 {
     snowflake since = f->options->download->read_again_since, missed = first_missed_id(f);
@@ -206,7 +211,8 @@ static bool request_json(struct copy_connection *c, const char *path, struct buf
     return ok;
 }
 
-/* A copy that has stopped is tried again, unless the token is no longer valid. */
+/* Called when a copy has stopped. The copy is tried again, unless the bot's token is no longer
+ * valid. */
 static void check_token(struct copy_follow *f)
 {
     struct buf out;
@@ -219,7 +225,8 @@ static void check_token(struct copy_follow *f)
     buf_clear(&out);
 }
 
-/* Runs the copy as without --follow; with `messages`, also removes what was deleted meanwhile. */
+/* Runs the copy as without --follow. If `messages` is set, also deletes messages on this server
+ * that were deleted on the source server meanwhile. */
 static bool copy_again(struct copy_follow *f, bool messages)
 {
     struct archive_ids *before = NULL;
@@ -264,7 +271,8 @@ static bool apply_event(struct copy_follow *f, const struct follow_event *e)
     return true;
 }
 
-/* Applies an event; tries again while the server is away. Returns false if the command ends. */
+/* Applies an event. If a server cannot be reached, tries again later. Returns false if the command
+ * ends. */
 static bool apply_until_done(struct copy_follow *f, const struct follow_event *e)
 {
     bool copies = e->side == SIDE_SOURCE && str_is(str_of(e->name), "READY");
@@ -346,7 +354,7 @@ static void run_loop(struct copy_follow *f)
 
 /* --- beginning ----------------------------------------------------------------------- */
 
-/* Starts the session of a side: asks for the address of the gateway. */
+/* Starts a gateway session with one of the servers. Requests the address of its gateway first. */
 static bool start_session(struct copy_follow *f, enum follow_side side, struct copy_connection *c,
                           const char *token, int64_t intents)
 {
@@ -369,7 +377,8 @@ static bool start_session(struct copy_follow *f, enum follow_side side, struct c
     return ok;
 }
 
-/* Starts the session of this side when the guild is here. The bot must be a member of the guild. */
+/* Starts the gateway session with this server, after the guild was imported. The bot must be a
+ * member of the guild. */
 static bool start_session_here(struct copy_follow *f)
 {
     const struct copy_follow_options *o = f->options;
@@ -420,7 +429,7 @@ static bool follow_begin(struct copy_follow *f)
     if (!copy_connection_open(&f->connection, o->source) || !find_own_account(f) ||
         !follow_wait_for_server(f))
         return false;
-    /* Messages from before the first run are not posted on the other side. */
+    /* Messages from before the first run are not posted on the source server. */
     if (!f->newest_here)
         f->newest_here = snowflake_from_ms(clock_ms());
     if (o->here)

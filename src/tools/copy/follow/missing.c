@@ -1,5 +1,5 @@
-/* missing.c - finds what was deleted on the other side while no events were received, by comparing
- * the ids of the archive before and after a copy. */
+/* missing.c - finds objects that were deleted on the source server while no events were received.
+ * Compares the ids in the archive before and after a copy. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -79,7 +79,8 @@ static void read_channels(struct archive_ids *ids, const struct guild_archive *a
     map_clear(&parents);
 }
 
-/* Reads the ids of the messages from `since` on, which the copy reads again. */
+/* Reads the ids of the messages with at least the id `since`; the copy reads these messages
+ * again. */
 static void read_messages(struct archive_ids *ids, const struct guild_archive *a, snowflake channel,
                           snowflake since)
 {
@@ -140,7 +141,7 @@ struct reaction_reader {
     bool ok;
 };
 
-/* Adds the reactions of a message; those that are here already stay as they are. */
+/* Adds the reactions of a message. Reactions that this server already has stay unchanged. */
 static bool add_reactions(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     struct reaction_reader *r = arg;

@@ -1,10 +1,11 @@
-/* post_back.c - posts what people write here on the other side, with webhooks of the bot.
+/* post_back.c - posts messages of this server on the source server, with webhooks of the bot.
  *
- * Only messages that were written here are posted. Messages that came from the other side are
- * recognised by their ids, which the archive has, and messages that were posted there by their
- * webhook. posted-messages.jsonl in the archive has the ids of both sides; posting.jsonl names the
- * message whose request was not answered yet, so that a killed process does not post it twice. The
- * tokens of the webhooks are only in memory: the bot can read them again. */
+ * Only messages that people wrote on this server are posted. Messages that were copied from the
+ * source server are recognised because their ids are in the archive. Messages that this file posted
+ * on the source server are recognised by their webhook. In the archive, posted-messages.jsonl has
+ * the ids of each posted message on both servers. posting.jsonl names the message whose request was
+ * not answered yet, so that it is not posted twice if the process is killed. The tokens of the
+ * webhooks are only in memory, because the bot can read them again. */
 #include "tools/copy/follow/follow.h"
 
 #include <inttypes.h>
@@ -40,13 +41,14 @@ struct post_back {
     struct copy_follow *follow;
     struct copy_connection here; /* to this side */
     struct arena *names;
-    struct map webhooks;          /* channel to struct own_webhook */
-    struct map refused;           /* channels in which the bot may not post; reported once */
+    struct map webhooks; /* channel to struct own_webhook */
+    /* Channels in which the bot may not post; each is reported once. */
+    struct map refused;
     struct map by_here, by_there; /* struct posted_message */
     struct map expected_messages, expected_reactions;
     struct guild_archive_list posted;
     bool is_open;         /* .posted */
-    snowflake unanswered; /* message here whose request had no answer */
+    snowflake unanswered; /* id on this server of a message whose request got no answer */
 };
 
 static char marker; /* value of sets */
@@ -76,7 +78,8 @@ static bool read_posted_line(void *arg, struct str line, int64_t next_offset, st
     return true;
 }
 
-/* Records the message; there is 0 if it was deleted. */
+/* Records that message `here` of this server was posted as message `there` on the source server.
+ * `there` is 0 if it was deleted on the source server. */
 static bool record_posted(struct post_back *b, snowflake here, snowflake there, snowflake channel)
 {
     char line[200];
@@ -96,9 +99,10 @@ snowflake post_back_find_original(const struct post_back *b, snowflake id)
     return p ? p->here : 0;
 }
 
-/* --- what comes from the other side -------------------------------------------------- */
+/* --- events that result from changes of the source server ----------------------------- */
 
-/* A set that is too large has entries whose events never came, because nothing changed here. */
+/* Adds a key to a set of expected events. If the set is too large, clears it: the events of old
+ * keys never came, because the command changed nothing. */
 static void add_expected(struct map *set, uint64_t key)
 {
     if (set->count >= MAX_EXPECTED) {
@@ -142,7 +146,7 @@ static bool compare_first_line(void *arg, struct str line, int64_t next_offset, 
     return false;
 }
 
-/* Returns whether the archive has a message. */
+/* Returns whether the archive has the message, so that it came from the source server. */
 static bool archive_has_message(const struct post_back *b, snowflake channel, snowflake id)
 {
     const struct guild_archive *a = b->follow->archive;
@@ -173,7 +177,8 @@ static enum err find_placeholder(struct tx *tx, void *arg)
                      BIND(v_id(q->user)), &q->found);
 }
 
-/* Nobody can log in to a placeholder account, so what it does comes from the other side. */
+/* Returns whether the account is a placeholder account. Nobody can log in to it, so its actions
+ * were copied from the source server. */
 static bool user_is_placeholder(const struct post_back *b, snowflake user)
 {
     struct placeholder_query q = { .user = user };
@@ -216,7 +221,7 @@ static bool add_webhook(struct post_back *b, struct str webhook)
     return copy_skip_webhook(&b->follow->skipped, b->follow->archive, w->id);
 }
 
-/* Finds the webhooks that the bot created earlier. */
+/* Finds the webhooks that the bot created in earlier runs. */
 static bool read_webhooks(struct post_back *b)
 {
     struct copy_follow *f = b->follow;
@@ -259,7 +264,8 @@ static void report_refused_channel(struct post_back *b, snowflake channel, const
     guild_archive_add_report_line(b->follow->archive, what, why);
 }
 
-/* Returns the webhook of a channel, and creates it if there is none; NULL if the bot may not. */
+/* Returns the bot's webhook of a channel. If there is none, creates one. Returns NULL if the bot
+ * may not do that. */
 static const struct own_webhook *find_or_create_webhook(struct post_back *b, snowflake channel)
 {
     struct copy_follow *f = b->follow;
@@ -282,7 +288,7 @@ static const struct own_webhook *find_or_create_webhook(struct post_back *b, sno
 
 /* --- the body of a webhook message --------------------------------------------------- */
 
-/* Returns the first characters of a text. */
+/* Returns the first characters of a text, without cutting a character. */
 static struct str cut_text(struct str text, size_t characters)
 {
     size_t n = 0;
@@ -306,7 +312,8 @@ static struct str choose_name(struct arena *arena, struct str message)
     return name.n ? name : json_member_text(arena, author, "username");
 }
 
-/* Discord refuses names of webhooks with these words, so they get a thin space. */
+/* Returns the username for a webhook message. Discord refuses usernames with certain words, so
+ * these get a thin space. */
 static struct str make_webhook_username(struct arena *arena, struct str name)
 {
     static const char *const words[] = { "discord", "clyde" };
@@ -325,7 +332,8 @@ static struct str make_webhook_username(struct arena *arena, struct str name)
     return name.n ? name : STR("Member");
 }
 
-/* The other side cannot show a reply of a webhook, so the text says what is answered. */
+/* Appends a quote of the message to which a message replies, because a webhook message cannot be a
+ * reply on the source server. */
 static void append_quote(struct arena *arena, struct str message, struct buf *out)
 {
     struct str answered = json_member_raw(message, "referenced_message");
@@ -379,7 +387,7 @@ static void write_author(struct post_back *b, struct arena *arena, struct str me
                                   json_member_id(author, "id"), STR_ARGS(avatar)));
 }
 
-/* Returns the body of the request; empty if nothing of the message can be posted. */
+/* Returns the request body for a message. Returns "" if no part of the message can be posted. */
 static struct str write_webhook_body(struct post_back *b, struct arena *arena, struct str message,
                                      bool edit)
 {
@@ -402,7 +410,8 @@ static struct str write_webhook_body(struct post_back *b, struct arena *arena, s
         json_write_name(&j, "embeds");
         json_write_raw(&j, embeds);
     }
-    /* Nobody is notified twice, and nobody here can notify everyone there. */
+    /* Webhook messages mention nobody: otherwise people would be notified on both servers, and
+     * users of this server could notify everyone on the source server. */
     json_write_name(&j, "allowed_mentions");
     json_write_raw(&j, STR("{\"parse\":[]}"));
     json_end_object(&j);
@@ -411,8 +420,8 @@ static struct str write_webhook_body(struct post_back *b, struct arena *arena, s
 
 /* --- posting ------------------------------------------------------------------------- */
 
-/* Writes the path of a webhook's message; id 0 stands for a new one. Returns NULL, or the webhook.
- */
+/* Writes the path of a webhook message; id 0 means a new message. Returns the webhook, or NULL if
+ * there is none. */
 static const struct own_webhook *write_webhook_path(struct post_back *b, snowflake channel,
                                                     snowflake id, char path[500])
 {
@@ -468,7 +477,8 @@ static enum copy_result send_webhook_message(struct post_back *b, snowflake chan
     return result;
 }
 
-/* A webhook that was deleted there is created again, once. */
+/* Sends a request with the channel's webhook. If the webhook was deleted on the source server,
+ * creates it again, once. */
 static enum copy_result send_with_new_webhook(struct post_back *b, snowflake channel,
                                               struct str body, snowflake *ret)
 {
@@ -493,7 +503,8 @@ static bool message_is_posted_back(const struct post_back *b, struct str message
            !archive_has_message(b, channel, id);
 }
 
-/* Handles the result of a request about a message here. Returns false if it must be sent again. */
+/* Handles the result of a request about a message of this server. Returns false if the request must
+ * be sent again. */
 static bool end_request(struct post_back *b, enum copy_result result, snowflake id)
 {
     char what[100];
@@ -515,7 +526,8 @@ struct posting_reader {
 };
 static guild_archive_line_function find_interrupted_post;
 
-/* Finds the message whose request had no answer; it may be there nevertheless. */
+/* Searches the source server for messages whose request got no answer: they may have been posted
+ * nevertheless. */
 static bool find_interrupted_posts(struct post_back *b)
 {
     struct posting_reader r = { b, true };
@@ -586,7 +598,8 @@ static bool apply_update(struct post_back *b, struct str d)
     return ok;
 }
 
-/* Messages that came from the other side stay there when they are deleted here. */
+/* Deletes the posted copy of a message that was deleted on this server. Messages that were copied
+ * from the source server stay there. */
 static bool delete_posted(struct post_back *b, snowflake here)
 {
     const struct posted_message *p = map_find_value(&b->by_here, here);
@@ -630,7 +643,8 @@ static bool apply_delete_bulk(struct post_back *b, struct str d)
 
 /* --- reactions ----------------------------------------------------------------------- */
 
-/* Returns whether somebody here, who is no placeholder, still has this reaction. */
+/* Returns whether somebody on this server still has this reaction. Placeholder accounts do not
+ * count. */
 static bool somebody_reacts(struct post_back *b, struct arena *arena, snowflake channel,
                             snowflake message, struct str emoji)
 {
@@ -652,7 +666,8 @@ static bool somebody_reacts(struct post_back *b, struct arena *arena, snowflake 
     return found;
 }
 
-/* The bot reacts there with the emoji with which people react here. */
+/* Adds or removes a reaction on the source server. The bot reacts there with each emoji with which
+ * people on this server react. */
 static bool apply_reaction(struct post_back *b, struct str d, bool added)
 {
     snowflake message = json_member_id(d, "message_id"), user = json_member_id(d, "user_id"),
@@ -693,7 +708,7 @@ static bool apply_reaction_remove(struct post_back *b, struct str d)
 
 /* --- a new session here -------------------------------------------------------------- */
 
-/* Posts the messages of a channel after the newest one that was handled. */
+/* Posts the messages of a channel that are newer than `after`, the last one that was handled. */
 static bool post_missed_messages(struct post_back *b, snowflake channel, snowflake after)
 {
     struct arena *arena = arena_new();
@@ -784,7 +799,7 @@ bool post_back_apply_event(struct post_back *b, const struct follow_event *e)
 
 /* --- beginning ----------------------------------------------------------------------- */
 
-/* Finds out whether a message was posted whose request an earlier process did not complete. */
+/* Finds out whether a message whose request an earlier process did not complete was posted. */
 static bool find_interrupted_post(void *arg, struct str line, int64_t next_offset,
                                   struct arena *arena)
 {

@@ -1,7 +1,8 @@
-/* sessions.c - one thread per side receives events and queues them.
+/* sessions.c - receives events and queues them, with one OS thread per server.
  *
- * A queue that is full makes the threads wait, so memory is bounded; a server that drops the slow
- * session lets it resume, or a new session begins and what was missed is fetched. */
+ * If the queue is full, the OS threads wait, so the memory is bounded. If a server then drops the
+ * slow session, the session is resumed; if it cannot be resumed, a new session begins and the
+ * missed changes are copied. */
 #include "tools/copy/follow/follow.h"
 
 #include <time.h>
@@ -54,7 +55,7 @@ void follow_event_free(struct follow_event *e)
     mem_free(e);
 }
 
-/* Waits for a change of the queue, at most a second. */
+/* Waits for a change of the queue, for at most a second. */
 static void wait_for_queue(struct follow_sessions *f)
 {
     int64_t until = clock_monotonic_ns() + SECOND_NS;
@@ -94,7 +95,8 @@ static char *copy_text(struct str text)
     return copy;
 }
 
-/* Events of other guilds, and those that repeat the whole guild, are not needed. */
+/* Returns whether an event is needed. Events of other guilds are not, nor are events that contain
+ * the whole guild. */
 static bool event_is_needed(const struct follow_sessions *f, const struct bot_session_event *e)
 {
     static const char *const unneeded[] = { "GUILD_CREATE", "PRESENCE_UPDATE", "TYPING_START",

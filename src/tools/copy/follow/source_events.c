@@ -1,4 +1,4 @@
-/* source_events.c - applies events of the other side to the copy. */
+/* source_events.c - applies events of the source server to the copy on this server. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,8 +11,9 @@ enum { READ_LISTS_AFTER_S = 2, IDS_PER_COMMAND = 100 };
 
 /* --- messages ------------------------------------------------------------------------ */
 
-/* Appends a new message to the archive, so that the next copy continues after it. Messages with
- * smaller ids than the last one are left to that copy, which reads the last day again. */
+/* Appends a new message to the archive, so that the next copy continues after this message. A
+ * message with a smaller id than the last one is not appended: the next copy finds it, because it
+ * reads the messages of the last day again. */
 static bool append_to_archive(struct copy_follow *f, snowflake channel, snowflake id,
                               struct str message)
 {
@@ -38,7 +39,8 @@ static bool append_to_archive(struct copy_follow *f, snowflake channel, snowflak
     return ok;
 }
 
-/* Imports the lists again, because the message is in a channel that was not seen yet. */
+/* Imports the lists of the guild again, because the message is in a channel that is not known
+ * yet. */
 static bool fetch_unknown_channel(struct copy_follow *f, snowflake channel)
 {
     char path[100];
@@ -90,7 +92,7 @@ static bool apply_message(struct copy_follow *f, struct str message, bool create
     return import_message(f, channel, id, message);
 }
 
-/* An update may have only the members that changed. */
+/* Applies a message update, which may contain only the fields that have changed. */
 static bool apply_message_update(struct copy_follow *f, struct str update)
 {
     char path[200];
@@ -109,7 +111,8 @@ static bool apply_message_update(struct copy_follow *f, struct str update)
     return ok;
 }
 
-/* Deletes a message here. The message may have been posted from here: then its original goes. */
+/* Deletes the copy of a message on this server. If the message was posted from this server, deletes
+ * the original message on this server. */
 static bool delete_message(struct copy_follow *f, snowflake channel, snowflake id)
 {
     snowflake original = f->back ? post_back_find_original(f->back, id) : 0;
@@ -165,7 +168,7 @@ struct str follow_emoji_text(struct arena *arena, struct str event)
     return str_printf(arena, "%.*s:%" PRIu64, STR_ARGS(name.n ? name : STR("_")), id);
 }
 
-/* `user` is 0 if the event is about all users. */
+/* Applies a reaction event. `user` is 0 if the event is about all users. */
 static bool apply_reaction(struct copy_follow *f, struct str d, bool added)
 {
     snowflake user = json_member_id(d, "user_id"), message = json_member_id(d, "message_id");
@@ -176,7 +179,7 @@ static bool apply_reaction(struct copy_follow *f, struct str d, bool added)
     if (original)
         message = original;
     bool ok = true;
-    if (user != f->bot || !user) { /* the bot reacts for people of this side */
+    if (user != f->bot || !user) { /* reactions of the bot stand for people on this server */
         if (f->back && user)
             post_back_expect_reaction(f->back, message, user, emoji, added);
         ok = follow_command(
@@ -272,7 +275,8 @@ static bool apply_member_remove(struct copy_follow *f, struct str d)
     return send_member(f, d, "deleted");
 }
 
-/* The other lists are read again; the guild is then sent to the sessions here as a whole. */
+/* Reads all other lists again. After that, the whole guild is sent to the sessions on this
+ * server. */
 static bool read_lists_soon(struct copy_follow *f, struct str d)
 {
     (void)d;

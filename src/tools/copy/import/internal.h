@@ -11,7 +11,8 @@ struct loader {
     struct world_file_import_options import;
     struct copy_conversion conversion;
     struct buf guild_line; /* the guild in the archive */
-    struct buf guild; /* members of the guild that every world file needs: id, name and owner */
+    /* Fields of the guild that every world file must contain: id, name and owner. */
+    struct buf guild;
     struct world_entries entries;
     struct buf before, after; /* text around the entries */
     const char *what;         /* for the report, such as "roles" */
@@ -20,7 +21,7 @@ struct loader {
     struct map existing;      /* id of a channel to struct existing_channel; see loader_open */
     struct copy_skipped skipped;
     bool guild_exists;
-    size_t batch_entries; /* entries that are imported in one transaction */
+    size_t batch_entries; /* number of entries that are imported in one transaction */
     int64_t longest_us;   /* longest transaction of a running server */
     bool failed;
     int64_t refused, imported;
@@ -30,19 +31,20 @@ struct existing_channel {
     int64_t type;
 };
 
-/* Returns false if the archive has no guild, or on failure; call loader_close in any case. With
- * read_channels, .existing has the channels that the guild has here. */
+/* Opens an archive for import. If read_channels is set, .existing gets the channels that the guild
+ * already has on this server. Returns false on failure or if the archive has no guild. Call
+ * loader_close in any case. */
 bool loader_open(struct loader *l, const struct copy_load_options *options, bool read_channels);
 void loader_close(struct loader *l);
-/* Makes the roles, emojis and channels of the archive known, which were imported before. */
+/* Records the ids of the roles, emojis and channels in the archive, which were imported before. */
 void loader_read_known_ids(struct loader *l);
-/* Begins a world file with messages of a channel: an object of the interface, or one that has only
- * the id of an existing channel. Returns false if messages of this channel are not copied. The
- * entry of the channel has a type, because it would become a text channel without it. */
+/* Begins a world file with messages of a channel. `channel` is an API object, or an object that has
+ * only the id of an existing channel. Returns false if messages of this channel are not copied. The
+ * channel's entry contains its type; without a type the channel would become a text channel. */
 bool loader_begin_messages(struct loader *l, struct str channel);
 void loader_add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
                       struct str line);
-/* Imports the collected entries, after the accounts to which they refer. */
+/* Imports the entries that were collected. Imports the accounts to which they refer first. */
 void loader_import_entries(struct loader *l);
 
 #endif

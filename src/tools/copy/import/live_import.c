@@ -1,4 +1,4 @@
-/* live_import.c - imports single objects into the copy, as events report them. */
+/* live_import.c - imports single objects of which gateway events report a change. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -104,7 +104,8 @@ static enum err read_live_message(struct tx *tx, void *arg)
     return OK;
 }
 
-/* An event does not say when the message was pinned: now. */
+/* Records the pin of a message with the current time, because the event does not contain the time
+ * of the pin. */
 static void note_pin(struct loader *l, struct arena *arena, struct str message)
 {
     char now[TIMESTAMP_TEXT_SIZE];

@@ -1,8 +1,9 @@
 /* load.c - imports an archive, in small world files, each in one transaction.
  *
- * Entries are found by their ids, so everything may be imported again: an import that was
- * interrupted continues, and a second run adds what is new. If a world file is refused, its halves
- * are imported, so that one object cannot prevent the import of others. */
+ * Existing objects are found by their ids, so every entry may be imported again. So an interrupted
+ * import can continue, and a second run adds new objects. If a world file is refused, its two
+ * halves are imported separately, so that an invalid object does not prevent the import of
+ * others. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,8 +18,11 @@
 enum {
     MAX_ENTRIES = 100,
     MAX_MEMBER_ENTRIES = 500,
-    MAX_ENTRY_BYTES = 512 * 1024, /* an import needs several times that memory */
-    /* A running server imports as many entries at once as take about this time. */
+    /* Maximum size of the entries of one import in bytes; the import needs several times that
+     * memory. */
+    MAX_ENTRY_BYTES = 512 * 1024,
+    /* A running server imports so many entries per transaction that it takes between these
+     * times. */
     FIRST_RUNNING_ENTRIES = 4,
     MIN_RUNNING_US = 3000,
     MAX_RUNNING_US = 8000,
@@ -144,7 +148,8 @@ void loader_add_entry(struct loader *l, world_entry_function *write, struct aren
         buf_truncate(&l->entries.text, before);
 }
 
-/* Exports have only names of channels, which may be older than those here. */
+/* Returns whether a channel must not be imported. Chat exports have only the names of channels, and
+ * these names may be older than those on this server. */
 static bool must_skip_channel(const struct loader *l, struct str channel)
 {
     bool creates = !l->guild_exists || !l->options->no_channels;
@@ -228,7 +233,8 @@ static bool read_guild_line(void *arg, struct str line, int64_t next_offset, str
     return false;
 }
 
-/* Imports the guild's own fields. Its settings name channels, so this runs again after these. */
+/* Imports the guild's own fields. Some of them refer to channels, so this function runs again after
+ * the channels were imported. */
 static void import_guild_fields(struct loader *l, struct str guild)
 {
     struct arena *arena = arena_new();
@@ -295,7 +301,7 @@ static bool visit_parent_channel_of_threads(void *arg, struct str line, int64_t 
     return !r->loader->failed;
 }
 
-/* Calls found for each file with threads. */
+/* Calls `found` for each file that contains Discord threads. */
 static void for_each_thread_list(struct loader *l, thread_list_function *found, void *arg)
 {
     struct parent_reader r = { l, found, arg };
@@ -339,7 +345,7 @@ void loader_read_known_ids(struct loader *l)
 struct message_reader {
     struct loader *loader;
     snowflake channel;
-    snowflake first;  /* first id of the lines that are not imported yet; 0 if none */
+    snowflake first;  /* first id of the lines that are not imported yet; 0 if all are imported */
     struct buf lines; /* lines that are not imported yet */
     size_t count;
 };
@@ -375,7 +381,8 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Returns whether a message is new, or was edited or pinned since it was imported. */
+/* Returns whether a message must be imported: it is new, or was edited or pinned since it was
+ * imported. */
 static bool must_import_message(const struct loader *l, const struct map *stored,
                                 struct arena *arena, struct str line)
 {
@@ -744,7 +751,8 @@ void loader_close(struct loader *l)
     auth_free(l->import.auth);
 }
 
-/* Reads what exists here already, and writes the members of the guild that every file needs. */
+/* Reads which objects already exist on this server, and writes the fields of the guild that every
+ * world file must contain. */
 static bool read_guild(struct loader *l, bool read_channels)
 {
     struct str guild = buf_as_str(&l->guild_line);

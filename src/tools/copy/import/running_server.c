@@ -1,7 +1,8 @@
 /* running_server.c - imports through the control socket of a server that runs on the data folder.
  *
- * The server imports each small world file in a transaction of its own, between those of its
- * clients. When all are imported, it sends the guild again to the sessions of its members. */
+ * The server imports each small world file in a separate transaction, between the transactions of
+ * its clients. After all files were imported, it sends the guild again to the sessions of the
+ * guild's members. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ bool running_server_is_reachable(const char *data)
     return ok;
 }
 
-/* Sends a request without a time limit: the server may be busy. */
+/* Sends a request without a time limit, because the server may be busy. */
 static bool send_request(const char *data, const char *request, struct buf *out)
 {
     enum err e = control_send_request_with_timeout(data, request, 0, out);

@@ -1,4 +1,4 @@
-/* rate_limits.c - buckets and the limit of all requests. */
+/* rate_limits.c - rate limit buckets, and the limit for all requests together. */
 #include "tools/copy/source/rate_limits.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ enum { INVALID_LIMIT = 8000, INVALID_WINDOW_S = 600, MAX_KEY = 300 };
 struct rate_limit_bucket {
     char key[MAX_KEY];
     bool is_known;     /* .remaining is valid until .reset */
-    int64_t remaining; /* requests that may still be sent before .reset */
+    int64_t remaining; /* number of requests that may still be sent before the time .reset */
     int64_t reset;     /* monotonic nanoseconds */
     int64_t pending;   /* requests without a response */
 };
@@ -25,7 +25,7 @@ struct rate_limits {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct map routes;  /* hash of a route to its bucket */
-    struct map buckets; /* hash of a bucket's key to the bucket; owns it */
+    struct map buckets; /* hash of a bucket's key to the bucket; this map owns the buckets */
     int64_t interval, next_slot, blocked_until;
     int64_t invalid_count, invalid_since;
 };
@@ -77,8 +77,9 @@ static bool path_segment_is_id(struct str s)
     return s.n > 0 && str_to_u64(s, &id);
 }
 
-/* Writes the route of a request: the path without the query, ids other than that of the channel,
- * guild or webhook at the beginning, and emoji. *ret_major is that id. */
+/* Writes the route of a request: its path without query, ids and emoji. Only the id of the channel,
+ * guild or webhook at the beginning of the path stays in the route; *ret_major is set to this
+ * id. */
 static void format_route(char out[MAX_KEY], const char *method, struct str path,
                          struct str *ret_major)
 {
@@ -190,7 +191,8 @@ void rate_limits_record(struct rate_limits *l, struct rate_limit_bucket *b, cons
     pthread_mutex_lock(&l->lock);
     b->pending--;
     if (reply->bucket[0]) {
-        /* Routes with the same bucket share its limit, separately for each channel or guild. */
+        /* Routes with the same bucket share its limit. Each channel or guild has a bucket of its
+         * own. */
         snprintf(key, sizeof key, "%s:%.*s", reply->bucket, STR_ARGS(major));
         b = find_or_add_bucket(l, key);
         map_set_value(&l->routes, hash_str(str_of(route)), b);
@@ -201,13 +203,14 @@ void rate_limits_record(struct rate_limits *l, struct rate_limit_bucket *b, cons
     else if (reply->remaining >= 0 && reply->reset_after >= 0) {
         int64_t reset = now + (int64_t)(reply->reset_after * 1e9), left = reply->remaining;
 
-        /* A response may be older than the requests that were sent since. */
+        /* The response does not count requests that were sent after the server wrote it, so
+         * subtract those. */
         left -= b->pending;
         b->remaining = b->is_known && b->remaining < left ? b->remaining : left;
         b->reset = b->is_known && b->reset > reset ? b->reset : reset;
         b->is_known = true;
     } else if (reply->status && !reply->bucket[0]) {
-        /* A route without a limit of its own. */
+        /* The route has no limit of its own. */
         b->is_known = true;
         b->remaining = INT64_MAX / 2;
         b->reset = now + SECOND;

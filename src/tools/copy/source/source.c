@@ -82,7 +82,7 @@ void copy_connection_close(struct copy_connection *c)
 
 struct response {
     struct rate_limit_reply limits;
-    struct buf *out; /* NULL if the body goes to a file */
+    struct buf *out; /* buffer for the response body; NULL if the body is written to a file */
     int fd;
     int64_t bytes, max_bytes;
     bool is_too_large, cannot_write;
@@ -161,7 +161,7 @@ static void count_request_of_run(struct copy_source *s, const struct response *r
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Performs the request that the options describe. status is 0 if there was no response. */
+/* Sends the request with the options that were set. If there is no response, the status is 0. */
 static void perform_request(struct copy_connection *c, struct response *r)
 {
     CURLcode result = curl.easy_perform(c->handle);
@@ -195,7 +195,7 @@ static void pause_before_attempt(int attempt)
     nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
 }
 
-/* Writes the reason of a refusal: the message of the response, with its code. */
+/* Stores the reason of a refusal in .reason: the error message of the response, and its code. */
 static void describe_refusal(struct copy_connection *c, struct str body)
 {
     struct arena *arena = arena_new_small();
@@ -221,7 +221,8 @@ static void send_request_once(struct copy_connection *c, const char *method, con
         SET(CURLOPT_POSTFIELDS, body.p);
         SET(CURLOPT_POSTFIELDSIZE, (long)body.n);
     } else if (strcmp(method, "GET") != 0 && strcmp(method, "DELETE") != 0) {
-        SET(CURLOPT_POSTFIELDS, ""); /* with a Content-Length, which some servers require */
+        /* An empty body, so that curl sends Content-Length: 0, which some servers require. */
+        SET(CURLOPT_POSTFIELDS, "");
         SET(CURLOPT_POSTFIELDSIZE, 0L);
     } else {
         SET(CURLOPT_HTTPGET, 1L);
@@ -258,7 +259,9 @@ enum copy_result copy_connection_send_request(struct copy_connection *c, const c
         if (c->status == 429) {
             refused++;
         } else if (c->status >= 300 && c->status < 500) {
-            return COPY_REFUSED; /* redirects, too: the token is only for the configured server */
+            /* A redirect is refused as well, because only the configured server may get the
+             * token. */
+            return COPY_REFUSED;
         } else if (c->no_repeat) {
             return COPY_FAILED;
         } else {
@@ -278,7 +281,7 @@ static enum copy_result download_file_once(struct copy_connection *c, const char
     set_common_curl_options(c, url, &r);
     SET(CURLOPT_HTTPGET, 1L);
     SET(CURLOPT_CUSTOMREQUEST, NULL);
-    SET(CURLOPT_HTTPHEADER, NULL); /* the token is only for the interface */
+    SET(CURLOPT_HTTPHEADER, NULL); /* without the token, which is only for the API */
     SET(CURLOPT_ACCEPT_ENCODING, NULL);
     SET(CURLOPT_TIMEOUT_MS, 0L);
     SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -296,7 +299,7 @@ static enum copy_result download_file_once(struct copy_connection *c, const char
     }
     if (c->status >= 200 && c->status < 300)
         return COPY_OK;
-    /* A redirect could name any host, also one of the private network. */
+    /* A redirect is refused, because it could name any host, even one in the private network. */
     if (c->status >= 300 && c->status < 500 && c->status != 429) {
         snprintf(c->reason, sizeof c->reason, "HTTP %d", c->status);
         return COPY_REFUSED;
@@ -311,7 +314,8 @@ enum copy_result copy_connection_download_file(struct copy_connection *c, const 
     char address[2048], partial[1300];
     enum copy_result result = COPY_FAILED;
 
-    /* Files come from the configured server only: an address of a message could name any host. */
+    /* Files are only requested from the configured server, because the URL in a message could name
+     * any host. */
     snprintf(address, sizeof address, "%s%s", c->source->cdn, below && *below == '/' ? below : "/");
     snprintf(partial, sizeof partial, "%s.%p.part", path, (void *)c); /* another thread's differs */
     for (int attempt = 0; attempt < MAX_ATTEMPTS && result == COPY_FAILED; attempt++) {

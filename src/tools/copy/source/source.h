@@ -1,7 +1,7 @@
-/* source.h - requests to the server from which a guild is copied.
+/* source.h - requests to the source server, from which a guild is copied.
  *
- * Threads share a source and have one connection each. All requests respect the rate limits of the
- * other server (rate_limits.h). */
+ * OS threads share a source, and each has one connection. All requests respect the rate limits of
+ * the source server (rate_limits.h). */
 #ifndef TOOLS_COPY_SOURCE_SOURCE_H
 #define TOOLS_COPY_SOURCE_SOURCE_H
 
@@ -10,10 +10,11 @@
 struct copy_source;
 
 struct copy_source_options {
-    const char *api, *cdn, *token; /* api: URL with version; token: of a bot */
+    /* Api: URL of the API with its version; cdn: URL of files; token: of a bot. */
+    const char *api, *cdn, *token;
     int64_t requests_per_second;
 };
-/* Counters of a run. Read them when no request is running. */
+/* Counters of a source. Read them only when no request is running. */
 struct copy_source_counts {
     int64_t requests, rate_limited, retries, bytes;
 };
@@ -22,20 +23,23 @@ enum copy_result {
     COPY_OK,
     COPY_REFUSED, /* the server refused the request: 4xx */
     COPY_FAILED,  /* no usable response after several attempts */
-    COPY_STOPPED, /* the token is not valid, or the archive cannot be written: ends the run */
+    COPY_STOPPED, /* the run must end: the token is not valid, or the archive cannot be written */
 };
 
-/* Prints a problem and returns NULL if the URL is not valid or libcurl is missing. */
+/* Opens a source. If the URL is not valid or libcurl is missing, prints a problem and returns
+ * NULL. */
 struct copy_source *copy_source_new(const struct copy_source_options *options);
 void copy_source_free(struct copy_source *s);
 struct copy_source_counts copy_source_get_counts(const struct copy_source *s);
 
-/* A connection of one thread. .reason is a sentence if the last request was not COPY_OK. */
+/* A connection for one OS thread. If the last request did not return COPY_OK, .reason is a
+ * sentence. */
 struct copy_connection {
     struct copy_source *source;
     void *handle; /* CURL */
     int status;
-    bool no_repeat; /* requests are repeated only after 429, because they are not idempotent */
+    /* Requests are repeated only after status 429, because they are not idempotent. */
+    bool no_repeat;
     char reason[256];
 };
 bool copy_connection_open(struct copy_connection *c, struct copy_source *s);
