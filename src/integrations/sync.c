@@ -156,7 +156,7 @@ static void on_subscriber_states_scanned(struct call *call, enum err e, void *ar
 
     if (!e && r->count) {
         call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_change_members,
-                                        on_subscriber_roles_changed, "member_range", r, sizeof *r);
+                                        on_subscriber_roles_changed, "scanned_member_range", r, sizeof *r);
         return;
     }
     on_subscriber_roles_changed(call, e, arg);
@@ -167,7 +167,7 @@ static void start_subscriber_state_scan(struct call_chain *c)
     struct scanned_member_range r = { .sync = *sync_progress_of(c) };
 
     call_chain_start_call_with_data(c, ROUTE_STORE_READ, integration_sync_step_scan_members,
-                                    on_subscriber_states_scanned, "member_range", &r, sizeof r);
+                                    on_subscriber_states_scanned, "scanned_member_range", &r, sizeof r);
 }
 
 static void on_sync_cleanup_step_done(struct call *call, enum err e, void *arg)

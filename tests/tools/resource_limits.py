@@ -93,7 +93,7 @@ def invalid_addresses_and_certificates_give_error_messages(executable):
         said = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
         expect("'mysql' is not supported: use postgres://" in said and "secret" not in said, said)
         said = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))
-        expect("certificate '/nonexist': No such file" in said, said)
+        expect("certificate, '/nonexist': No such file" in said, said)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ static void start_fails_when_the_port_is_in_use(struct world *w)
     world_stop(w);
     world_config(w)->listen = str_printf(world_arena(w), "127.0.0.1:%d", ntohs(at.sin_port)).p;
     expect_start_refused(w, str_printf(world_arena(w),
-                                       "cannot listen on 127.0.0.1 port %d: Address already in use",
+                                       "cannot listen on 127.0.0.1, port %d: Address already in use",
                                        ntohs(at.sin_port))
                                 .p);
     close(fd);
