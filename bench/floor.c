@@ -31,7 +31,7 @@
 
 enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
 
-struct connection {
+struct http_connection {
     SSL *ssl;                    /* NULL: plain */
     bool sniffed;                /* whether TLS or plain is known */
     bool joined, greeted, waits; /* waits: for space for the rest of the response */
@@ -40,7 +40,7 @@ struct connection {
     char head[MAX_HEAD];
 };
 
-static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
+static struct http_connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
 static int last_connection;
 static int epoll_fd, listen_fd;
 static struct str answer, event, ready, pulse;
@@ -93,7 +93,7 @@ static void tls_begin(const char *certificate, const char *key)
     SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
 }
 
-static void connection_sniff(int fd, struct connection *c)
+static void connection_sniff(int fd, struct http_connection *c)
 {
     char first;
 
@@ -107,7 +107,7 @@ static void connection_sniff(int fd, struct connection *c)
 }
 
 /* Returns what recv returns: -1 with EAGAIN if no bytes have arrived. */
-static ssize_t connection_recv(int fd, struct connection *c, char *p, size_t n)
+static ssize_t connection_recv(int fd, struct http_connection *c, char *p, size_t n)
 {
     connection_sniff(fd, c);
     if (!c->ssl)
@@ -119,7 +119,7 @@ static ssize_t connection_recv(int fd, struct connection *c, char *p, size_t n)
     return SSL_get_error(c->ssl, got) == SSL_ERROR_WANT_READ ? -1 : 0;
 }
 
-static void connection_close(int fd)
+static void http_connection_close(int fd)
 {
     SSL_free(connections[fd]->ssl);
     mem_free(connections[fd]);
@@ -139,7 +139,7 @@ static void accept_waiting(void)
             continue;
         }
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-        connections[fd] = mem_new(sizeof(struct connection));
+        connections[fd] = mem_new(sizeof(struct http_connection));
         if (fd > last_connection)
             last_connection = fd;
     }
@@ -158,7 +158,7 @@ static bool send_whole(int fd, struct str bytes)
 /* Continues a long response when the socket has space again. */
 static bool answer_go_on(int fd)
 {
-    struct connection *c = connections[fd];
+    struct http_connection *c = connections[fd];
     ssize_t n = send(fd, answer.p + answer.n - c->left, c->left, MSG_NOSIGNAL);
 
     if (n < 0 && errno != EAGAIN)
@@ -183,11 +183,11 @@ static void fan_out(void)
 {
     for (int fd = 0; fd <= last_connection; fd++)
         if (connections[fd] && connections[fd]->joined && !send_whole(fd, event))
-            connection_close(fd);
+            http_connection_close(fd);
 }
 
 /* Handles a WebSocket frame, which loopback delivers in one read. */
-static bool frame_answer(int fd, struct connection *c)
+static bool frame_answer(int fd, struct http_connection *c)
 {
     bool ends = (c->head[0] & 0x0f) == 8;
     struct str bytes = ends ? STR("") : c->greeted ? pulse : ready;
@@ -214,19 +214,19 @@ static bool request_answer(int fd, const char *head)
 
 static void connection_read(int fd)
 {
-    struct connection *c = connections[fd];
+    struct http_connection *c = connections[fd];
     ssize_t got = connection_recv(fd, c, c->head + c->n, sizeof c->head - c->n);
 
     if (got < 0 && errno == EAGAIN)
         return;
     if (got <= 0) {
-        connection_close(fd);
+        http_connection_close(fd);
         return;
     }
     c->n += (size_t)got;
     if (c->joined && c->head[0] & 0x80) {
         if (!frame_answer(fd, c))
-            connection_close(fd);
+            http_connection_close(fd);
         return;
     }
     size_t at = 0;
@@ -234,7 +234,7 @@ static void connection_read(int fd)
     while ((end = memmem(c->head + at, c->n - at, "\r\n\r\n", 4)) != NULL) {
         if (!request_answer(fd, c->head + at)) {
             if (connections[fd])
-                connection_close(fd);
+                http_connection_close(fd);
             return;
         }
         at = (size_t)(end + 4 - c->head);
@@ -257,7 +257,7 @@ static void serve(void)
                 accept_waiting();
             else if (connections[fd] && connections[fd]->left) {
                 if (!answer_go_on(fd))
-                    connection_close(fd);
+                    http_connection_close(fd);
             } else if (connections[fd])
                 connection_read(fd);
         }

@@ -479,9 +479,10 @@ static void ours_start(struct bench *b, struct bench_relay *br)
         for (br->worker = 0; br->worker < br->relay->worker_count; br->worker++)
             loop_call_and_wait(br->relay->workers[br->worker].loop, relay_bind, br);
     }
-    b->server.in = (struct sockaddr_in){ .sin_family = AF_INET,
-                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                         .sin_port = htons((uint16_t)relay_port(br->relay)) };
+    b->server.in =
+        (struct sockaddr_in){ .sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                              .sin_port = htons((uint16_t)relay_get_media_port(br->relay)) };
 }
 
 /* --- browsers -------------------------------------------------------------------------- */

@@ -39,8 +39,8 @@ int main(int argc, char **argv)
     if (!c)
         return print_unknown_command(argv[1]);
     char **words = argc > 2 ? argv + 2 : argv + argc;
-    if (c->run == tool_help)
-        return tool_help(NULL, words);
+    if (c->run == run_command_help)
+        return run_command_help(NULL, words);
     int status = print_help_if_requested(c, words);
     if (status >= 0)
         return status;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         status = print_unexpected_argument(c->name, rest[0]);
     } else {
         guildhall_init(&settings.config);
-        if (c->run != tool_serve && c->run != tool_demo &&
+        if (c->run != run_command_serve && c->run != run_command_demo &&
             strcmp(settings.config.log_format, "json") != 0)
             log_use_sentence_format();
         status = c->run(&settings, rest);

@@ -11,7 +11,8 @@ enum { MAX_JSON = 1024 * 1024, MAX_MULTIPART = 16 * 1024 * 1024 };
 
 static void publish_rate_limit_counts(void *arg, struct str message)
 {
-    cluster_send_to_all(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
+    cluster_send_message_to_all_nodes(((struct api *)arg)->options.cluster, CLUSTER_COUNTS,
+                                      message);
 }
 
 /* Returns the number of nodes that currently do not receive each other's rate-limit counts. */
@@ -22,13 +23,14 @@ static unsigned count_unreachable_nodes(void *arg)
 
 static void share_rate_limits_with_cluster(struct api *api)
 {
-    struct rate_limit_cluster others = { .arg = api,
-                                         .count_disconnected_nodes = count_unreachable_nodes };
+    struct rate_limit_cluster_callbacks others = { .arg = api,
+                                                   .count_disconnected_nodes =
+                                                       count_unreachable_nodes };
 
     if (!api->options.cluster || cluster_has_no_other_nodes(api->options.cluster))
         return;
     if (cluster_has_nats(api->options.cluster)) {
-        rate_limits_enable_sharing(api->limits);
+        rate_limits_enable_sharing_between_nodes(api->limits);
         others.send = publish_rate_limit_counts;
     }
     rate_limits_set_cluster_callbacks(api->limits, &others);
@@ -151,12 +153,12 @@ void api_begin_draining(struct api *api)
     api->draining = true;
 }
 
-void api_background_work_begin(struct api *api)
+void api_count_background_work_begin(struct api *api)
 {
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
 }
 
-void api_background_work_end(struct api *api)
+void api_count_background_work_end(struct api *api)
 {
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }

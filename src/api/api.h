@@ -130,8 +130,8 @@ void api_begin_draining(struct api *api);
 void api_wait_for_calls(struct api *api);
 /* Mark the start and end of background work. api_wait_for_calls also waits until this work has
  * ended. May be called from any thread. */
-void api_background_work_begin(struct api *api);
-void api_background_work_end(struct api *api);
+void api_count_background_work_begin(struct api *api);
+void api_count_background_work_end(struct api *api);
 /* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */
 void api_stop(struct api *api);
 

@@ -10,11 +10,11 @@
 void api_start(struct api *api, struct loops *loops)
 {
     api->loops = loops;
-    api->durations = call_durations_new(api->domains, loops_count(loops));
-    api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
+    api->durations = call_durations_new(api->domains, loops_get_count(loops));
+    api->fetchers = mem_new(loops_get_count(loops) * sizeof *api->fetchers);
     api->hashing = password_hasher_new(api->options.password_threads, api->options.password_queue);
     if (api->options.auth && api->options.store &&
-        address_ban_set_read(auth_address_bans(api->options.auth), api->options.store))
+        address_ban_set_read(auth_get_address_ban_set(api->options.auth), api->options.store))
         log_error("api: cannot read the banned addresses; restart the server to retry");
     job_scheduler_start(api->jobs, loops_get_loop_at(loops, 0));
     file_removal_start(api->file_removal, loops_get_loop_at(loops, 0));
@@ -41,7 +41,7 @@ static void free_loop_fetcher(struct loop *loop, void *arg)
 
 static bool has_any_loop_fetcher(const struct api *api)
 {
-    for (unsigned i = 0; i < loops_count(api->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(api->loops); i++)
         if (api->fetchers[i])
             return true;
     return false;
@@ -57,7 +57,7 @@ void api_stop(struct api *api)
     /* Repeat until no request is left: cancelling an outgoing request may start an internal call,
      * and that call may send another request. */
     do {
-        for (unsigned i = 0; i < loops_count(api->loops); i++)
+        for (unsigned i = 0; i < loops_get_count(api->loops); i++)
             loop_call_and_wait(loops_get_loop_at(api->loops, i), free_loop_fetcher, api);
         api_wait_for_calls(api);
     } while (has_any_loop_fetcher(api));

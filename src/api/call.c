@@ -221,7 +221,7 @@ static uint64_t permissions_withheld_by_mfa(const struct call *call)
     return call->target.member_access ? call->target.member_access->withheld_here : 0;
 }
 
-enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
+enum err call_get_missing_permissions_error(const struct call *call, uint64_t needs)
 {
     uint64_t missing = needs & ~call->target.permissions;
 
@@ -234,22 +234,22 @@ enum err call_require_permissions(const struct call *call, uint64_t needs)
 {
     return (call->target.permissions & needs) == needs
                ? OK
-               : call_missing_permissions_error(call, needs);
+               : call_get_missing_permissions_error(call, needs);
 }
 
-enum err call_missing_any_permission_error(const struct call *call, uint64_t any)
+enum err call_get_missing_any_permission_error(const struct call *call, uint64_t any)
 {
     call_get_context(call)->refusal = (struct call_refusal){ .any = any };
-    return missing_permission_error(permissions_withheld_by_mfa(call), any);
+    return get_missing_permission_error(permissions_withheld_by_mfa(call), any);
 }
 
-enum err call_rank_too_low_error(const struct call *call)
+enum err call_get_rank_too_low_error(const struct call *call)
 {
     call_get_context(call)->refusal = (struct call_refusal){ .rank = true };
     return ERR_MISSING_PERMISSIONS;
 }
 
-enum err call_not_guild_owner_error(const struct call *call)
+enum err call_get_not_guild_owner_error(const struct call *call)
 {
     call_get_context(call)->refusal = (struct call_refusal){ .owner = true };
     call_set_refusal_cause(call, "only the owner of the server may do this");
@@ -444,7 +444,7 @@ enum err call_refuse_as_shared_rate_limited(struct call *call, int64_t ms)
     return e;
 }
 
-void call_record_voice_change(struct call *call, const struct relay_voice_state *fact)
+void call_record_voice_state_change(struct call *call, const struct relay_voice_state *fact)
 {
     struct voice_state_change *v = arena_alloc(call->arena, sizeof *v);
 
@@ -499,7 +499,7 @@ void call_revoke_application_tokens(struct call *call, snowflake id)
     f->applications_only = true;
 }
 
-void call_set_addresses_banned(struct call *call, const struct ip_network *n, bool banned)
+void call_set_address_range_banned(struct call *call, const struct ip_network *n, bool banned)
 {
     struct revocation_record *f = add_revocation_record(call);
 

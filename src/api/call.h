@@ -200,19 +200,19 @@ void call_set_status(struct call *call, int status);
 void call_add_header(struct call *call, const char *name, struct str value);
 
 /* Return the error for a caller who lacks permissions in the guild or channel of the path.
- * call_missing_permissions_error is for a caller who lacks some of `needs`;
- * call_missing_any_permission_error is for a caller who has none of `any`. The error is
+ * call_get_missing_permissions_error is for a caller who lacks some of `needs`;
+ * call_get_missing_any_permission_error is for a caller who has none of `any`. The error is
  * ERR_GUILD_MFA_REQUIRED if only a second factor is missing, otherwise ERR_MISSING_PERMISSIONS. */
-enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
-enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
-/* Returns call_missing_permissions_error unless the caller has all permissions of `needs`. */
+enum err call_get_missing_permissions_error(const struct call *call, uint64_t needs);
+enum err call_get_missing_any_permission_error(const struct call *call, uint64_t any);
+/* Returns call_get_missing_permissions_error unless the caller has all permissions of `needs`. */
 enum err call_require_permissions(const struct call *call, uint64_t needs);
 /* Returns ERR_MISSING_PERMISSIONS. For a caller whose highest role is not above the role or member
  * that the call changes, or who grants permissions that the caller lacks. */
-enum err call_rank_too_low_error(const struct call *call);
+enum err call_get_rank_too_low_error(const struct call *call);
 /* Returns ERR_MISSING_PERMISSIONS. For a caller who is not the owner of the guild, if only the
  * owner may make the call. */
-enum err call_not_guild_owner_error(const struct call *call);
+enum err call_get_not_guild_owner_error(const struct call *call);
 
 /* --- refusal_cause.c ------------------------------------------------------------------- */
 
@@ -223,8 +223,8 @@ struct call_refusal {
     enum err error;
     uint64_t all; /* missing permissions, all of which are required */
     uint64_t any; /* permissions, one of which is required */
-    bool rank;    /* see call_rank_too_low_error */
-    bool owner;   /* see call_not_guild_owner_error */
+    bool rank;    /* see call_get_rank_too_low_error */
+    bool owner;   /* see call_get_not_guild_owner_error */
 };
 /* Sets the sentence with cause and fix, which must not contain secrets. Has no effect if the call
  * already has a sentence, or if causes are not recorded. */
@@ -232,7 +232,7 @@ void call_set_refusal_cause(const struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Records this application's bot as the caller in the traffic log, for calls whose credential is in
  * the path. */
-void call_set_traffic_application(struct call *call, snowflake application_id);
+void call_set_application_in_traffic_record(struct call *call, snowflake application_id);
 
 /* Adds a validation error for one field. All errors of a call are sent in one response. */
 enum err call_add_field_error(struct call *call, const char *field, const char *code,
@@ -263,7 +263,7 @@ void call_publish_events(const struct call *call);
 
 /* Passes a change of a voice state to the voice relay after the commit, in commit order, before the
  * events are published. */
-void call_record_voice_change(struct call *call, const struct relay_voice_state *fact);
+void call_record_voice_state_change(struct call *call, const struct relay_voice_state *fact);
 
 /* Counts this call once against a rate limit with a key that the handler chooses, such as a login
  * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. In
@@ -310,7 +310,7 @@ void call_revoke_application_tokens(struct call *call, snowflake id);
 /* After the commit, makes every node refuse these addresses and close their gateway sessions. If
  * banned is false, makes every node accept these addresses again. */
 struct ip_network;
-void call_set_addresses_banned(struct call *call, const struct ip_network *n, bool banned);
+void call_set_address_range_banned(struct call *call, const struct ip_network *n, bool banned);
 
 /* --- refusal_log.c --------------------------------------------------------------------- */
 

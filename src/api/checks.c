@@ -282,7 +282,7 @@ static enum err decode_body(struct call *call)
 
 /* Decodes query and body. An error is stored in call->decoded and reported later, because an error
  * about an unknown or invisible object of the path has precedence. */
-void call_decode_input(struct call *call)
+void call_decode_query_and_body(struct call *call)
 {
     const struct route *r = call->route;
 
@@ -303,7 +303,7 @@ bool call_input_is_long(const struct call *call)
     return call->route->body && find_json_or_form_text(call).n > LONG_INPUT;
 }
 
-enum err check_request_head(struct call_context *run)
+enum err check_request_head_against_route(struct call_context *run)
 {
     enum err e = check_rate_limits(run);
 
@@ -314,7 +314,7 @@ enum err check_request_head(struct call_context *run)
     return e ? e : parse_path_parameters(run);
 }
 
-enum err check_request_body(struct call_context *run)
+enum err check_request_body_against_route(struct call_context *run)
 {
     struct call *call = &run->call;
     enum err e = OK;

@@ -46,7 +46,7 @@ struct permission_change {
     const struct channel *channel; /* channel whose permissions changed; NULL if permissions in the
                                     * whole guild changed */
 };
-struct member_leave {
+struct member_leaving_guild {
     snowflake guild_id;
     const struct user *user;
     bool *done; /* a listener of the hook member_leaving sets it to true if the listener has removed
@@ -59,7 +59,7 @@ struct member_ban {
     int64_t *room; /* number of messages that this call may still delete, in total over all members
                     * that it bans */
 };
-struct voice_moderation {
+struct voice_moderation_change {
     const struct member *member;
     struct opt_bool mute, deaf;
     struct opt_id to; /* voice channel to which the member is moved; null to disconnect the
@@ -67,7 +67,7 @@ struct voice_moderation {
     bool silenced;    /* for the hook voice_moderation_apply: whether mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
-struct automod_text {
+struct automod_checked_text {
     const struct channel *channel;
     const struct member *member; /* author of the text */
     snowflake version; /* version of the guild's auto moderation rules that checked the text */
@@ -80,7 +80,7 @@ struct automod_text {
     bool refused;
     const void *found;
 };
-struct automod_nickname {
+struct automod_checked_nickname {
     struct member *member; /* contains the new nickname */
     snowflake version;
     bool trusted; /* the rules do not apply, because a moderator makes the change or the nickname is

@@ -38,8 +38,8 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
 /* Finds the route of a request, before the body is read. */
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target);
-const struct path_resolver *router_find_resolver(const struct domain *const *domains,
-                                                 struct str name);
+const struct path_resolver *router_find_path_resolver(const struct domain *const *domains,
+                                                      struct str name);
 
 struct job_scheduler;
 
@@ -55,7 +55,7 @@ void static_document_finish(struct static_document *d);
 void static_document_free(struct static_document *d);
 /* Responds with the document. If the caller already has it (If-None-Match), responds with 304. The
  * document must outlive the call. */
-enum err call_reply_with_document(struct call *call, const struct static_document *d);
+enum err call_reply_with_static_document(struct call *call, const struct static_document *d);
 
 struct api {
     struct api_options options;
@@ -152,7 +152,7 @@ struct call_context {
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
     struct call_refusal refusal;
     struct str cause;       /* sentence with the cause of the refusal; empty if there is none */
-    snowflake recorded_app; /* set by call_set_traffic_application, or 0 */
+    snowflake recorded_app; /* set by call_set_application_in_traffic_record, or 0 */
     int64_t began; /* clock_monotonic_ns at which the call began, if traffic is recorded; otherwise
                     * 0 */
     /* call_context_init clears all members above this one. */
@@ -168,7 +168,7 @@ struct call_context {
     uv_work_t compute;
     enum err computed; /* result of call->hash or call->compute */
     int read_restarts; /* number of calls of call_restart_at_read_stage so far */
-    struct cluster_position_wait
+    struct cluster_log_position_wait
         revocation_wait; /* state of the wait until all nodes have applied a revocation */
     int64_t started;     /* clock_monotonic_ns at which the whole request had been received */
     enum err refused;    /* error of the response, or OK */
@@ -226,7 +226,7 @@ void call_authenticate(struct call_context *run);
 
 /* Starts an internal call at the DECODE stage. If the parameter call_input_is_long is true, decodes
  * the input on the thread pool. */
-void call_start_internal_at_decode(struct call_context *run, bool call_input_is_long);
+void start_internal_call_at_decode_stage(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
@@ -243,17 +243,17 @@ void on_call_committed(struct work_item *w);
 
 /* --- response.c -------------------------------------------------------------------- */
 
-/* The functions from response_send_success to response_send_options end the call and may free
- * it. */
+/* The functions from response_send_success to response_send_to_options_request end the call and may
+ * free it. */
 void response_send_success(struct call_context *run);
 void response_send_error(struct call_context *run, enum err e);
 /* Sends a response with a status for which there is no API error code. */
 void response_send_status(struct call_context *run, int status);
 /* Closes the connection without a response. */
 void response_close_connection(struct call_context *run);
-void response_send_options(struct call_context *run);
+void response_send_to_options_request(struct call_context *run);
 /* Discards the part of the response that was written so far. */
-void response_discard(struct call_context *run);
+void response_discard_written_part(struct call_context *run);
 /* Adds a header with this name, such as Allow, whose value lists the methods that the path
  * allows. */
 void response_add_allow_header(struct call_context *run, const char *name);
@@ -263,7 +263,7 @@ void response_add_allow_header(struct call_context *run, const char *name);
 /* Calls the hook call_refused in the transaction of a refused call. The hook sets the cause of the
  * refusal. */
 void call_find_refusal_cause(struct call_context *run, enum err e);
-void call_set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
+void call_set_rate_limit_refusal_cause(struct call_context *run, const struct rate_limit *limit);
 /* Adds the header X-Guildhall-Cause, if missing permissions or a too low rank are the cause. */
 void add_refusal_cause_header(struct call_context *run);
 
@@ -279,7 +279,7 @@ void record_refused_request(void *arg, int status, const struct refused_request 
 
 /* Applies an injected fault. Returns false if no fault matches, true if the call has ended or
  * continues later. */
-bool call_apply_fault(struct call_context *run);
+bool call_apply_injected_fault(struct call_context *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
@@ -292,9 +292,9 @@ void cors_add_preflight_headers(struct call *call);
 /* --- documented_operations.c ------------------------------------------------------- */
 
 /* Returns true if Discord's documentation lists this operation; path is the requested path. */
-bool is_documented_operation(enum http_method method, struct str path);
+bool is_operation_documented_by_discord(enum http_method method, struct str path);
 /* Lists the operations that Discord documents but no route implements, for the reference. */
-void write_missing_operations(const struct domain *const *domains, struct buf *out);
+void write_unimplemented_discord_operations(const struct domain *const *domains, struct buf *out);
 
 /* --- token_last_used.c ------------------------------------------------------------- */
 
@@ -329,15 +329,15 @@ void call_process_request(struct api *api, struct http_exchange *x);
  * takes about one millisecond; longer input is decoded on the thread pool. */
 enum { LONG_INPUT = 128 * 1024 };
 bool call_input_is_long(const struct call *call);
-void call_decode_input(struct call *call);
+void call_decode_query_and_body(struct call *call);
 
-/* Check a request without the store: check_request_head checks the head, check_request_body the
- * body. If objects of the path must be checked before the body, check_request_body stores an error
- * of the body in call->decoded. */
-enum err check_request_head(struct call_context *run);
-enum err check_request_body(struct call_context *run);
-/* Adds the rate-limit headers to the response, with the values that check_request_head has
- * computed. */
+/* Check a request without the store: check_request_head_against_route checks the head,
+ * check_request_body_against_route the body. If objects of the path must be checked before the
+ * body, check_request_body_against_route stores an error of the body in call->decoded. */
+enum err check_request_head_against_route(struct call_context *run);
+enum err check_request_body_against_route(struct call_context *run);
+/* Adds the rate-limit headers to the response, with the values that
+ * check_request_head_against_route has computed. */
 void add_rate_limit_headers(struct call_context *run);
 
 /* A set of named schemas, in the order in which the routes refer to them. */

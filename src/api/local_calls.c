@@ -17,7 +17,7 @@ void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x)
     int64_t now, before;
     const char *proxy_header;
 
-    if (is_behind_configured_proxy(api) || !address_is_loopback(x->remote))
+    if (is_behind_configured_proxy(api) || !address_text_is_loopback(x->remote))
         return;
     proxy_header = request_find_proxy_evidence(x->request);
     if (!proxy_header)

@@ -27,7 +27,7 @@ void call_set_refusal_cause(const struct call *call, const char *format, ...)
     run->cause = str_dup(call->arena, utf8_without_incomplete_end(str_of(text)));
 }
 
-void call_set_traffic_application(struct call *call, snowflake application_id)
+void call_set_application_in_traffic_record(struct call *call, snowflake application_id)
 {
     call_get_context(call)->recorded_app = application_id;
 }
@@ -41,7 +41,7 @@ void call_find_refusal_cause(struct call_context *run, enum err e)
         (void)hook_call_refused(&run->call, &run->refusal);
 }
 
-void call_set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit)
+void call_set_rate_limit_refusal_cause(struct call_context *run, const struct rate_limit *limit)
 {
     const struct rate_limit_result *v = &run->limit_result;
     long long ms = (long long)v->reset_after_ms;

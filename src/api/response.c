@@ -169,14 +169,14 @@ static void send_rate_limited_response(struct call_context *run, enum err e)
 
     if (e == ERR_RATE_LIMITED)
         call_log_refusal(call, REFUSED_TOO_MANY);
-    call_set_rate_limit_cause(run, limit);
+    call_set_rate_limit_refusal_cause(run, limit);
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     write_rate_limit_response_body(&run->limit_result, e, &call->reply);
     send_response(run, 429, STR("application/json"));
 }
 
-void response_discard(struct call_context *run)
+void response_discard_written_part(struct call_context *run)
 {
     struct call_response *a = &run->response;
 
@@ -194,7 +194,7 @@ void response_send_error(struct call_context *run, enum err e)
 {
     struct call *call = &run->call;
 
-    response_discard(run);
+    response_discard_written_part(run);
     call_delete_unused_blobs(call, e);
     run->refused = e;
     if (error_info(e)->status == 429) {
@@ -245,7 +245,7 @@ void response_add_allow_header(struct call_context *run, const char *name)
     buf_clear(&list);
 }
 
-void response_send_options(struct call_context *run)
+void response_send_to_options_request(struct call_context *run)
 {
     struct call *call = &run->call;
 

@@ -47,8 +47,8 @@ static _Noreturn void abort_on_bad_route(const struct route *r, const char *what
     abort();
 }
 
-const struct path_resolver *router_find_resolver(const struct domain *const *domains,
-                                                 struct str name)
+const struct path_resolver *router_find_path_resolver(const struct domain *const *domains,
+                                                      struct str name)
 {
     for (; *domains; domains++)
         for (const struct path_resolver *r = (*domains)->resolvers; r && r->name; r++)
@@ -59,7 +59,7 @@ const struct path_resolver *router_find_resolver(const struct domain *const *dom
 
 /* Splits a path into segments. Returns false if the leading '/' is missing, a segment is empty or
  * there are too many. One trailing '/' is ignored. */
-static bool split_path(struct str path, struct path_segments *ret)
+static bool split_path_into_segments(struct str path, struct path_segments *ret)
 {
     ret->count = 0;
     if (path.n == 0 || path.p[0] != '/')
@@ -130,7 +130,7 @@ static struct route_node *find_or_add_segment_node(struct route_node *n, struct 
     }
 
     const struct path_resolver *r =
-        router_find_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
+        router_find_path_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
         abort_on_bad_route(route, "a parameter of the path has no resolver");
     return find_or_add_parameter(n, r, route, has_prefix);
@@ -142,7 +142,7 @@ static bool has_prefixed_parameter(const struct path_segments *path,
     for (size_t i = 0; i < path->count; i++) {
         struct str s = path->segments[i];
         const struct path_resolver *r =
-            s.p[0] == '{' ? router_find_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
+            s.p[0] == '{' ? router_find_path_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
 
         if (r && r->prefix)
             return true;
@@ -150,13 +150,13 @@ static bool has_prefixed_parameter(const struct path_segments *path,
     return false;
 }
 
-static void add_route(struct router *router, const struct route *r, uint16_t group,
-                      const struct domain *const *domains)
+static void router_add_route(struct router *router, const struct route *r, uint16_t group,
+                             const struct domain *const *domains)
 {
     struct route_node *n = r->service ? &router->service : &router->api;
     struct path_segments path;
 
-    if (!split_path(str_of(r->path), &path))
+    if (!split_path_into_segments(str_of(r->path), &path))
         abort_on_bad_route(r, "the path is malformed");
     bool has_prefix = has_prefixed_parameter(&path, domains);
     for (size_t i = 0; i < path.count; i++)
@@ -183,7 +183,7 @@ struct router *router_new(const struct domain *const *domains)
 
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            add_route(router, r, (uint16_t)(d - domains), domains);
+            router_add_route(router, r, (uint16_t)(d - domains), domains);
     return router;
 }
 
@@ -325,7 +325,7 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
     ret->version = VERSION_NEWEST;
     ret->allowed = 0;
     ret->error = OK;
-    if (split_path(target, &path) && unescape_segments(arena, &path))
+    if (split_path_into_segments(target, &path) && unescape_segments(arena, &path))
         n = find_route_node_with_me_fallback(r, &path, method, ret);
     if (!ret->allowed) {
         ret->error = ERR_NOT_FOUND;
@@ -350,7 +350,8 @@ const struct route *router_find_route(const struct router *r, enum http_method m
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct route_match m = { .error = OK };
     struct path_segments path;
-    bool ok = split_path(target, &path) && (!arena || unescape_segments(arena, &path));
+    bool ok =
+        split_path_into_segments(target, &path) && (!arena || unescape_segments(arena, &path));
     const struct route_node *n = ok ? find_route_node_with_me_fallback(r, &path, method, &m) : NULL;
 
     arena_free(arena);

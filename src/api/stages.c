@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "traffic/traffic.h"
 
-static void start_next_stage(struct call_context *run, enum call_stage ended);
+static void call_start_next_stage(struct call_context *run, enum call_stage ended);
 
 static void finish_and_free_call(struct call_context *run, enum err e)
 {
@@ -32,8 +32,8 @@ static bool may_continue_as_anonymous(const struct call *call)
     return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
 }
 
-static void submit_transaction(struct call_context *run, enum call_stage stage,
-                               enum store_mode mode);
+static void call_submit_transaction(struct call_context *run, enum call_stage stage,
+                                    enum store_mode mode);
 
 enum err call_restart_at_read_stage(struct call *call)
 {
@@ -43,14 +43,14 @@ enum err call_restart_at_read_stage(struct call *call)
 
 /* Returns the call to the READ stage after a conflict. If several calls conflict, one of them
  * succeeds, and the others return to READ. */
-static bool restart_at_read(struct call_context *run)
+static bool call_restart_at_read_stage_again(struct call_context *run)
 {
     enum { MOST_LOOKS = 8 };
 
     if (!run->outdated || !run->call.read || ++run->read_restarts > MOST_LOOKS)
         return false;
-    response_discard(run);
-    submit_transaction(run, STAGE_READ, STORE_READ);
+    response_discard_written_part(run);
+    call_submit_transaction(run, STAGE_READ, STORE_READ);
     return true;
 }
 
@@ -60,7 +60,7 @@ static void on_handler_finished(struct call_context *run, enum err e)
 
     if (!e && call->after)
         call->after(call);
-    if (!e || !restart_at_read(run))
+    if (!e || !call_restart_at_read_stage_again(run))
         finish_and_free_call(run, e);
 }
 
@@ -72,12 +72,12 @@ static void on_revocation_acknowledged(struct loop_message *p)
 /* Delays the response until every node has dropped the revoked credential. */
 static void wait_until_nodes_apply_revocation(struct call_context *run)
 {
-    run->revocation_wait = (struct cluster_position_wait){
+    run->revocation_wait = (struct cluster_log_position_wait){
         .position = run->work.position,
         .loop = run->call.loop,
         .post.run = on_revocation_acknowledged,
     };
-    cluster_await_log_position(run->call.api->options.cluster, &run->revocation_wait);
+    cluster_wait_for_nodes_at_log_position(run->call.api->options.cluster, &run->revocation_wait);
 }
 
 static void on_transaction_finished(struct work_item *w, enum err e)
@@ -106,7 +106,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         }
         run->outdated = false;
         call->read = NULL;
-        response_discard(run);
+        response_discard_written_part(run);
         e = OK;
         break;
     default:
@@ -125,7 +125,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
     if (e)
         finish_and_free_call(run, e);
     else
-        start_next_stage(run, run->stage);
+        call_start_next_stage(run, run->stage);
 }
 
 uint64_t call_scheduling_key(const struct call *call)
@@ -161,8 +161,8 @@ static void add_request_ids(struct call_context *run)
                 ((const struct opt_id *)((const char *)call->query + f->offset))->value);
 }
 
-static void submit_transaction(struct call_context *run, enum call_stage stage,
-                               enum store_mode mode)
+static void call_submit_transaction(struct call_context *run, enum call_stage stage,
+                                    enum store_mode mode)
 {
     struct call *call = &run->call;
     const struct cluster *cluster = call->api->options.cluster;
@@ -194,7 +194,7 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
     store_submit_work_item(call->api->options.store, &run->work);
 }
 
-static void run_handler(struct call_context *run)
+static void call_run_handler(struct call_context *run)
 {
     struct call *call = &run->call;
 
@@ -205,28 +205,28 @@ static void run_handler(struct call_context *run)
         on_transaction_finished(&run->work, call_run_stage_in_transaction(&run->work, NULL));
         break;
     case ROUTE_STORE_READ:
-        submit_transaction(run, STAGE_HANDLE, STORE_READ);
+        call_submit_transaction(run, STAGE_HANDLE, STORE_READ);
         break;
     case ROUTE_STORE_APPEND:
-        submit_transaction(run, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
+        call_submit_transaction(run, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
         break;
     default:
-        submit_transaction(run, STAGE_HANDLE, STORE_WRITE);
+        call_submit_transaction(run, STAGE_HANDLE, STORE_WRITE);
     }
 }
 
-static void on_hash_finished(struct loop_message *p)
+static void on_hash_stage_finished(struct loop_message *p)
 {
     struct call_context *run = container_of(p, struct call_context, hashed);
 
     if (run->computed)
         finish_and_free_call(run, run->computed);
     else
-        start_next_stage(run, STAGE_HASH);
+        call_start_next_stage(run, STAGE_HASH);
 }
 
 /* Runs call->hash on a password thread, unless the client has disconnected. */
-static void run_hash_stage(struct password_hash_task *t)
+static void call_run_hash_stage(struct password_hash_task *t)
 {
     struct call_context *run = container_of(t, struct call_context, hash);
     struct call *call = &run->call;
@@ -236,16 +236,16 @@ static void run_hash_stage(struct password_hash_task *t)
     loop_post_message(call->loop, &run->hashed);
 }
 
-static void start_hash_stage(struct call_context *run)
+static void call_start_hash_stage(struct call_context *run)
 {
     run->stage = STAGE_HASH;
-    run->hash.run = run_hash_stage;
-    run->hashed.run = on_hash_finished;
+    run->hash.run = call_run_hash_stage;
+    run->hashed.run = on_hash_stage_finished;
     if (!password_hasher_submit(run->call.api->hashing, &run->hash))
         finish_and_free_call(run, ERR_UNAVAILABLE);
 }
 
-static void run_compute_stage(uv_work_t *w)
+static void call_run_compute_stage(uv_work_t *w)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
@@ -260,13 +260,13 @@ static void on_compute_finished(uv_work_t *w, int status)
     if (status || run->computed)
         finish_and_free_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
     else
-        start_next_stage(run, STAGE_COMPUTE);
+        call_start_next_stage(run, STAGE_COMPUTE);
 }
 
-static void start_compute_stage(struct call_context *run)
+static void call_start_compute_stage(struct call_context *run)
 {
     run->stage = STAGE_COMPUTE;
-    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, run_compute_stage,
+    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, call_run_compute_stage,
                   on_compute_finished);
 }
 
@@ -282,7 +282,7 @@ static void accept_request_body(struct call_context *run)
     run->admitting = false;
     run->admitted = true;
     call->exchange->app = run;
-    http_accept_body(call->exchange, call->caller ? call->caller->id : call->files_of);
+    http_accept_request_body(call->exchange, call->caller ? call->caller->id : call->files_of);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
@@ -297,7 +297,7 @@ static enum err check_caller_and_head(struct call_context *run)
     if (c && c->deleting)
         return ERR_ACCOUNT_DELETING;
     if (!run->admitted)
-        return check_request_head(run);
+        return check_request_head_against_route(run);
     add_rate_limit_headers(run);
     return OK;
 }
@@ -305,12 +305,12 @@ static enum err check_caller_and_head(struct call_context *run)
 static void decode_call_input(struct call *call)
 {
     if (call->exchange)
-        call_decode_input(call);
+        call_decode_query_and_body(call);
     else
         call->decoded = internal_call_decode(call);
 }
 
-static void run_decode_stage(uv_work_t *w)
+static void call_run_decode_stage(uv_work_t *w)
 {
     decode_call_input(&container_of(w, struct call_context, compute)->call);
 }
@@ -323,13 +323,13 @@ static void on_decode_finished(uv_work_t *w, int status)
     if (status)
         finish_and_free_call(run, ERR_UNAVAILABLE);
     else
-        start_next_stage(run, STAGE_DECODE);
+        call_start_next_stage(run, STAGE_DECODE);
 }
 
-static void start_decode_stage(struct call_context *run)
+static void call_start_decode_stage(struct call_context *run)
 {
     run->stage = STAGE_DECODE;
-    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, run_decode_stage,
+    uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, call_run_decode_stage,
                   on_decode_finished);
 }
 
@@ -343,11 +343,11 @@ static bool run_before_decode_stage(struct call_context *run)
     if (e)
         finish_and_free_call(run, e);
     else if (call->read)
-        submit_transaction(run, STAGE_KNOWN_BODY, STORE_READ);
+        call_submit_transaction(run, STAGE_KNOWN_BODY, STORE_READ);
     return e || call->read;
 }
 
-static void start_next_stage(struct call_context *run, enum call_stage ended)
+static void call_start_next_stage(struct call_context *run, enum call_stage ended)
 {
     struct call *call = &run->call;
 
@@ -359,7 +359,7 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
             return;
         }
         if (run->admitting && call->route->service && call->route->admit) {
-            submit_transaction(run, STAGE_HEAD, STORE_READ);
+            call_submit_transaction(run, STAGE_HEAD, STORE_READ);
             return;
         }
     }
@@ -371,20 +371,20 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_KNOWN_BODY) {
         if (call_input_is_long(call)) {
-            start_decode_stage(run);
+            call_start_decode_stage(run);
             return;
         }
-        call_decode_input(call);
+        call_decode_query_and_body(call);
     }
     if (ended <= STAGE_DECODE) {
-        enum err e = check_request_body(run);
+        enum err e = check_request_body_against_route(run);
 
         if (e) {
             finish_and_free_call(run, e);
             return;
         }
         if (call->read) {
-            submit_transaction(run, STAGE_READ, STORE_READ);
+            call_submit_transaction(run, STAGE_READ, STORE_READ);
             return;
         }
     }
@@ -394,24 +394,24 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
         return;
     }
     if (ended <= STAGE_AWAIT && call->hash) {
-        start_hash_stage(run);
+        call_start_hash_stage(run);
         return;
     }
     if (ended <= STAGE_HASH && call->compute) {
-        start_compute_stage(run);
+        call_start_compute_stage(run);
         return;
     }
-    run_handler(run);
+    call_run_handler(run);
 }
 
-void call_start_internal_at_decode(struct call_context *run, bool call_input_is_long)
+void start_internal_call_at_decode_stage(struct call_context *run, bool call_input_is_long)
 {
     if (call_input_is_long) {
-        start_decode_stage(run);
+        call_start_decode_stage(run);
         return;
     }
     decode_call_input(&run->call);
-    start_next_stage(run, STAGE_DECODE);
+    call_start_next_stage(run, STAGE_DECODE);
 }
 
 void call_resume_after_await(struct call *call, enum err e)
@@ -422,7 +422,7 @@ void call_resume_after_await(struct call *call, enum err e)
     if (e)
         finish_and_free_call(run, e);
     else
-        start_next_stage(run, STAGE_AWAIT);
+        call_start_next_stage(run, STAGE_AWAIT);
 }
 
 void call_authenticate(struct call_context *run)
@@ -432,18 +432,18 @@ void call_authenticate(struct call_context *run)
     struct str header = call->exchange->request->authorization;
 
     if (call->route->service) {
-        start_next_stage(run, STAGE_CREDENTIAL);
+        call_start_next_stage(run, STAGE_CREDENTIAL);
         return;
     }
     enum caller_kind kind = parse_credential_kind(header, &call->token);
     if (header.p && auth_find_cached_token(auth, kind, call->token, &run->caller)) {
         call->caller = &run->caller;
-        start_next_stage(run, STAGE_CREDENTIAL);
+        call_start_next_stage(run, STAGE_CREDENTIAL);
     } else if (header.p && parse_credential_token(kind, call->token, &run->credential)) {
         auth_prepare_token_lookup(auth, &run->credential);
-        submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
+        call_submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
     } else if (may_continue_as_anonymous(call)) {
-        start_next_stage(run, STAGE_CREDENTIAL);
+        call_start_next_stage(run, STAGE_CREDENTIAL);
     } else {
         finish_and_free_call(run, ERR_UNAUTHORIZED);
     }
@@ -480,9 +480,9 @@ static bool reply_with_web_page_if_any(struct call_context *run)
     return o->page(o->page_arg, call);
 }
 
-static void start_call(struct api *api, struct http_exchange *x, bool admitting)
+static void start_call_of_http_exchange(struct api *api, struct http_exchange *x, bool admitting)
 {
-    struct call_context *run = arena_alloc_raw(x->arena, sizeof *run);
+    struct call_context *run = arena_alloc_unzeroed(x->arena, sizeof *run);
     struct call *call = &run->call;
 
     call_context_init(run, api, x->arena, x->loop);
@@ -498,7 +498,7 @@ static void start_call(struct api *api, struct http_exchange *x, bool admitting)
     if (x->first)
         api_warn_untrusted_proxy(api, x);
     if (cors_is_preflight(api, x->request)) {
-        response_send_options(run);
+        response_send_to_options_request(run);
         return;
     }
     router_match_request(api->router, x->arena, x->request->method, x->request->path, &run->match);
@@ -506,21 +506,22 @@ static void start_call(struct api *api, struct http_exchange *x, bool admitting)
     if (call->route)
         loop_begin_measured_part(call->route->name);
     if ((run->match.error == ERR_NOT_FOUND || run->match.error == ERR_METHOD_NOT_ALLOWED) &&
-        is_documented_operation(x->request->method, x->request->path))
+        is_operation_documented_by_discord(x->request->method, x->request->path))
         run->match.error = ERR_NOT_SERVED;
     if (run->match.error == ERR_METHOD_NOT_ALLOWED)
         response_add_allow_header(run, "Allow");
     if (run->match.error)
         finish_and_free_call(run, reply_with_web_page_if_any(run) ? OK : run->match.error);
     else if (!call->route)
-        response_send_options(run);
-    else if (!injected_faults_exist(api->faults) || call->route->service || !call_apply_fault(run))
+        response_send_to_options_request(run);
+    else if (!injected_faults_exist(api->faults) || call->route->service ||
+             !call_apply_injected_fault(run))
         call_authenticate(run);
 }
 
 void call_admit_request_head(struct api *api, struct http_exchange *x)
 {
-    start_call(api, x, true);
+    start_call_of_http_exchange(api, x, true);
 }
 
 void call_process_request(struct api *api, struct http_exchange *x)
@@ -528,7 +529,7 @@ void call_process_request(struct api *api, struct http_exchange *x)
     struct call_context *run = x->app;
 
     if (!run) {
-        start_call(api, x, false);
+        start_call_of_http_exchange(api, x, false);
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);

@@ -45,7 +45,7 @@ static void call_attempt_reset(struct call_context *run)
 {
     struct call *call = &run->call;
 
-    response_discard(run);
+    response_discard_written_part(run);
     buf_truncate(&run->response.headers, run->header_bytes_before);
     run->response.status = 0;
     run->effects.announced = NULL;
@@ -142,10 +142,10 @@ static void apply_address_ban_change(struct api *api, const struct revocation_re
     const struct api_options *o = &api->options;
 
     if (f->addresses == ADDRESSES_LIFTED) {
-        address_ban_set_remove(auth_address_bans(o->auth), &f->network);
+        address_ban_set_remove(auth_get_address_ban_set(o->auth), &f->network);
         return;
     }
-    address_ban_set_add(auth_address_bans(o->auth), &f->network);
+    address_ban_set_add(auth_get_address_ban_set(o->auth), &f->network);
     if (o->events.addresses_banned)
         o->events.addresses_banned(o->events.arg, &f->network);
 }

@@ -86,7 +86,7 @@ void arena_add_block(struct arena *a, size_t size)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    return memset(arena_alloc_raw(a, size), 0, size);
+    return memset(arena_alloc_unzeroed(a, size), 0, size);
 }
 
 void arena_mark_incomplete(struct arena *a)

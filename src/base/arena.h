@@ -11,7 +11,7 @@
 
 struct arena_block;
 
-/* Only arena.c and arena_alloc_raw may access the members. */
+/* Only arena.c and arena_alloc_unzeroed may access the members. */
 struct arena {
     struct arena_block *current; /* list of blocks, newest first; arena_reset frees all but the
                                   * oldest */
@@ -35,7 +35,7 @@ void *arena_alloc(struct arena *a, size_t size);
 void arena_add_block(struct arena *a, size_t size);
 
 /* Like arena_alloc, but does not zero the memory. For memory that the caller overwrites at once. */
-static inline void *arena_alloc_raw(struct arena *a, size_t size)
+static inline void *arena_alloc_unzeroed(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);
 

@@ -24,7 +24,7 @@ void buf_reset(struct buf *b)
     b->full = false;
 }
 
-char *buf_reserve_slow(struct buf *b, size_t n)
+char *buf_reserve_and_grow(struct buf *b, size_t n)
 {
     if (b->full)
         return NULL;

@@ -39,11 +39,11 @@ static inline struct str buf_as_str(const struct buf *b)
 
 /* Makes room for n more bytes and returns its address (b->p + b->n), or NULL if the maximum would
  * be exceeded. The caller adds the number of bytes that it has written to b->n. */
-char *buf_reserve_slow(struct buf *b, size_t n);
+char *buf_reserve_and_grow(struct buf *b, size_t n);
 
 static inline char *buf_reserve(struct buf *b, size_t n)
 {
-    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_slow(b, n);
+    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_and_grow(b, n);
 }
 
 static inline void buf_add(struct buf *b, const void *p, size_t n)

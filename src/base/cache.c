@@ -33,14 +33,14 @@ static void cache_register(struct cache *c)
 {
     struct cache_kind *k = c->kind;
 
-    links_init(&c->order);
+    linked_list_init(&c->order);
     pthread_mutex_lock(&kinds_lock);
     if (!k->open.next) {
-        links_init(&k->open);
+        linked_list_init(&k->open);
         k->next = kinds;
         kinds = k;
     }
-    links_append(&k->open, &c->in_kind);
+    linked_list_append(&k->open, &c->in_kind);
     pthread_mutex_unlock(&kinds_lock);
 }
 
@@ -51,7 +51,7 @@ void cache_visit_kind_stats(void (*each)(const char *name, const struct cache_st
     for (struct cache_kind *k = kinds; k; k = k->next) {
         struct cache_stats sum = k->closed;
 
-        for (struct link *l = k->open.next; l != &k->open; l = l->next)
+        for (struct list_link *l = k->open.next; l != &k->open; l = l->next)
             cache_stats_add_to_sum(&sum, container_of(l, struct cache, in_kind));
         if (k->name)
             each(k->name, &sum, arg);
@@ -62,7 +62,7 @@ void cache_visit_kind_stats(void (*each)(const char *name, const struct cache_st
 void cache_remove(struct cache *c, struct cache_entry *e)
 {
     map_remove_value(&c->entries, e->hash);
-    link_remove(&e->link);
+    linked_list_remove(&e->link);
     cache_counter_add(&c->stats.entries, -UINT64_C(1));
     cache_counter_add(&c->stats.bytes, -(uint64_t)e->bytes);
 }
@@ -93,8 +93,8 @@ void *cache_find(struct cache *c, uint64_t hash, const void *key)
     }
     e->used_at = now;
     if (e->link.next != &c->order) {
-        link_remove(&e->link);
-        links_append(&c->order, &e->link);
+        linked_list_remove(&e->link);
+        linked_list_append(&c->order, &e->link);
     }
     cache_counter_add(&c->stats.hits, 1);
     return e;
@@ -118,7 +118,7 @@ void cache_insert(struct cache *c, uint64_t hash, size_t bytes, struct cache_ent
         cache_remove_and_free(c, before);
     *e = (struct cache_entry){ .hash = hash, .bytes = bytes, .used_at = now };
     map_set_value(&c->entries, hash, e);
-    links_append(&c->order, &e->link);
+    linked_list_append(&c->order, &e->link);
     cache_counter_add(&c->stats.entries, 1);
     cache_counter_add(&c->stats.bytes, bytes);
     for (int idle = 0; c->entries.count > 1; idle++) {
@@ -134,7 +134,7 @@ void cache_insert(struct cache *c, uint64_t hash, size_t bytes, struct cache_ent
 void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
                     const void *arg)
 {
-    for (struct link *l = c->order.next, *next; l && l != &c->order; l = next) {
+    for (struct list_link *l = c->order.next, *next; l && l != &c->order; l = next) {
         struct cache_entry *e = container_of(l, struct cache_entry, link);
 
         next = l->next;
@@ -145,11 +145,11 @@ void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e
 
 void cache_clear(struct cache *c)
 {
-    while (c->order.next && !links_are_empty(&c->order))
+    while (c->order.next && !linked_list_is_empty(&c->order))
         cache_remove_and_free(c, container_of(c->order.next, struct cache_entry, link));
     pthread_mutex_lock(&kinds_lock);
     cache_stats_add_to_sum(&c->kind->closed, c);
-    link_remove(&c->in_kind);
+    linked_list_remove(&c->in_kind);
     pthread_mutex_unlock(&kinds_lock);
     map_clear(&c->entries);
     *c = (struct cache){ .kind = c->kind };

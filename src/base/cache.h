@@ -17,7 +17,7 @@
 #include "base/map.h"
 
 struct cache_entry {
-    struct link link;
+    struct list_link link;
     uint64_t hash;
     size_t bytes;
     int64_t used_at; /* clock_steady_ms of the last use; set only if the kind has .idle_ms */
@@ -41,7 +41,7 @@ struct cache_kind {
 
     /* The following members are internal to cache.c. */
     struct cache_kind *next;
-    struct link open;
+    struct list_link open;
     struct cache_stats closed;
 };
 
@@ -49,8 +49,8 @@ struct cache_kind {
 struct cache {
     struct cache_kind *kind;
     struct map entries;
-    struct link order; /* entries, least recently used first */
-    struct link in_kind;
+    struct list_link order; /* entries, least recently used first */
+    struct list_link in_kind;
     struct {
         _Atomic uint64_t hits, misses, evictions, entries, bytes;
     } stats;

@@ -72,7 +72,7 @@ int64_t clock_thread_cpu_ns(void)
     return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void clock_advance_all(int64_t us)
+void clock_advance_both_clocks(int64_t us)
 {
     atomic_fetch_add(&moved, us);
 }
@@ -82,7 +82,7 @@ void clock_step_wall_clock(int64_t us)
     atomic_fetch_add(&stepped, us);
 }
 
-void clock_stop(void)
+void clock_stop_both_clocks(void)
 {
     atomic_store(&ahead, (read_clock_ns(CLOCK_REALTIME) - read_clock_ns(CLOCK_BOOTTIME)) / 1000);
     atomic_store(&stopped, (read_clock_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
@@ -96,7 +96,7 @@ void clock_continue_after_stop(void)
         atomic_fetch_add(&moved, at - read_clock_ns(CLOCK_REALTIME) / 1000);
 }
 
-void clock_reset(void)
+void clock_restore_real_time(void)
 {
     atomic_store(&stopped, 0);
     atomic_store(&moved, 0);

@@ -23,7 +23,7 @@ static const struct {
 #undef CLOSE
 };
 
-bool error_cause_find(int status, int code, struct error_cause *ret)
+bool find_causes_of_api_error(int status, int code, struct error_cause *ret)
 {
     int key = code ? code : status;
 
@@ -35,7 +35,7 @@ bool error_cause_find(int status, int code, struct error_cause *ret)
     return false;
 }
 
-bool close_cause_find(int code, struct error_cause *ret)
+bool find_causes_of_gateway_close_code(int code, struct error_cause *ret)
 {
     for (size_t i = 0; i < COUNT_OF(closes); i++)
         if (closes[i].cause.code == code) {
@@ -66,7 +66,7 @@ static void write_error_section(struct buf *out, int key)
         comma = "; ";
     }
     buf_add_lit(out, ".\n");
-    if (error_cause_find(key, key, &cause))
+    if (find_causes_of_api_error(key, key, &cause))
         buf_printf(out, "\n- Usual causes: %s\n- Fix: %s\n", cause.causes, cause.fix);
 }
 

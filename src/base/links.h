@@ -5,22 +5,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct link {
-    struct link *prev, *next;
+struct list_link {
+    struct list_link *prev, *next;
 };
 
-/* The head of a list is a struct link. The head of an empty list points to itself. */
-static inline void links_init(struct link *list)
+/* The head of a list is a struct list_link. The head of an empty list points to itself. */
+static inline void linked_list_init(struct list_link *list)
 {
     list->prev = list->next = list;
 }
 
-static inline bool links_are_empty(const struct link *list)
+static inline bool linked_list_is_empty(const struct list_link *list)
 {
     return list->next == list;
 }
 
-static inline void links_append(struct link *list, struct link *l)
+static inline void linked_list_append(struct list_link *list, struct list_link *l)
 {
     l->prev = list->prev;
     l->next = list;
@@ -29,7 +29,7 @@ static inline void links_append(struct link *list, struct link *l)
 }
 
 /* Removes l from its list. Does nothing if l is in no list (zeroed or already removed). */
-static inline void link_remove(struct link *l)
+static inline void linked_list_remove(struct list_link *l)
 {
     if (!l->next)
         return;

@@ -297,7 +297,7 @@ const char *options_read_single_value_early(const char *name, const struct optio
 
 /* --- help and sample file ------------------------------------------------------------- */
 
-const char *option_value_placeholder(const struct option_row *row)
+const char *option_get_value_placeholder(const struct option_row *row)
 {
     if (row->choices)
         return row->choices;
@@ -318,7 +318,7 @@ void options_append_help(const struct option_row *rows, struct buf *out)
     for (; rows->name; rows++) {
         char flag[128];
 
-        snprintf(flag, sizeof flag, "--%s %s", rows->name, option_value_placeholder(rows));
+        snprintf(flag, sizeof flag, "--%s %s", rows->name, option_get_value_placeholder(rows));
         options_append_help_entry(out, flag, rows->help);
         if (rows->fallback)
             buf_printf(out, " (%s)", rows->fallback);
@@ -340,7 +340,8 @@ void options_append_sample_file(const struct option_row *rows, const struct opti
         if (strcmp(rows->name, "config") == 0)
             continue;
         option_format_variable_name(source->prefix, rows->name, variable, sizeof variable);
-        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help, option_value_placeholder(rows),
-                   variable, rows->name, rows->fallback ? rows->fallback : "");
+        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help,
+                   option_get_value_placeholder(rows), variable, rows->name,
+                   rows->fallback ? rows->fallback : "");
     }
 }

@@ -69,7 +69,7 @@ bool options_check_environment(const struct option_row *const *lists, const char
 bool option_values_are_equal(const struct option_row *row, const void *a, const void *b);
 
 /* Returns the placeholder of the option's value in the help: "HOST:PORT", "on|off". */
-const char *option_value_placeholder(const struct option_row *row);
+const char *option_get_value_placeholder(const struct option_row *row);
 /* Writes the name of the environment variable of an option: PREFIX_NAME. */
 void option_format_variable_name(const char *prefix, const char *name, char *out, size_t max);
 

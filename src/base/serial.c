@@ -1,7 +1,7 @@
 /* serial.c - binary encoding for messages between processes. */
 #include "base/serial.h"
 
-void serial_append_u64(struct buf *b, uint64_t v)
+void serialize_u64(struct buf *b, uint64_t v)
 {
     unsigned char bytes[8];
 
@@ -10,13 +10,13 @@ void serial_append_u64(struct buf *b, uint64_t v)
     buf_add(b, bytes, sizeof bytes);
 }
 
-void serial_append_bytes(struct buf *b, struct str s)
+void serialize_bytes(struct buf *b, struct str s)
 {
-    serial_append_u64(b, s.n);
+    serialize_u64(b, s.n);
     buf_add_str(b, s);
 }
 
-struct str serial_read_slice(struct serial_reader *r, uint64_t n)
+struct str deserialize_slice_of_bytes(struct serialized_data_reader *r, uint64_t n)
 {
     if (r->bad || n > r->rest.n) {
         r->bad = true;
@@ -27,9 +27,9 @@ struct str serial_read_slice(struct serial_reader *r, uint64_t n)
     return s;
 }
 
-uint64_t serial_get_u64(struct serial_reader *r)
+uint64_t deserialize_u64(struct serialized_data_reader *r)
 {
-    struct str s = serial_read_slice(r, 8);
+    struct str s = deserialize_slice_of_bytes(r, 8);
     uint64_t v = 0;
 
     for (int i = 0; i < 8 && s.n; i++)
@@ -37,14 +37,14 @@ uint64_t serial_get_u64(struct serial_reader *r)
     return v;
 }
 
-struct str serial_read_bytes(struct serial_reader *r)
+struct str deserialize_bytes(struct serialized_data_reader *r)
 {
-    return serial_read_slice(r, serial_get_u64(r));
+    return deserialize_slice_of_bytes(r, deserialize_u64(r));
 }
 
-size_t serial_read_count(struct serial_reader *r, size_t least)
+size_t deserialize_element_count(struct serialized_data_reader *r, size_t least)
 {
-    uint64_t n = serial_get_u64(r);
+    uint64_t n = deserialize_u64(r);
 
     if (n > r->rest.n / least)
         r->bad = true;

@@ -97,7 +97,7 @@ static void add_part_time(struct stall_meter *m, int64_t ns)
     }
 }
 
-void stall_meter_begin_part(struct stall_meter *m, const char *part)
+void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
@@ -131,7 +131,7 @@ static void report_long_iteration(struct stall_meter *m)
 
 void stall_meter_end_iteration(struct stall_meter *m)
 {
-    stall_meter_begin_part(m, NULL);
+    stall_meter_begin_part_of_iteration(m, NULL);
     if (m->total > limit_ns)
         report_long_iteration(m);
     m->total = m->longest = 0;

@@ -26,10 +26,11 @@ struct stall_meter {
 };
 
 /* Ends the current part and starts the part with this name; NULL means that the thread waits. */
-void stall_meter_begin_part(struct stall_meter *m, const char *part);
+void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part);
 /* Ends the current loop iteration or unit of work, and starts the next one. */
 void stall_meter_end_iteration(struct stall_meter *m);
-/* Ends the iteration. The time until the next call of stall_meter_begin_part is not measured. */
+/* Ends the iteration. The time until the next call of stall_meter_begin_part_of_iteration is not
+ * measured. */
 void stall_meter_pause(struct stall_meter *m);
 
 /* Statistics of one part of the work: its longest duration, and the number of iterations over the

@@ -99,7 +99,7 @@ struct str str_dup(struct arena *a, struct str s)
 
 char *str_dup_cstring(struct arena *a, struct str s)
 {
-    char *p = arena_alloc_raw(a, s.n + 1);
+    char *p = arena_alloc_unzeroed(a, s.n + 1);
 
     if (s.n)
         memcpy(p, s.p, s.n);
@@ -115,7 +115,7 @@ struct str str_printf(struct arena *a, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     size_t size = n < 0 ? 0 : (size_t)n;
-    char *p = arena_alloc_raw(a, size + 1);
+    char *p = arena_alloc_unzeroed(a, size + 1);
     vsnprintf(p, size + 1, fmt, again);
     va_end(again);
     va_end(args);
@@ -128,7 +128,7 @@ struct str str_concat(struct arena *a, const struct str *parts, size_t count)
 
     for (size_t i = 0; i < count; i++)
         n += parts[i].n;
-    char *out = arena_alloc_raw(a, n + 1), *at = out;
+    char *out = arena_alloc_unzeroed(a, n + 1), *at = out;
     for (size_t i = 0; i < count; i++) {
         if (parts[i].n)
             memcpy(at, parts[i].p, parts[i].n);
@@ -162,7 +162,7 @@ bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struc
         return true;
     }
 
-    char *out = arena_alloc_raw(a, s.n);
+    char *out = arena_alloc_unzeroed(a, s.n);
     size_t n = 0;
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -193,7 +193,7 @@ static bool is_unreserved_url_character(char c)
 struct str str_percent_encode(struct arena *a, struct str s)
 {
     static const char hex[] = "0123456789ABCDEF";
-    char *out = arena_alloc_raw(a, 3 * s.n);
+    char *out = arena_alloc_unzeroed(a, 3 * s.n);
     size_t n = 0;
 
     for (size_t i = 0; i < s.n; i++) {
@@ -212,7 +212,7 @@ struct str str_percent_encode(struct arena *a, struct str s)
 
 struct str str_hex_encode(struct arena *a, const void *p, size_t n)
 {
-    char *out = arena_alloc_raw(a, n * 2 + 1);
+    char *out = arena_alloc_unzeroed(a, n * 2 + 1);
 
     sodium_bin2hex(out, n * 2 + 1, p, n);
     return (struct str){ out, n * 2 };
@@ -270,7 +270,7 @@ size_t base64url_encode(const void *p, size_t n, char *out)
 
 struct str str_base64url_encode(struct arena *a, const void *p, size_t n)
 {
-    char *out = arena_alloc_raw(a, BASE64URL_LENGTH(n) + 1);
+    char *out = arena_alloc_unzeroed(a, BASE64URL_LENGTH(n) + 1);
     size_t length = base64url_encode(p, n, out);
 
     out[length] = 0;
@@ -303,7 +303,7 @@ bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n)
 bool str_base64_decode(struct arena *a, struct str s, struct str *ret)
 {
     size_t n, max = s.n / 4 * 3 + 3;
-    unsigned char *out = arena_alloc_raw(a, max);
+    unsigned char *out = arena_alloc_unzeroed(a, max);
 
     if (sodium_base642bin(out, max, s.p, s.n, " \t\r\n", &n, NULL,
                           sodium_base64_VARIANT_ORIGINAL) != 0)

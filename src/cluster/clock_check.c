@@ -19,9 +19,10 @@ bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t coun
     return same * 2 > all;
 }
 
-bool database_clock_jumped(const struct node_clock_check *w, const struct clock_sample *now)
+bool database_clock_jumped(const struct node_clock_check *w,
+                           const struct database_clock_sample *now)
 {
-    const struct clock_sample *last = &w->last;
+    const struct database_clock_sample *last = &w->last;
     int64_t passed = now->database_ms - last->database_ms;
     int64_t least = (now->before - last->after) / 1000000,
             most = (now->after - last->before) / 1000000;
@@ -29,8 +30,8 @@ bool database_clock_jumped(const struct node_clock_check *w, const struct clock_
     return last->after && (passed < least - CLOCK_JUMP_MS || passed > most + CLOCK_JUMP_MS);
 }
 
-void clock_check_record_sample(struct node_clock_check *w, const struct clock_sample *now,
-                               bool agrees)
+void clock_check_record_database_sample(struct node_clock_check *w,
+                                        const struct database_clock_sample *now, bool agrees)
 {
     bool is_first = !w->last.after;
 

@@ -23,12 +23,13 @@ enum {
 
 /* A sample of the database's clock. It was read between `before` and `after`
  * (clock_monotonic_ns). */
-struct clock_sample {
+struct database_clock_sample {
     int64_t before, after, database_ms;
 };
 
 struct node_clock_check {
-    struct clock_sample last; /* the last sample; last.after is 0 before the first sample */
+    struct database_clock_sample
+        last; /* the last sample; last.after is 0 before the first sample */
     /* When this node's clock became wrong (clock_monotonic_ns); 0 if it is right. */
     int64_t off_since;
     bool is_off;
@@ -39,10 +40,11 @@ struct node_clock_check {
 bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t count);
 /* Returns whether the database's clock jumped (by more than CLOCK_JUMP_MS) since the last
  * sample. */
-bool database_clock_jumped(const struct node_clock_check *w, const struct clock_sample *now);
+bool database_clock_jumped(const struct node_clock_check *w,
+                           const struct database_clock_sample *now);
 /* Records a sample and the result of node_clock_is_correct (`agrees`). This node's clock counts as
  * wrong if the first sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong samples. */
-void clock_check_record_sample(struct node_clock_check *w, const struct clock_sample *now,
-                               bool agrees);
+void clock_check_record_database_sample(struct node_clock_check *w,
+                                        const struct database_clock_sample *now, bool agrees);
 
 #endif

@@ -51,15 +51,15 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
         c->options.move(c->options.arg, f->move);
 }
 
-static bool node_needs_log_entry(void *arg, const struct log_address *a)
+static bool node_needs_log_entry(void *arg, const struct log_entry_address *a)
 {
     const struct cluster *c = arg;
 
     return !test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS) &&
-           interest_includes(c->nats.interest, a);
+           interest_set_includes_address(c->nats.interest, a);
 }
 
-static void pass_over_log_entry(void *arg, int64_t position, const struct log_address *a)
+static void pass_over_log_entry(void *arg, int64_t position, const struct log_entry_address *a)
 {
     struct cluster *c = arg;
 
@@ -87,7 +87,7 @@ static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
         log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
         return;
     }
-    cluster_nats_send_entry(c, w->position, w->log, f);
+    cluster_nats_publish_log_entry(c, w->position, w->log, f);
     log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
     /* If an earlier position is missing, another node took it. The entry of that node is in the
      * log, or soon will be, so read the log. */
@@ -111,7 +111,7 @@ static void publish_transient_events(struct cluster *c, struct log_entry *f)
     if (atomic_load(&c->nats.connected)) {
         struct arena *arena = arena_new();
 
-        cluster_nats_send_entry(c, 0, log_entry_encode(f, arena), f);
+        cluster_nats_publish_log_entry(c, 0, log_entry_encode(f, arena), f);
         arena_free(arena);
     }
     c->options.publish_events(c->options.arg, 0, f->announced);
@@ -128,8 +128,8 @@ void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, str
     offer_local_log_entry(c, w, &f);
 }
 
-void cluster_append_session_move(struct cluster *c, struct tx *tx,
-                                 const struct session_move_message *m)
+void cluster_append_session_move_to_log(struct cluster *c, struct tx *tx,
+                                        const struct session_move_message *m)
 {
     struct log_entry f = { .origin = c->identity, .move = m };
 
@@ -160,16 +160,17 @@ int64_t cluster_delivered_position(const struct cluster *c)
     return log_sequencer_next_position(c->sequencer) - 1;
 }
 
-void cluster_add_interest(struct cluster *c, enum audience_kind kind, snowflake id)
+void cluster_add_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind, snowflake id)
 {
     if (c->nats.interest)
-        interest_add(c->nats.interest, log_address_key(kind, id));
+        interest_set_add_key(c->nats.interest, log_address_key(kind, id));
 }
 
-void cluster_remove_interest(struct cluster *c, enum audience_kind kind, snowflake id)
+void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
+                                              snowflake id)
 {
     if (c->nats.interest)
-        interest_remove(c->nats.interest, log_address_key(kind, id));
+        interest_set_remove_key(c->nats.interest, log_address_key(kind, id));
 }
 
 void cluster_stop_after_lost_events(struct cluster *c)
@@ -266,7 +267,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     c->options = *options;
     c->arena = arena_new();
     c->gap_check.arena = arena_new();
-    links_init(&c->waits);
+    linked_list_init(&c->waits);
     init_wakeup_condition(c);
     enum err e = options->alone ? join_as_single_node(c, &next) : join_cluster(c, &next);
     if (e) {
@@ -350,7 +351,7 @@ enum {
     RECONNECT_SLACK_MS = 6000,
 };
 
-void cluster_record_peer_heartbeat(struct cluster *c)
+void cluster_record_heartbeat_of_other_node(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns();
 

@@ -48,7 +48,7 @@ struct cluster_options {
     void (*publish_events)(void *arg, int64_t position, const struct emitted_event *list);
     /* Called like publish_events, in the same order, for a log entry that this node has not
      * received because it had no sessions of its guilds and users. */
-    void (*pass_over)(void *arg, int64_t position, const struct log_address *a);
+    void (*pass_over)(void *arg, int64_t position, const struct log_entry_address *a);
     /* Called at least every 50 ms if nodes use NATS; publishes the positions that pass_over has
      * collected. */
     void (*publish_passed_over)(void *arg);
@@ -62,9 +62,10 @@ struct cluster_options {
     /* Called after all revocations by other nodes that are known so far were applied. Cached
      * credentials may be used until the time `until` (clock_monotonic_ns). */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* Callbacks: message is called for a message from another node (cluster_send_to_all);
-     * send_counts when it is time to send the rate-limit counts; connected when NATS is connected
-     * again; living once a second, with the identities of all living nodes including this one. */
+    /* Callbacks: message is called for a message from another node
+     * (cluster_send_message_to_all_nodes); send_counts when it is time to send the rate-limit
+     * counts; connected when NATS is connected again; living once a second, with the identities of
+     * all living nodes including this one. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);
     void (*connected)(void *arg);
@@ -79,7 +80,7 @@ struct cluster_options {
 enum err cluster_open(const struct cluster_options *options, struct cluster **ret);
 /* Starts the thread that reads the event log. */
 void cluster_start(struct cluster *c);
-/* Unregisters this node. No commit or cluster_await_log_position may follow. */
+/* Unregisters this node. No commit or cluster_wait_for_nodes_at_log_position may follow. */
 void cluster_close(struct cluster *c); /* accepts NULL */
 
 /* Writes an entry to the event log, in the transaction before its commit. An entry with only
@@ -90,19 +91,20 @@ void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry
 void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
 /* Write the move of a session to another node to the event log and publish it. They do for a
  * session move what cluster_append_log_entry and cluster_publish_log_entry do for events. */
-void cluster_append_session_move(struct cluster *c, struct tx *tx,
-                                 const struct session_move_message *m);
+void cluster_append_session_move_to_log(struct cluster *c, struct tx *tx,
+                                        const struct session_move_message *m);
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move_message *m);
 /* Sends a message to all other nodes through NATS, without the event log. A message may be lost,
  * for example if NATS is not connected; messages that arrive are in order. */
-void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
+void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+                                       struct str message);
 /* Sends a message to one node. The message is dropped while too many bytes wait to be sent to NATS.
  * Therefore senders number their messages, and receivers request missing messages again. */
-void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
-                          struct str message);
+void cluster_send_message_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
+                                  struct str message);
 /* Returns the number of bytes that wait to be sent to NATS. */
-size_t cluster_unsent_bytes(const struct cluster *c);
+size_t cluster_count_unsent_nats_bytes(const struct cluster *c);
 bool cluster_has_nats(const struct cluster *c);
 uint32_t cluster_node_identity(const struct cluster *c);
 bool cluster_has_no_other_nodes(const struct cluster *c);
@@ -111,21 +113,23 @@ int64_t cluster_delivered_position(const struct cluster *c);
 
 /* Called for the first and after the last session of a guild or user on an event loop; calls with
  * the same id are counted. Log entries of all other guilds and users are passed over. */
-void cluster_add_interest(struct cluster *c, enum audience_kind kind, snowflake id);
-void cluster_remove_interest(struct cluster *c, enum audience_kind kind, snowflake id);
+void cluster_add_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
+                                           snowflake id);
+void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
+                                              snowflake id);
 /* Stops this node, because a committed log entry cannot be read. */
 void cluster_stop_after_lost_events(struct cluster *c);
 
 /* Waits for other nodes: `post` is posted to the loop when every node has either applied the log
  * position, or stopped using cached credentials because they are older than
  * CREDENTIALS_FRESH_MS. */
-struct cluster_position_wait {
-    struct link link;
+struct cluster_log_position_wait {
+    struct list_link link;
     int64_t position, since;
     struct loop *loop;
     struct loop_message post;
 };
-void cluster_await_log_position(struct cluster *c, struct cluster_position_wait *w);
+void cluster_wait_for_nodes_at_log_position(struct cluster *c, struct cluster_log_position_wait *w);
 
 /* Returns the rank of this node among the living nodes, from 0, and the number of living nodes.
  * Used to divide work among nodes. After a node starts or stops, nodes may have different results
@@ -146,7 +150,7 @@ bool cluster_is_ready(const struct cluster *c);
  * request. */
 bool cluster_node_is_isolated(const struct cluster *c);
 /* Records that another node has just renewed its lease, so the database is up. Thread-safe. */
-void cluster_record_peer_heartbeat(struct cluster *c);
+void cluster_record_heartbeat_of_other_node(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
 struct cluster_stats {
     int64_t position;

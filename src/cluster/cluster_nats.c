@@ -37,13 +37,14 @@ static bool position_encodes_topic(int64_t position)
     return position > INT64_MAX - CLUSTER_TOPICS;
 }
 
-static const char *nats_subject_for_position(const struct cluster_nats *w, int64_t position)
+static const char *nats_subject_for_position(const struct cluster_nats_connection *w,
+                                             int64_t position)
 {
     return position_encodes_topic(position) ? w->to_all : position ? w->log : w->brief;
 }
 
-static void publish_to_subject(struct cluster_nats *w, const char *subject, int64_t position,
-                               struct str bytes)
+static void publish_to_subject(struct cluster_nats_connection *w, const char *subject,
+                               int64_t position, struct str bytes)
 {
     struct buf out;
 
@@ -53,25 +54,26 @@ static void publish_to_subject(struct cluster_nats *w, const char *subject, int6
     buf_clear(&out);
 }
 
-static bool nats_is_connected_and_accepts(struct cluster_nats *w, size_t bytes)
+static bool nats_is_connected_and_accepts(struct cluster_nats_connection *w, size_t bytes)
 {
-    return atomic_load(&w->connected) && nats_accepts_size(w->nats, CIPHER_OVERHEAD + bytes);
+    return atomic_load(&w->connected) &&
+           nats_server_accepts_payload_size(w->nats, CIPHER_OVERHEAD + bytes);
 }
 
 /* Publishes an entry to the parts of its address, then the address to all nodes, because nodes that
  * need the entry should receive it first. Transient events are published to one part only, because
  * nodes would not notice if they received them twice. Returns false if all nodes need the entry. */
-static bool send_entry_by_address(struct cluster_nats *w, int64_t position, struct str bytes,
-                                  const struct log_entry *f)
+static bool send_entry_by_address(struct cluster_nats_connection *w, int64_t position,
+                                  struct str bytes, const struct log_entry *f)
 {
     unsigned parts[LOG_ADDRESS_KEYS_MAX];
     char subject[80];
-    struct log_address a;
+    struct log_entry_address a;
     struct buf message;
 
     if (!atomic_load(&w->all_use_addresses) || !log_address_of_entry(f, bytes, &a))
         return false;
-    unsigned count = log_address_list_parts(&a, parts);
+    unsigned count = log_address_list_nats_parts(&a, parts);
     if (!position && count > 1)
         return false;
     buf_init(&message, SIZE_MAX);
@@ -88,10 +90,10 @@ static bool send_entry_by_address(struct cluster_nats *w, int64_t position, stru
     return true;
 }
 
-void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str bytes,
-                             const struct log_entry *f)
+void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct str bytes,
+                                    const struct log_entry *f)
 {
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
 
     if (!atomic_load(&w->connected))
         return;
@@ -107,38 +109,41 @@ void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str byt
     publish_to_subject(w, position ? w->log : w->brief, position, bytes);
 }
 
-void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message)
+void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+                                       struct str message)
 {
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
 
     if (nats_is_connected_and_accepts(w, message.n))
         publish_to_subject(w, w->to_all, INT64_MAX - topic, message);
 }
 
-static void format_node_subject(const struct cluster_nats *w, uint32_t identity, char out[80])
+static void format_node_subject(const struct cluster_nats_connection *w, uint32_t identity,
+                                char out[80])
 {
     snprintf(out, 80, "%s.%" PRIu32, w->to_all, identity);
 }
 
-void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
-                          struct str message)
+void cluster_send_message_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
+                                  struct str message)
 {
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
     char subject[80];
     struct buf out;
 
-    if (!atomic_load(&w->connected) || !nats_accepts_size(w->nats, CIPHER_OVERHEAD + message.n))
+    if (!atomic_load(&w->connected) ||
+        !nats_server_accepts_payload_size(w->nats, CIPHER_OVERHEAD + message.n))
         return;
     format_node_subject(w, identity, subject);
     buf_init(&out, SIZE_MAX);
     message_cipher_encrypt(&w->cipher, str_of(subject), INT64_MAX - topic, message, &out);
-    nats_publish_droppable(w->nats, subject, buf_as_str(&out));
+    nats_publish_or_drop_message(w->nats, subject, buf_as_str(&out));
     buf_clear(&out);
 }
 
-size_t cluster_unsent_bytes(const struct cluster *c)
+size_t cluster_count_unsent_nats_bytes(const struct cluster *c)
 {
-    return c->nats.nats ? nats_unsent_bytes(c->nats.nats) : 0;
+    return c->nats.nats ? nats_count_unsent_bytes(c->nats.nats) : 0;
 }
 
 bool cluster_has_nats(const struct cluster *c)
@@ -146,7 +151,7 @@ bool cluster_has_nats(const struct cluster *c)
     return c->nats.nats;
 }
 
-static void count_received_entry(struct cluster_nats *w, struct str bytes)
+static void count_received_entry(struct cluster_nats_connection *w, struct str bytes)
 {
     atomic_fetch_add(&w->entries_received, 1);
     atomic_fetch_add(&w->entry_bytes_received, bytes.n);
@@ -174,24 +179,24 @@ static void handle_transient_events(struct cluster *c, struct str bytes)
     arena_free(arena);
 }
 
-void cluster_nats_announce(struct cluster *c)
+void cluster_nats_announce_address_support(struct cluster *c)
 {
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
     struct buf message;
 
     if (!atomic_load(&w->connected) || test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES))
         return;
     buf_init(&message, ANNOUNCEMENT_BYTES);
-    serial_append_u64(&message, ADDRESS_VERSION);
-    serial_append_u64(&message, c->identity);
+    serialize_u64(&message, ADDRESS_VERSION);
+    serialize_u64(&message, c->identity);
     publish_to_subject(w, w->addresses, 0, buf_as_str(&message));
     buf_clear(&message);
 }
 
 static void handle_announcement(struct cluster *c, struct str bytes)
 {
-    struct serial_reader in = { .rest = bytes };
-    uint64_t version = serial_get_u64(&in), identity = serial_get_u64(&in);
+    struct serialized_data_reader in = { .rest = bytes };
+    uint64_t version = deserialize_u64(&in), identity = deserialize_u64(&in);
 
     if (in.bad || version < ADDRESS_VERSION || !identity || identity > UINT32_MAX)
         return;
@@ -200,7 +205,7 @@ static void handle_announcement(struct cluster *c, struct str bytes)
     pthread_mutex_unlock(&c->lock);
 }
 
-void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, size_t count)
+void cluster_nats_check_address_support(struct cluster *c, const uint32_t *identities, size_t count)
 {
     struct map announced;
     bool all = true;
@@ -221,14 +226,14 @@ void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, siz
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->nats.all_use_addresses,
                  all && !test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES));
-    interest_end_unused_subscriptions(c->nats.interest, clock_steady_ms());
+    interest_set_end_unused_subscriptions(c->nats.interest, clock_steady_ms());
 }
 
 /* Handles a message with the address of a log entry. The message may also contain the entry itself,
  * or transient events. */
 static void handle_addressed_message(struct cluster *c, int64_t position, struct str bytes)
 {
-    struct log_address a;
+    struct log_entry_address a;
 
     if (!log_address_decode(&bytes, &a)) {
         log_follower_wake(c);
@@ -237,17 +242,18 @@ static void handle_addressed_message(struct cluster *c, int64_t position, struct
     if (bytes.n)
         count_received_entry(&c->nats, bytes);
     if (!position) {
-        if (bytes.n && interest_includes(c->nats.interest, &a))
+        if (bytes.n && interest_set_includes_address(c->nats.interest, &a))
             handle_transient_events(c, bytes);
         return;
     }
-    log_sequencer_offer_address(c->sequencer, position, &a, bytes);
+    log_sequencer_offer_address_of_entry(c->sequencer, position, &a, bytes);
     if (log_sequencer_next_position(c->sequencer) <= position)
         log_follower_wake_soon(c);
 }
 
 /* Logs why a message was rejected. Called on the NATS thread only. */
-static void warn_of_rejected_message(struct cluster_nats *w, enum message_decrypt_result why)
+static void warn_of_rejected_message(struct cluster_nats_connection *w,
+                                     enum message_decrypt_result why)
 {
     static const char *const reasons[] = {
         [CIPHER_FORGED] = "was not encrypted with this cluster's key, or was changed",
@@ -263,7 +269,7 @@ static void warn_of_rejected_message(struct cluster_nats *w, enum message_decryp
     log_warn("cluster: ignored a message from NATS, because it %s", reasons[why]);
 }
 
-static bool is_part_subject(const struct cluster_nats *w, struct str subject)
+static bool is_part_subject(const struct cluster_nats_connection *w, struct str subject)
 {
     return str_starts_with(subject, str_of(w->part_prefix));
 }
@@ -271,7 +277,7 @@ static bool is_part_subject(const struct cluster_nats *w, struct str subject)
 static void on_nats_message(void *arg, struct str subject, struct str payload)
 {
     struct cluster *c = arg;
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
     struct str bytes;
     int64_t position;
     enum message_decrypt_result v =
@@ -310,7 +316,7 @@ static void on_nats_connection_changed(void *arg, bool connected)
     log_follower_wake(c);
     if (!connected)
         return;
-    cluster_nats_announce(c);
+    cluster_nats_announce_address_support(c);
     c->options.connected(c->options.arg);
 }
 
@@ -322,7 +328,7 @@ static const char SELECT_DATABASE_ID[] =
 static enum err read_subject_names(struct tx *tx, void *arg)
 {
     struct cluster *c = arg;
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
     unsigned char digest[16];
     char hex[2 * sizeof digest + 1];
     struct rows r;
@@ -349,12 +355,12 @@ static void subscribe_to_part(void *arg, unsigned part, bool subscribed)
     const struct cluster *c = arg;
 
     if (!test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS))
-        nats_set_part(c->nats.nats, part, subscribed);
+        nats_subscribe_to_part_or_end(c->nats.nats, part, subscribed);
 }
 
 enum err cluster_nats_open(struct cluster *c)
 {
-    struct cluster_nats *w = &c->nats;
+    struct cluster_nats_connection *w = &c->nats;
     struct nats_options options = {
         .subjects = { w->log, w->brief, w->to_all, w->to_this_node, w->addresses },
         .part_prefix = w->part_prefix,
@@ -378,7 +384,7 @@ enum err cluster_nats_open(struct cluster *c)
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);
     e = nats_new(&options, &w->nats);
     if (!e)
-        w->interest = interest_new(subscribe_to_part, c);
+        w->interest = interest_set_new(subscribe_to_part, c);
     return e;
 }
 
@@ -393,7 +399,7 @@ void cluster_nats_close(struct cluster *c)
     atomic_store(&c->nats.connected, false);
     nats_free(c->nats.nats);
     c->nats.nats = NULL;
-    interest_free(c->nats.interest);
+    interest_set_free(c->nats.interest);
     c->nats.interest = NULL;
     map_clear(&c->nats.address_nodes);
     message_cipher_clear(&c->nats.cipher);

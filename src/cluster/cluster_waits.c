@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cluster/internal.h"
 
-void cluster_await_log_position(struct cluster *c, struct cluster_position_wait *w)
+void cluster_wait_for_nodes_at_log_position(struct cluster *c, struct cluster_log_position_wait *w)
 {
     if (c->options.alone) {
         loop_post_message(w->loop, &w->post);
@@ -15,7 +15,7 @@ void cluster_await_log_position(struct cluster *c, struct cluster_position_wait 
     }
     w->since = clock_monotonic_ns();
     pthread_mutex_lock(&c->lock);
-    links_append(&c->waits, &w->link);
+    linked_list_append(&c->waits, &w->link);
     c->wake_now = true;
     pthread_cond_signal(&c->woken);
     pthread_mutex_unlock(&c->lock);
@@ -24,17 +24,18 @@ void cluster_await_log_position(struct cluster *c, struct cluster_position_wait 
 static bool has_position_waits(struct cluster *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool some = !links_are_empty(&c->waits);
+    bool some = !linked_list_is_empty(&c->waits);
     pthread_mutex_unlock(&c->lock);
     return some;
 }
 
-static bool position_wait_is_over(const struct cluster_position_wait *w, int64_t least, int64_t now)
+static bool position_wait_is_over(const struct cluster_log_position_wait *w, int64_t least,
+                                  int64_t now)
 {
     return w->position <= least || now - w->since > ms_to_ns(CREDENTIALS_FRESH_MS);
 }
 
-bool cluster_finish_position_waits(struct cluster *c)
+bool cluster_finish_log_position_waits(struct cluster *c)
 {
     int64_t least = 0;
 
@@ -44,16 +45,17 @@ bool cluster_finish_position_waits(struct cluster *c)
         least = 0;
     int64_t now = clock_monotonic_ns();
     pthread_mutex_lock(&c->lock);
-    for (struct link *at = c->waits.next, *next; at != &c->waits; at = next) {
-        struct cluster_position_wait *w = container_of(at, struct cluster_position_wait, link);
+    for (struct list_link *at = c->waits.next, *next; at != &c->waits; at = next) {
+        struct cluster_log_position_wait *w =
+            container_of(at, struct cluster_log_position_wait, link);
 
         next = at->next;
         if (!position_wait_is_over(w, least, now))
             continue;
-        link_remove(at);
+        linked_list_remove(at);
         loop_post_message(w->loop, &w->post);
     }
-    bool some = !links_are_empty(&c->waits);
+    bool some = !linked_list_is_empty(&c->waits);
     pthread_mutex_unlock(&c->lock);
     return some;
 }

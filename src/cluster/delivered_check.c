@@ -66,7 +66,7 @@ static enum err reset_after_lost_log_entries(struct tx *tx, void *arg)
     return e;
 }
 
-enum err check_delivered_log_entries(struct cluster *c)
+enum err stop_node_if_log_lacks_delivered_entries(struct cluster *c)
 {
     unsigned connections = store_connection_count_connects(c->side);
     struct delivered_check h;

@@ -19,11 +19,12 @@ struct interest {
     interest_subscribe subscribe;
     void *arg;
     pthread_mutex_t lock;
-    struct map counts; /* hash of the key -> number of interest_add without interest_remove */
+    struct map counts; /* hash of the key -> number of interest_set_add_key without
+                          interest_set_remove_key */
     struct interest_part parts[LOG_PARTS];
 };
 
-struct interest *interest_new(interest_subscribe subscribe, void *arg)
+struct interest *interest_set_new(interest_subscribe subscribe, void *arg)
 {
     struct interest *i = mem_new(sizeof *i);
 
@@ -34,7 +35,7 @@ struct interest *interest_new(interest_subscribe subscribe, void *arg)
     return i;
 }
 
-void interest_free(struct interest *i)
+void interest_set_free(struct interest *i)
 {
     if (!i)
         return;
@@ -45,12 +46,12 @@ void interest_free(struct interest *i)
 
 /* Returns how often the key is in use. Different keys have different hashes (hash_u64), so the hash
  * identifies the key. */
-static uintptr_t key_count(const struct interest *i, uint64_t key)
+static uintptr_t get_count_of_interest_key(const struct interest *i, uint64_t key)
 {
     return (uintptr_t)map_find_value(&i->counts, hash_u64(key));
 }
 
-static void set_key_count(struct interest *i, uint64_t key, uintptr_t count)
+static void set_count_of_interest_key(struct interest *i, uint64_t key, uintptr_t count)
 {
     if (count)
         map_set_value(&i->counts, hash_u64(key), (void *)count);
@@ -58,40 +59,40 @@ static void set_key_count(struct interest *i, uint64_t key, uintptr_t count)
         map_remove_value(&i->counts, hash_u64(key));
 }
 
-void interest_add(struct interest *i, uint64_t key)
+void interest_set_add_key(struct interest *i, uint64_t key)
 {
-    struct interest_part *p = &i->parts[log_address_key_part(key)];
+    struct interest_part *p = &i->parts[log_address_get_nats_part_of_key(key)];
 
     pthread_mutex_lock(&i->lock);
-    uintptr_t count = key_count(i, key);
-    set_key_count(i, key, count + 1);
+    uintptr_t count = get_count_of_interest_key(i, key);
+    set_count_of_interest_key(i, key, count + 1);
     p->keys += !count;
     p->unused_since = 0;
     if (!p->subscribed) {
         p->subscribed = true;
-        i->subscribe(i->arg, log_address_key_part(key), true);
+        i->subscribe(i->arg, log_address_get_nats_part_of_key(key), true);
     }
     pthread_mutex_unlock(&i->lock);
 }
 
-void interest_remove(struct interest *i, uint64_t key)
+void interest_set_remove_key(struct interest *i, uint64_t key)
 {
     pthread_mutex_lock(&i->lock);
-    uintptr_t count = key_count(i, key);
+    uintptr_t count = get_count_of_interest_key(i, key);
     if (count) {
-        set_key_count(i, key, count - 1);
-        i->parts[log_address_key_part(key)].keys -= count == 1;
+        set_count_of_interest_key(i, key, count - 1);
+        i->parts[log_address_get_nats_part_of_key(key)].keys -= count == 1;
     }
     pthread_mutex_unlock(&i->lock);
 }
 
-bool interest_includes(struct interest *i, const struct log_address *a)
+bool interest_set_includes_address(struct interest *i, const struct log_entry_address *a)
 {
     bool found = false;
 
     pthread_mutex_lock(&i->lock);
     for (unsigned k = 0; k < a->count && !found; k++)
-        found = key_count(i, a->keys[k]);
+        found = get_count_of_interest_key(i, a->keys[k]);
     pthread_mutex_unlock(&i->lock);
     return found;
 }
@@ -111,7 +112,7 @@ static void end_subscription_if_unused(struct interest *i, unsigned part, int64_
     }
 }
 
-void interest_end_unused_subscriptions(struct interest *i, int64_t now_ms)
+void interest_set_end_unused_subscriptions(struct interest *i, int64_t now_ms)
 {
     pthread_mutex_lock(&i->lock);
     for (unsigned part = 0; part < LOG_PARTS; part++)

@@ -15,17 +15,17 @@ struct interest;
 /* Called when this node begins or stops to need a part, one call at a time. */
 typedef void (*interest_subscribe)(void *arg, unsigned part, bool subscribed);
 
-struct interest *interest_new(interest_subscribe subscribe, void *arg);
-void interest_free(struct interest *i); /* accepts NULL */
+struct interest *interest_set_new(interest_subscribe subscribe, void *arg);
+void interest_set_free(struct interest *i); /* accepts NULL */
 
-/* interest_add: a guild or user (key) has a session on this node. Each call needs a later call of
- * interest_remove with the same key. */
-void interest_add(struct interest *i, uint64_t key);
-void interest_remove(struct interest *i, uint64_t key);
+/* interest_set_add_key: a guild or user (key) has a session on this node. Each call needs a later
+ * call of interest_set_remove_key with the same key. */
+void interest_set_add_key(struct interest *i, uint64_t key);
+void interest_set_remove_key(struct interest *i, uint64_t key);
 /* Returns whether a guild or user of the address has sessions on this node. */
-bool interest_includes(struct interest *i, const struct log_address *a);
+bool interest_set_includes_address(struct interest *i, const struct log_entry_address *a);
 /* Ends subscriptions to parts that were not needed for INTEREST_KEEP_MS. */
-void interest_end_unused_subscriptions(struct interest *i, int64_t now_ms);
+void interest_set_end_unused_subscriptions(struct interest *i, int64_t now_ms);
 
 /* Sessions that reconnect soon must not cause subscriptions to end and begin again. */
 enum { INTEREST_KEEP_MS = 60 * 1000 };

@@ -38,7 +38,7 @@ struct log_gap_check {
 };
 
 /* Connection to NATS, which carries log entries right after their commit. */
-struct cluster_nats {
+struct cluster_nats_connection {
     struct nats *nats; /* NULL if nodes do not use NATS but poll the log */
     struct message_cipher cipher;
     struct buf plain; /* decrypted message; like refusal_logged_at, used by the NATS thread only */
@@ -57,7 +57,8 @@ struct cluster_nats {
     _Atomic bool connected;
     _Atomic uint64_t received, refused;
     _Atomic int64_t peer_heartbeats_since; /* begin of heartbeats without a pause */
-    _Atomic int64_t peer_heartbeat_at; /* see cluster_record_peer_heartbeat; clock_monotonic_ns */
+    _Atomic int64_t
+        peer_heartbeat_at; /* see cluster_record_heartbeat_of_other_node; clock_monotonic_ns */
 };
 
 /* Counters of the cluster for /metrics. */
@@ -75,7 +76,7 @@ struct log_follower {
     /* last_heartbeat_at: time of the last heartbeat. declare_dead_at: time from which this node may
      * declare other nodes dead. */
     int64_t last_heartbeat_at, declare_dead_at;
-    /* Number of connects to the database when check_delivered_log_entries last ran. */
+    /* Number of connects to the database when stop_node_if_log_lacks_delivered_entries last ran. */
     unsigned checked_connections;
     bool lost;
     bool warned_of_polling; /* warn_if_too_many_nodes_poll has logged its warning */
@@ -88,7 +89,7 @@ struct log_follower {
 
 struct cluster {
     struct cluster_options options;
-    struct cluster_nats nats;
+    struct cluster_nats_connection nats;
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
     struct log_sequencer *sequencer;
@@ -106,8 +107,8 @@ struct cluster {
     pthread_cond_t woken;
     bool wake_now, ending;
     int64_t inspect; /* time of the next check for a missing position (clock_monotonic_ns), or 0 */
-    int64_t search_for; /* position that was missing when `inspect` was set */
-    struct link waits;  /* list of struct cluster_position_wait */
+    int64_t search_for;     /* position that was missing when `inspect` was set */
+    struct list_link waits; /* list of struct cluster_log_position_wait */
 
     _Atomic int64_t to_ack;   /* log position of the last applied revocation by another node */
     _Atomic int64_t fresh_at; /* when the log was last read to its end (clock_monotonic_ns) */
@@ -147,13 +148,14 @@ void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
 /* Publishes a committed log entry through NATS, or transient events if position is 0. bytes is the
  * encoded entry. Messages may be lost. */
-void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str bytes,
-                             const struct log_entry *f);
+void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct str bytes,
+                                    const struct log_entry *f);
 /* Announces to the other nodes that this node understands addresses of log entries. */
-void cluster_nats_announce(struct cluster *c);
+void cluster_nats_announce_address_support(struct cluster *c);
 /* Determines whether all living nodes understand addresses of log entries, and ends NATS
  * subscriptions that are not needed any more. Called once a second. */
-void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, size_t count);
+void cluster_nats_check_address_support(struct cluster *c, const uint32_t *identities,
+                                        size_t count);
 
 /* --- log_gaps.c ----------------------------------------------------------------------- */
 
@@ -172,7 +174,7 @@ extern int64_t terminate_transactions_after_ms;
 int64_t log_gap_age_ns(struct cluster *c);
 /* Does one step to find out whether missing log positions were aborted. Returns whether positions
  * are missing. */
-bool log_gap_resolve_step(struct cluster *c);
+bool log_gap_run_next_resolution_step(struct cluster *c);
 
 /* --- nodes.c -------------------------------------------------------------------------- */
 
@@ -188,13 +190,13 @@ void cluster_node_unregister(struct cluster *c);
 
 /* After a reconnect, stops this node if the database lacks log entries that this node has
  * delivered. */
-enum err check_delivered_log_entries(struct cluster *c);
+enum err stop_node_if_log_lacks_delivered_entries(struct cluster *c);
 
 /* --- log_partitions.c ----------------------------------------------------------------- */
 
 /* Creates the next partition of the log table before it is needed, drops old partitions, and
  * deletes old rows. */
-void log_partitions_maintain(struct cluster *c);
+void log_partitions_create_and_drop(struct cluster *c);
 /* Checks whether log rows that this node has not read were dropped. If so, stops this node and sets
  * *ret. The check covers all reads of the log that ended before it. */
 enum err stop_node_if_unread_log_rows_dropped(struct cluster *c, bool *ret);
@@ -206,6 +208,6 @@ extern int64_t log_retention_ms;
 
 /* Completes the waits for other nodes whose condition is met. Returns whether other waits
  * remain. */
-bool cluster_finish_position_waits(struct cluster *c);
+bool cluster_finish_log_position_waits(struct cluster *c);
 
 #endif

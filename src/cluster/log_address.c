@@ -5,7 +5,8 @@
 #include "base/serial.h"
 
 /* Adds a key to the address. Returns false if the address has too many keys. */
-static bool add_key(struct log_address *a, enum audience_kind kind, snowflake id)
+static bool add_key_to_log_address(struct log_entry_address *a, enum audience_kind kind,
+                                   snowflake id)
 {
     uint64_t key = log_address_key(kind, id);
 
@@ -20,23 +21,24 @@ static bool add_key(struct log_address *a, enum audience_kind kind, snowflake id
 
 /* Adds the audiences of an event: the same for which the gateway creates events
  * (for_each_announced_event). */
-static bool add_audiences_of_event(struct log_address *a, const struct emitted_event *e)
+static bool add_audiences_of_event(struct log_entry_address *a, const struct emitted_event *e)
 {
     const snowflake *people = e->member_ids.items;
     bool fits = e->to.kind != AUDIENCE_SESSION;
 
     if (e->to.kind != AUDIENCE_CHANNEL) {
-        fits = fits && add_key(a, e->to.kind, e->to.id);
+        fits = fits && add_key_to_log_address(a, e->to.kind, e->to.id);
         a->events++;
     }
     for (size_t i = 0; i < e->member_ids.count && fits; i++, a->events++)
-        fits = add_key(a, AUDIENCE_USER, people[i]);
+        fits = add_key_to_log_address(a, AUDIENCE_USER, people[i]);
     return fits;
 }
 
-bool log_address_of_entry(const struct log_entry *f, struct str bytes, struct log_address *ret)
+bool log_address_of_entry(const struct log_entry *f, struct str bytes,
+                          struct log_entry_address *ret)
 {
-    *ret = (struct log_address){ 0 };
+    *ret = (struct log_entry_address){ 0 };
     if (f->revocations || f->move || f->voices)
         return false;
     for (const struct emitted_event *e = f->announced; e; e = e->next)
@@ -47,20 +49,20 @@ bool log_address_of_entry(const struct log_entry *f, struct str bytes, struct lo
     return ret->count > 0;
 }
 
-unsigned log_address_key_part(uint64_t key)
+unsigned log_address_get_nats_part_of_key(uint64_t key)
 {
     return (unsigned)(hash_u64(key) % LOG_PARTS);
 }
 
-static unsigned add_parts_of_kind(const struct log_address *a, enum audience_kind kind,
+static unsigned add_parts_of_kind(const struct log_entry_address *a, enum audience_kind kind,
                                   unsigned out[LOG_ADDRESS_KEYS_MAX])
 {
     unsigned count = 0;
 
     for (unsigned i = 0; i < a->count; i++) {
-        unsigned part = log_address_key_part(a->keys[i]), at = 0;
+        unsigned part = log_address_get_nats_part_of_key(a->keys[i]), at = 0;
 
-        if (log_address_key_kind(a->keys[i]) != kind)
+        if (log_address_get_kind_of_key(a->keys[i]) != kind)
             continue;
         while (at < count && out[at] != part)
             at++;
@@ -70,37 +72,38 @@ static unsigned add_parts_of_kind(const struct log_address *a, enum audience_kin
     return count;
 }
 
-unsigned log_address_list_parts(const struct log_address *a, unsigned out[LOG_ADDRESS_KEYS_MAX])
+unsigned log_address_list_nats_parts(const struct log_entry_address *a,
+                                     unsigned out[LOG_ADDRESS_KEYS_MAX])
 {
     unsigned count = add_parts_of_kind(a, AUDIENCE_GUILD, out);
 
     return count ? count : add_parts_of_kind(a, AUDIENCE_USER, out);
 }
 
-void log_address_append(const struct log_address *a, struct buf *out)
+void log_address_append(const struct log_entry_address *a, struct buf *out)
 {
-    serial_append_u64(out, a->count);
+    serialize_u64(out, a->count);
     for (unsigned i = 0; i < a->count; i++)
-        serial_append_u64(out, a->keys[i]);
-    serial_append_u64(out, a->events);
-    serial_append_u64(out, a->hash);
+        serialize_u64(out, a->keys[i]);
+    serialize_u64(out, a->events);
+    serialize_u64(out, a->hash);
 }
 
-bool log_address_decode(struct str *bytes, struct log_address *ret)
+bool log_address_decode(struct str *bytes, struct log_entry_address *ret)
 {
-    struct serial_reader in = { .rest = *bytes };
-    uint64_t count = serial_get_u64(&in);
+    struct serialized_data_reader in = { .rest = *bytes };
+    uint64_t count = deserialize_u64(&in);
 
-    *ret = (struct log_address){ 0 };
+    *ret = (struct log_entry_address){ 0 };
     if (in.bad || !count || count > LOG_ADDRESS_KEYS_MAX)
         return false;
     ret->count = (unsigned)count;
     for (unsigned i = 0; i < ret->count; i++) {
-        ret->keys[i] = serial_get_u64(&in);
-        in.bad |= log_address_key_kind(ret->keys[i]) > AUDIENCE_GUILD;
+        ret->keys[i] = deserialize_u64(&in);
+        in.bad |= log_address_get_kind_of_key(ret->keys[i]) > AUDIENCE_GUILD;
     }
-    ret->events = serial_get_u64(&in);
-    ret->hash = serial_get_u64(&in);
+    ret->events = deserialize_u64(&in);
+    ret->hash = deserialize_u64(&in);
     /* All event numbers of an entry must belong to its position (EVENT_NUMBER_BITS). */
     in.bad |= !ret->events || ret->events > 1 << 20;
     *bytes = in.rest;

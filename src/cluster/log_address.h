@@ -17,7 +17,7 @@ enum {
     LOG_PARTS = 512,
 };
 
-struct log_address {
+struct log_entry_address {
     unsigned count; /* number of keys */
     uint64_t keys[LOG_ADDRESS_KEYS_MAX];
     uint64_t events; /* number of events; an event in a private channel counts once per recipient */
@@ -31,28 +31,30 @@ static inline uint64_t log_address_key(enum audience_kind kind, snowflake id)
     return id | (uint64_t)kind << 62;
 }
 
-static inline enum audience_kind log_address_key_kind(uint64_t key)
+static inline enum audience_kind log_address_get_kind_of_key(uint64_t key)
 {
     return (enum audience_kind)(key >> 62);
 }
 
-static inline snowflake log_address_key_id(uint64_t key)
+static inline snowflake log_address_get_id_of_key(uint64_t key)
 {
     return key & (UINT64_MAX >> 2);
 }
 
 /* Computes the address of an entry; bytes is its encoded form. Returns false if all nodes need the
  * entry. */
-bool log_address_of_entry(const struct log_entry *f, struct str bytes, struct log_address *ret);
+bool log_address_of_entry(const struct log_entry *f, struct str bytes,
+                          struct log_entry_address *ret);
 /* Lists the parts to which an entry with this address is published, and returns their number. If
  * the address has a guild, its users are ignored: with few exceptions, nodes with sessions of these
  * users also have sessions of the guild. The exceptions read the entry from the log. */
-unsigned log_address_list_parts(const struct log_address *a, unsigned out[LOG_ADDRESS_KEYS_MAX]);
-unsigned log_address_key_part(uint64_t key);
+unsigned log_address_list_nats_parts(const struct log_entry_address *a,
+                                     unsigned out[LOG_ADDRESS_KEYS_MAX]);
+unsigned log_address_get_nats_part_of_key(uint64_t key);
 
-void log_address_append(const struct log_address *a, struct buf *out);
+void log_address_append(const struct log_entry_address *a, struct buf *out);
 /* Decodes an address at the beginning of *bytes and removes it from there. Returns false if the
  * bytes are invalid. */
-bool log_address_decode(struct str *bytes, struct log_address *ret);
+bool log_address_decode(struct str *bytes, struct log_entry_address *ret);
 
 #endif

@@ -33,16 +33,16 @@ bool log_entry_must_be_stored(const struct log_entry *f)
     if (f->revocations || f->move || f->voices)
         return true;
     for (const struct emitted_event *a = f->announced; a; a = a->next)
-        if (!(event_info(a->event)->flags & EVENT_FLEETING))
+        if (!(get_info_of_event_type(a->event)->flags & EVENT_FLEETING))
             return true;
     return false;
 }
 
 static void encode_id_list(struct buf *b, const snowflake *ids, size_t count)
 {
-    serial_append_u64(b, count);
+    serialize_u64(b, count);
     for (size_t i = 0; i < count; i++)
-        serial_append_u64(b, ids[i]);
+        serialize_u64(b, ids[i]);
 }
 
 static void encode_audience(struct buf *b, const struct audience *to)
@@ -52,21 +52,21 @@ static void encode_audience(struct buf *b, const struct audience *to)
                                  to->private_thread, to->any_of,     to->hidden_id };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_append_u64(b, numbers[i]);
+        serialize_u64(b, numbers[i]);
     encode_id_list(b, to->user_ids, to->user_count);
 }
 
 static void encode_emitted_event(struct buf *b, const struct emitted_event *a)
 {
-    struct str name = str_of(event_name(a->event));
+    struct str name = str_of(get_name_of_event_type(a->event));
 
-    serial_append_bytes(b, name);
+    serialize_bytes(b, name);
     encode_audience(b, &a->to);
     encode_id_list(b, a->member_ids.items, a->member_ids.count);
-    serial_append_u64(b, a->guild_id);
-    serial_append_bytes(
+    serialize_u64(b, a->guild_id);
+    serialize_bytes(
         b, str_slice((const char *)a->routing, a->routing ? event_routing_size(a->routing) : 0));
-    serial_append_bytes(b, a->payload);
+    serialize_bytes(b, a->payload);
 }
 
 /* Encodes an address range in the fields of a revocation: the two ids have the halves of the
@@ -78,9 +78,9 @@ static void encode_address_range(struct buf *b, const struct revocation_record *
 
     for (int i = 0; i < 16; i++)
         halves[i / 8] = halves[i / 8] << 8 | f->network.address.bytes[i];
-    serial_append_u64(b, halves[0]);
-    serial_append_u64(b, halves[1]);
-    serial_append_u64(
+    serialize_u64(b, halves[0]);
+    serialize_u64(b, halves[1]);
+    serialize_u64(
         b, (f->addresses == ADDRESSES_BANNED ? REVOKE_ADDRESSES_BANNED : REVOKE_ADDRESSES_LIFTED) |
                REVOKE_APPLICATIONS);
     buf_add(b, bits, sizeof bits);
@@ -92,20 +92,20 @@ static void encode_revocation(struct buf *b, const struct revocation_record *f)
         encode_address_range(b, f);
         return;
     }
-    serial_append_u64(b, f->account);
-    serial_append_u64(b, f->application);
-    serial_append_u64(b, (f->one ? REVOKE_ONE_SESSION : 0) |
-                             (f->applications_only ? REVOKE_APPLICATIONS : 0));
+    serialize_u64(b, f->account);
+    serialize_u64(b, f->application);
+    serialize_u64(b, (f->one ? REVOKE_ONE_SESSION : 0) |
+                         (f->applications_only ? REVOKE_APPLICATIONS : 0));
     buf_add(b, f->session, sizeof f->session);
 }
 
 static void encode_session_move(struct buf *b, const struct session_move_message *m)
 {
-    serial_append_u64(b, m->kind);
-    serial_append_u64(b, m->from);
-    serial_append_u64(b, m->to);
-    serial_append_u64(b, m->number);
-    serial_append_bytes(b, str_of(m->id));
+    serialize_u64(b, m->kind);
+    serialize_u64(b, m->from);
+    serialize_u64(b, m->to);
+    serialize_u64(b, m->number);
+    serialize_bytes(b, str_of(m->id));
 }
 
 static uint64_t encode_voice_client_bits(const struct relay_voice_state *v)
@@ -126,8 +126,8 @@ static void encode_voice_change(struct buf *b, const struct relay_voice_state *v
     const uint64_t numbers[] = { v->guild_id, v->user_id, v->channel_id, v->room_id, v->claim };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_append_u64(b, numbers[i]);
-    serial_append_u64(
+        serialize_u64(b, numbers[i]);
+    serialize_u64(
         b, (v->may_send_audio ? VOICE_SPEAKS : 0) | (v->may_receive_audio ? VOICE_RECEIVES : 0) |
                (v->may_send_video ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0) |
                (v->stage ? VOICE_STAGE : 0) | encode_voice_client_bits(v));
@@ -147,11 +147,11 @@ struct str log_entry_encode(const struct log_entry *f, struct arena *arena)
         voices++;
     buf_init(&b, MAX_FRAME);
     buf_add(&b, MAGIC, sizeof MAGIC);
-    serial_append_u64(&b, f->origin);
-    serial_append_u64(&b, forgotten);
-    serial_append_u64(&b, announced);
-    serial_append_u64(&b, f->move != NULL);
-    serial_append_u64(&b, voices);
+    serialize_u64(&b, f->origin);
+    serialize_u64(&b, forgotten);
+    serialize_u64(&b, announced);
+    serialize_u64(&b, f->move != NULL);
+    serialize_u64(&b, voices);
     for (const struct revocation_record *o = f->revocations; o; o = o->next)
         encode_revocation(&b, o);
     for (const struct emitted_event *a = f->announced; a; a = a->next)
@@ -164,17 +164,17 @@ struct str log_entry_encode(const struct log_entry *f, struct arena *arena)
 }
 
 struct log_entry_decoder {
-    struct serial_reader in;
+    struct serialized_data_reader in;
     struct arena *arena;
 };
 
 static struct list decode_id_list(struct log_entry_decoder *r)
 {
-    size_t n = serial_read_count(&r->in, 8);
+    size_t n = deserialize_element_count(&r->in, 8);
     snowflake *ids = n ? arena_array(r->arena, snowflake, n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        ids[i] = serial_get_u64(&r->in);
+        ids[i] = deserialize_u64(&r->in);
     return (struct list){ .items = ids, .count = n };
 }
 
@@ -182,17 +182,17 @@ static struct audience decode_audience(struct log_entry_decoder *r)
 {
     struct audience to = { 0 };
 
-    uint64_t kind = serial_get_u64(&r->in);
+    uint64_t kind = deserialize_u64(&r->in);
     r->in.bad |= kind > AUDIENCE_SESSION;
     to.kind = r->in.bad ? AUDIENCE_USER : (enum audience_kind)kind;
-    to.id = serial_get_u64(&r->in);
-    to.channel_id = serial_get_u64(&r->in);
-    to.parent_id = serial_get_u64(&r->in);
-    to.starter_id = serial_get_u64(&r->in);
-    to.thread_type = (int64_t)serial_get_u64(&r->in);
-    to.private_thread = serial_get_u64(&r->in) != 0;
-    to.any_of = serial_get_u64(&r->in);
-    to.hidden_id = serial_get_u64(&r->in);
+    to.id = deserialize_u64(&r->in);
+    to.channel_id = deserialize_u64(&r->in);
+    to.parent_id = deserialize_u64(&r->in);
+    to.starter_id = deserialize_u64(&r->in);
+    to.thread_type = (int64_t)deserialize_u64(&r->in);
+    to.private_thread = deserialize_u64(&r->in) != 0;
+    to.any_of = deserialize_u64(&r->in);
+    to.hidden_id = deserialize_u64(&r->in);
     struct list people = decode_id_list(r);
     to.user_ids = people.items;
     to.user_count = people.count;
@@ -203,7 +203,7 @@ static struct audience decode_audience(struct log_entry_decoder *r)
 static const struct event_routing *decode_event_routing(struct log_entry_decoder *r,
                                                         enum event event)
 {
-    struct str bytes = serial_read_bytes(&r->in);
+    struct str bytes = deserialize_bytes(&r->in);
 
     if (!bytes.n || event == EVENT_NONE)
         return NULL;
@@ -220,12 +220,12 @@ static struct emitted_event *decode_emitted_event(struct log_entry_decoder *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);
 
-    a->event = event_find_by_name(serial_read_bytes(&r->in));
+    a->event = find_event_type_by_name(deserialize_bytes(&r->in));
     a->to = decode_audience(r);
     a->member_ids = decode_id_list(r);
-    a->guild_id = serial_get_u64(&r->in);
+    a->guild_id = deserialize_u64(&r->in);
     a->routing = decode_event_routing(r, a->event);
-    a->payload = serial_read_bytes(&r->in);
+    a->payload = deserialize_bytes(&r->in);
     return a;
 }
 
@@ -244,12 +244,12 @@ static struct revocation_record *decode_revocation(struct log_entry_decoder *r)
 {
     struct revocation_record *f = arena_alloc(r->arena, sizeof *f);
 
-    f->account = serial_get_u64(&r->in);
-    f->application = serial_get_u64(&r->in);
-    uint64_t bits = serial_get_u64(&r->in);
+    f->account = deserialize_u64(&r->in);
+    f->application = deserialize_u64(&r->in);
+    uint64_t bits = deserialize_u64(&r->in);
     f->one = bits & REVOKE_ONE_SESSION;
     f->applications_only = bits & REVOKE_APPLICATIONS;
-    struct str session = serial_read_slice(&r->in, sizeof f->session);
+    struct str session = deserialize_slice_of_bytes(&r->in, sizeof f->session);
     if (session.n)
         memcpy(f->session, session.p, sizeof f->session);
     if (bits & (REVOKE_ADDRESSES_BANNED | REVOKE_ADDRESSES_LIFTED)) {
@@ -262,14 +262,14 @@ static struct revocation_record *decode_revocation(struct log_entry_decoder *r)
 static const struct session_move_message *decode_session_move(struct log_entry_decoder *r)
 {
     struct session_move_message *m = arena_alloc(r->arena, sizeof *m);
-    uint64_t kind = serial_get_u64(&r->in);
+    uint64_t kind = deserialize_u64(&r->in);
 
     r->in.bad |= kind > MOVE_REFUSED;
     m->kind = r->in.bad ? MOVE_REFUSED : (enum session_move_kind)kind;
-    m->from = (uint32_t)serial_get_u64(&r->in);
-    m->to = (uint32_t)serial_get_u64(&r->in);
-    m->number = serial_get_u64(&r->in);
-    struct str id = serial_read_bytes(&r->in);
+    m->from = (uint32_t)deserialize_u64(&r->in);
+    m->to = (uint32_t)deserialize_u64(&r->in);
+    m->number = deserialize_u64(&r->in);
+    struct str id = deserialize_bytes(&r->in);
     r->in.bad |= id.n >= sizeof m->id;
     *m->id = 0;
     if (id.n && !r->in.bad)
@@ -285,12 +285,12 @@ static struct voice_state_change *decode_voice_change(struct log_entry_decoder *
 
     v->next = NULL;
     *f = (struct relay_voice_state){ 0 };
-    f->guild_id = serial_get_u64(&r->in);
-    f->user_id = serial_get_u64(&r->in);
-    f->channel_id = serial_get_u64(&r->in);
-    f->room_id = serial_get_u64(&r->in);
-    f->claim = serial_get_u64(&r->in);
-    uint64_t bits = serial_get_u64(&r->in);
+    f->guild_id = deserialize_u64(&r->in);
+    f->user_id = deserialize_u64(&r->in);
+    f->channel_id = deserialize_u64(&r->in);
+    f->room_id = deserialize_u64(&r->in);
+    f->claim = deserialize_u64(&r->in);
+    uint64_t bits = deserialize_u64(&r->in);
     f->may_send_audio = bits & VOICE_SPEAKS;
     f->may_receive_audio = bits & VOICE_RECEIVES;
     f->may_send_video = bits & VOICE_FILMS;
@@ -301,7 +301,7 @@ static struct voice_state_change *decode_voice_change(struct log_entry_decoder *
     if (bits & VOICE_HAS_PLATFORM)
         f->platform = opt_int_present(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE
                                                              : VOICE_PLATFORM_DESKTOP);
-    struct str salt = serial_read_slice(&r->in, sizeof f->salt);
+    struct str salt = deserialize_slice_of_bytes(&r->in, sizeof f->salt);
     if (salt.n)
         memcpy(f->salt, salt.p, sizeof f->salt);
     return v;
@@ -310,15 +310,15 @@ static struct voice_state_change *decode_voice_change(struct log_entry_decoder *
 bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *ret)
 {
     struct log_entry_decoder r = { .in = { .rest = bytes }, .arena = arena };
-    struct str magic = serial_read_slice(&r.in, sizeof MAGIC);
+    struct str magic = deserialize_slice_of_bytes(&r.in, sizeof MAGIC);
 
     *ret = (struct log_entry){ 0 };
     if (r.in.bad || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
         return false;
-    ret->origin = (uint32_t)serial_get_u64(&r.in);
-    uint64_t forgotten = serial_get_u64(&r.in), announced = serial_get_u64(&r.in);
-    bool moves = serial_get_u64(&r.in) != 0;
-    uint64_t voices = serial_get_u64(&r.in);
+    ret->origin = (uint32_t)deserialize_u64(&r.in);
+    uint64_t forgotten = deserialize_u64(&r.in), announced = deserialize_u64(&r.in);
+    bool moves = deserialize_u64(&r.in) != 0;
+    uint64_t voices = deserialize_u64(&r.in);
     struct revocation_record **f = &ret->revocations;
     for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
         *f = decode_revocation(&r);

@@ -131,7 +131,7 @@ static enum err run_heartbeat_if_due(struct cluster *c)
     c->follow.beat_at = now;
     enum err e = cluster_node_write_heartbeat(c);
     if (!e)
-        log_partitions_maintain(c);
+        log_partitions_create_and_drop(c);
     if (!e && store_has_waiting_migrations(c->options.store))
         store_connection_finish_migrations(c->side); /* on failure the next heartbeat retries */
     return e;
@@ -224,7 +224,7 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(log_read_interval_ms(c));
     }
     if (!e)
-        e = check_delivered_log_entries(c);
+        e = stop_node_if_log_lacks_delivered_entries(c);
     if (!e)
         e = acknowledge_revocations(c);
     if (!e)
@@ -236,8 +236,8 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         c->options.send_counts(c->options.arg);
         c->options.publish_passed_over(c->options.arg);
     }
-    bool missing = !e && log_gap_resolve_step(c);
-    bool waited = cluster_finish_position_waits(c);
+    bool missing = !e && log_gap_run_next_resolution_step(c);
+    bool waited = cluster_finish_log_position_waits(c);
     if (e && !waited)
         c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(WAIT_AFTER_FAILURE_MS);
     int64_t soon = clock_monotonic_ns() + ms_to_ns(READ_INTERVAL_BUSY_MS);

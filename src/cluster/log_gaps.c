@@ -128,7 +128,7 @@ int64_t log_gap_age_ns(struct cluster *c)
     return clock_monotonic_ns() - s->since;
 }
 
-bool log_gap_resolve_step(struct cluster *c)
+bool log_gap_run_next_resolution_step(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;
     int64_t age = log_gap_age_ns(c);

@@ -132,7 +132,7 @@ static void delete_rows_after_retention(struct cluster *c)
         cluster_run_log_transaction(c, STORE_APPEND, delete_old_rows, &before);
 }
 
-void log_partitions_maintain(struct cluster *c)
+void log_partitions_create_and_drop(struct cluster *c)
 {
     int64_t next = log_sequencer_next_position(c->sequencer);
     struct partition_task t = { .part = next / PARTITION_POSITIONS + 1 };

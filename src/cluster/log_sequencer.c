@@ -16,7 +16,7 @@ struct sequencer_slot {
     bool filled;
     bool published; /* whether NATS delivered the entry */
     struct str bytes;
-    struct log_address *address; /* on the heap; NULL if unknown */
+    struct log_entry_address *address; /* on the heap; NULL if unknown */
 };
 
 struct log_sequencer {
@@ -106,20 +106,20 @@ static bool deliver_entry_of_slot(struct log_sequencer *l, const struct sequence
     return true;
 }
 
-static void pass_over_entry(struct log_sequencer *l, const struct log_address *a)
+static void pass_over_unneeded_log_entry(struct log_sequencer *l, const struct log_entry_address *a)
 {
     record_delivered_hash(l, a->hash);
     l->sink.pass_over(l->sink.arg, l->next, a);
     l->next++;
 }
 
-static void deliver_ready_entries(struct log_sequencer *l)
+static void deliver_log_entries_in_order(struct log_sequencer *l)
 {
     for (;;) {
         struct sequencer_slot *s = sequencer_slot_at(l, l->next);
 
         if (s->address && !l->sink.needs(l->sink.arg, s->address))
-            pass_over_entry(l, s->address);
+            pass_over_unneeded_log_entry(l, s->address);
         else if (s->filled)
             l->next += !s->bytes.n || deliver_entry_of_slot(l, s);
         else
@@ -128,8 +128,8 @@ static void deliver_ready_entries(struct log_sequencer *l)
     }
 }
 
-static void store_waiting_entry(struct log_sequencer *l, int64_t position, struct str bytes,
-                                bool published)
+static void store_log_entry_until_its_turn(struct log_sequencer *l, int64_t position,
+                                           struct str bytes, bool published)
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
@@ -162,9 +162,9 @@ static void sequencer_insert_entry(struct log_sequencer *l, int64_t position, st
         sequencer_slot_clear(sequencer_slot_at(l, position));
         l->next++;
     } else if (fits) {
-        store_waiting_entry(l, position, bytes, published);
+        store_log_entry_until_its_turn(l, position, bytes, published);
     }
-    deliver_ready_entries(l);
+    deliver_log_entries_in_order(l);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -179,7 +179,8 @@ void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, st
     sequencer_insert_entry(l, position, bytes, NULL, true);
 }
 
-static void store_address(struct log_sequencer *l, int64_t position, const struct log_address *a)
+static void store_address(struct log_sequencer *l, int64_t position,
+                          const struct log_entry_address *a)
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
@@ -189,22 +190,22 @@ static void store_address(struct log_sequencer *l, int64_t position, const struc
     *s->address = *a;
 }
 
-void log_sequencer_offer_address(struct log_sequencer *l, int64_t position,
-                                 const struct log_address *a, struct str bytes)
+void log_sequencer_offer_address_of_entry(struct log_sequencer *l, int64_t position,
+                                          const struct log_entry_address *a, struct str bytes)
 {
     pthread_mutex_lock(&l->lock);
     if (position >= l->next && position < l->next + SEQUENCER_SLOTS) {
         if (position > l->head)
             l->head = position;
         if (position == l->next && !l->sink.needs(l->sink.arg, a)) {
-            pass_over_entry(l, a);
+            pass_over_unneeded_log_entry(l, a);
             sequencer_slot_clear(sequencer_slot_at(l, position));
         } else {
             store_address(l, position, a);
             if (bytes.n)
-                store_waiting_entry(l, position, bytes, true);
+                store_log_entry_until_its_turn(l, position, bytes, true);
         }
-        deliver_ready_entries(l);
+        deliver_log_entries_in_order(l);
     }
     pthread_mutex_unlock(&l->lock);
 }
@@ -216,7 +217,7 @@ uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)
     pthread_mutex_lock(&l->lock);
     for (; l->next <= last; count++) {
         sequencer_slot_at(l, l->next)->filled = true;
-        deliver_ready_entries(l);
+        deliver_log_entries_in_order(l);
     }
     if (l->head < l->next - 1)
         l->head = l->next - 1;

@@ -20,9 +20,9 @@ struct log_entry_sink {
     void *arg;
     void (*deliver)(void *arg, int64_t position, const struct log_entry *f);
     /* Returns whether this node needs the entry with this address. */
-    bool (*needs)(void *arg, const struct log_address *a);
+    bool (*needs)(void *arg, const struct log_entry_address *a);
     /* Called instead of deliver for an entry that this node does not need. */
-    void (*pass_over)(void *arg, int64_t position, const struct log_address *a);
+    void (*pass_over)(void *arg, int64_t position, const struct log_entry_address *a);
 };
 
 struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64_t next);
@@ -38,8 +38,8 @@ void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
 /* Offers the address of a committed log entry that came through NATS. bytes is the entry itself, or
  * empty. The sink must have the functions `needs` and `pass_over`. */
-void log_sequencer_offer_address(struct log_sequencer *l, int64_t position,
-                                 const struct log_address *a, struct str bytes);
+void log_sequencer_offer_address_of_entry(struct log_sequencer *l, int64_t position,
+                                          const struct log_entry_address *a, struct str bytes);
 /* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 

@@ -34,7 +34,7 @@ enum {
     READ_BYTES = 64 * 1024,
     /* If more bytes than this are unsent, the connection is closed. */
     UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    /* If more bytes than this are unsent, nats_publish_droppable drops the message. */
+    /* If more bytes than this are unsent, nats_publish_or_drop_message drops the message. */
     DROPPABLE_MAX_BYTES = UNSENT_MAX_BYTES / 2,
 };
 
@@ -162,7 +162,7 @@ static bool publish_if_unsent_bytes_below(struct nats *n, size_t most, const cha
 
     pthread_mutex_lock(&n->lock);
     if (n->connected && size <= n->max_payload && n->out.n + size <= most) {
-        nats_write_publish(get_nats_command_buffer(n), subject, payload);
+        nats_write_publish_command(get_nats_command_buffer(n), subject, payload);
         ok = encrypt_and_flush_nats_output(n);
     }
     pthread_mutex_unlock(&n->lock);
@@ -174,17 +174,17 @@ bool nats_publish(struct nats *n, const char *subject, struct str payload)
     return publish_if_unsent_bytes_below(n, SIZE_MAX, subject, payload);
 }
 
-bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload)
+bool nats_publish_or_drop_message(struct nats *n, const char *subject, struct str payload)
 {
     return publish_if_unsent_bytes_below(n, DROPPABLE_MAX_BYTES, subject, payload);
 }
 
-size_t nats_unsent_bytes(const struct nats *n)
+size_t nats_count_unsent_bytes(const struct nats *n)
 {
     return atomic_load_explicit(&n->unsent, memory_order_relaxed);
 }
 
-bool nats_accepts_size(struct nats *n, size_t size)
+bool nats_server_accepts_payload_size(struct nats *n, size_t size)
 {
     pthread_mutex_lock(&n->lock);
     bool fits = size <= n->max_payload;
@@ -198,10 +198,10 @@ static void write_part_subscription(struct nats *n, unsigned part)
     char subject[128];
 
     snprintf(subject, sizeof subject, "%s%u", n->options.part_prefix, part);
-    nats_write_subscribe(get_nats_command_buffer(n), subject, NATS_SUBJECTS_MAX + 1 + part);
+    nats_write_subscribe_command(get_nats_command_buffer(n), subject, NATS_SUBJECTS_MAX + 1 + part);
 }
 
-void nats_set_part(struct nats *n, unsigned part, bool subscribed)
+void nats_subscribe_to_part_or_end(struct nats *n, unsigned part, bool subscribed)
 {
     pthread_mutex_lock(&n->lock);
     bool changed = n->parts[part] != subscribed;
@@ -210,7 +210,8 @@ void nats_set_part(struct nats *n, unsigned part, bool subscribed)
         if (subscribed)
             write_part_subscription(n, part);
         else
-            nats_write_unsubscribe(get_nats_command_buffer(n), NATS_SUBJECTS_MAX + 1 + part);
+            nats_write_unsubscribe_command(get_nats_command_buffer(n),
+                                           NATS_SUBJECTS_MAX + 1 + part);
         encrypt_and_flush_nats_output(n);
     }
     pthread_mutex_unlock(&n->lock);
@@ -222,9 +223,9 @@ static void send_connect_and_subscribe(struct nats *n)
     const struct nats_options *o = &n->options;
     struct buf *b = get_nats_command_buffer(n);
 
-    nats_write_connect(b, &o->servers.items[n->server], o->name);
+    nats_write_connect_command(b, &o->servers.items[n->server], o->name);
     for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
-        nats_write_subscribe(b, o->subjects[i], i + 1);
+        nats_write_subscribe_command(b, o->subjects[i], i + 1);
     for (unsigned part = 0; part < NATS_PARTS_MAX; part++)
         if (n->parts[part])
             write_part_subscription(n, part);

@@ -17,7 +17,8 @@ struct nats_options {
     /* For tls:// servers: CA certificates (PEM file); NULL means those of the system. */
     const char *ca;
     const char *subjects[NATS_SUBJECTS_MAX];
-    /* The NATS subject of a part is this prefix and the part's number (nats_set_part). */
+    /* The NATS subject of a part is this prefix and the part's number
+     * (nats_subscribe_to_part_or_end). */
     const char *part_prefix;
     void *arg;
     /* Called on the connection's thread for each message on `subjects` and parts. Unused
@@ -33,15 +34,15 @@ void nats_free(struct nats *n); /* accepts NULL */
 
 /* Begins or ends the subscription to a part, a number from 0 to NATS_PARTS_MAX - 1. Applies to this
  * connection and later ones. Thread-safe. */
-void nats_set_part(struct nats *n, unsigned part, bool subscribed);
+void nats_subscribe_to_part_or_end(struct nats *n, unsigned part, bool subscribed);
 /* Publishes a message. Returns false if the message was not sent. Thread-safe. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
 /* Publishes a message that the caller can send again later. The message is dropped if many bytes
  * are unsent, so that it never causes the connection to be closed. */
-bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload);
+bool nats_publish_or_drop_message(struct nats *n, const char *subject, struct str payload);
 /* Returns the number of bytes that wait to be sent to the NATS server. */
-size_t nats_unsent_bytes(const struct nats *n);
+size_t nats_count_unsent_bytes(const struct nats *n);
 /* Returns whether the NATS server accepts a payload of this size. */
-bool nats_accepts_size(struct nats *n, size_t size);
+bool nats_server_accepts_payload_size(struct nats *n, size_t size);
 
 #endif

@@ -177,7 +177,7 @@ static void write_json_bool(struct json_writer *j, const char *name, bool on)
 }
 
 /* Writes CONNECT. "echo" is false, so that the server does not send this node its own messages. */
-void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
+void nats_write_connect_command(struct buf *b, const struct nats_server *s, const char *name)
 {
     struct json_writer j = json_writer_to_buf(b);
 
@@ -202,17 +202,17 @@ void nats_write_connect(struct buf *b, const struct nats_server *s, const char *
     buf_add_lit(b, "\r\n");
 }
 
-void nats_write_subscribe(struct buf *b, const char *subject, unsigned id)
+void nats_write_subscribe_command(struct buf *b, const char *subject, unsigned id)
 {
     buf_printf(b, "SUB %s %u\r\n", subject, id);
 }
 
-void nats_write_unsubscribe(struct buf *b, unsigned id)
+void nats_write_unsubscribe_command(struct buf *b, unsigned id)
 {
     buf_printf(b, "UNSUB %u\r\n", id);
 }
 
-void nats_write_publish(struct buf *b, const char *subject, struct str payload)
+void nats_write_publish_command(struct buf *b, const char *subject, struct str payload)
 {
     buf_printf(b, "PUB %s %zu\r\n", subject, payload.n);
     buf_add_str(b, payload);

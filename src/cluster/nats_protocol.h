@@ -43,9 +43,9 @@ long nats_parse_command(struct str bytes, struct nats_command *ret);
 /* Returns the maximum payload size in bytes that INFO contains. */
 size_t nats_parse_max_payload(struct str info);
 
-void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);
-void nats_write_subscribe(struct buf *b, const char *subject, unsigned id);
-void nats_write_unsubscribe(struct buf *b, unsigned id);
-void nats_write_publish(struct buf *b, const char *subject, struct str payload);
+void nats_write_connect_command(struct buf *b, const struct nats_server *s, const char *name);
+void nats_write_subscribe_command(struct buf *b, const char *subject, unsigned id);
+void nats_write_unsubscribe_command(struct buf *b, unsigned id);
+void nats_write_publish_command(struct buf *b, const char *subject, struct str payload);
 
 #endif

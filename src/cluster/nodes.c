@@ -139,7 +139,7 @@ static enum err compare_clock_with_other_nodes(struct cluster *c, struct tx *tx,
 }
 
 static void record_clock_offset(struct cluster *c, int64_t offset_ms,
-                                const struct clock_sample *read_step, bool agrees)
+                                const struct database_clock_sample *read_step, bool agrees)
 {
     bool was_off = c->clocks.is_off;
 
@@ -151,7 +151,7 @@ static void record_clock_offset(struct cluster *c, int64_t offset_ms,
                              (read_step->after - c->clocks.last.after) / 1000000),
                  2 * NODE_LEASE_MS / 1000);
     }
-    clock_check_record_sample(&c->clocks, read_step, agrees);
+    clock_check_record_database_sample(&c->clocks, read_step, agrees);
     atomic_store(&c->offset_ms, offset_ms);
     atomic_store(&c->clock_off, c->clocks.is_off);
     if (c->clocks.is_off != was_off)
@@ -172,7 +172,7 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
                          NULL);
 
     int64_t before = clock_ms();
-    struct clock_sample read_step = { .before = clock_monotonic_ns() };
+    struct database_clock_sample read_step = { .before = clock_monotonic_ns() };
     if (!e)
         e = tx_one(tx, COUNT_NODES, BIND(v_int(c->node)), &r, &found);
     if (e)
@@ -219,8 +219,8 @@ static enum err report_living_nodes(struct cluster *c)
 
     if (e)
         return e;
-    cluster_nats_announce(c);
-    cluster_nats_check_nodes(c, n.identities, n.count);
+    cluster_nats_announce_address_support(c);
+    cluster_nats_check_address_support(c, n.identities, n.count);
     c->options.living(c->options.arg, n.identities, n.count);
     return OK;
 }

@@ -171,7 +171,7 @@ static enum err build_drafts_of_all_commands(struct call *call, struct prepared_
 
 /* Always requests the READ stage (a read transaction before the write), because the stored commands
  * can be long even if the body is short. */
-enum err prepare_overwrite_commands(struct call *call)
+enum err prepare_bulk_overwrite_of_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_command_rows_of_scope,
                                                             build_drafts_of_all_commands };
@@ -193,7 +193,7 @@ static enum err check_command_counts(const struct bulk_overwrite *b)
         for (size_t i = 0; i < b->body->count; i++)
             count += b->items[i].command.type == type;
         if (count > max_commands_of_type(type))
-            return too_many_commands_error(type);
+            return get_too_many_commands_error(type);
     }
     return OK;
 }
@@ -309,9 +309,9 @@ static void mark_matched_rows(struct bulk_overwrite *b)
 }
 
 /* Caches the body and its result. The next request with the same body then needs no decoding. */
-static void cache_overwrite_body(struct call *call)
+static void cache_bulk_overwrite_body(struct call *call)
 {
-    overwrite_body_cache_store(call, call_get_stage_data(call, "prepared_command_change"));
+    bulk_overwrite_body_cache_store(call, call_get_stage_data(call, "prepared_command_change"));
 }
 
 /* PUT …/commands: replaces all guild commands or all global commands. */
@@ -329,6 +329,6 @@ enum err overwrite_commands(struct call *call)
         e = check_entry_point_present(&b);
     if (!e)
         e = write_bulk_overwrite(&b);
-    call->after = cache_overwrite_body;
+    call->after = cache_bulk_overwrite_body;
     return e ? e : reply_overwritten_commands(&b);
 }

@@ -109,7 +109,7 @@ const uint64_t *hash_option_names(struct arena *arena, const struct list *option
 
     if (all_option_names_differ(options))
         return NULL;
-    bits = arena_alloc_raw(arena, options->count * sizeof *bits);
+    bits = arena_alloc_unzeroed(arena, options->count * sizeof *bits);
     for (size_t i = 0; i < options->count; i++)
         bits[i] = bloom_bits_of_option(&o[i]);
     return bits;

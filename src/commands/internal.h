@@ -178,7 +178,7 @@ struct prepared_command_change {
     unsigned installs; /* integration_type bits of the app at the time of the read */
     bool made;         /* items were built before the transaction */
     bool counted;      /* count_command_write_against_rate_limit has counted the call */
-    struct cached_overwrite_body *known; /* the cached body that equals this body, if any */
+    struct cached_bulk_overwrite_body *known; /* the cached body that equals this body, if any */
     struct prepared_command *items;
     size_t count;
 };
@@ -188,7 +188,7 @@ struct prepared_command_change {
 void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first);
 /* Returns the bits of integration_type that an application supports. */
-unsigned application_install_types(const struct application *a);
+unsigned application_get_install_types(const struct application *a);
 /* Call in the handler. Prepares the change, or checks that the change that was prepared before the
  * transaction is still valid. */
 enum err finish_preparing_command_change(struct call *call, struct prepared_command_change **ret);
@@ -210,9 +210,9 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 /* Return the maximum number of guild or global commands of a type, and the error that exceeding it
  * causes. */
 int64_t max_commands_of_type(int64_t type);
-enum err too_many_commands_error(int64_t type);
+enum err get_too_many_commands_error(int64_t type);
 /* Checks that the guild (or, globally, the application) may have one more command of this type. If
- * not, returns too_many_commands_error. */
+ * not, returns get_too_many_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
@@ -252,8 +252,8 @@ enum err read_whether_app_is_in_guild(struct tx *tx, snowflake application_id, s
                                       unsigned *installed);
 enum err read_whether_app_is_in_user_guilds(struct tx *tx, snowflake application_id,
                                             snowflake user_id, unsigned *installed);
-enum err read_whether_app_is_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                        unsigned *installed);
+enum err read_whether_app_is_installed_on_account(struct tx *tx, snowflake application_id,
+                                                  snowflake user_id, unsigned *installed);
 enum err read_whether_app_is_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
                                       bool *ret);
 /* Reads whether the user has enabled age-restricted commands in DM channels with apps. */
@@ -270,7 +270,7 @@ extern const struct job_kind command_uses_job;
 
 /* Resolve {app_guild.id} and {command.id}. {app_guild.id} is a guild that has the application.
  * {command.id} is a command in the path's guild, or a global command if the path has no guild. */
-enum err resolve_app_guild(struct call *call);
+enum err resolve_guild_that_has_application(struct call *call);
 enum err resolve_command(struct call *call);
 enum err check_list_commands_permission(struct call *call);
 
@@ -283,9 +283,9 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
-enum err reply_if_overwrite_body_is_cached(struct call *call);
+enum err reply_if_bulk_overwrite_body_is_cached(struct call *call);
 enum err reply_if_guild_overwrite_body_is_cached(struct call *call);
-enum err prepare_overwrite_commands(struct call *call);
+enum err prepare_bulk_overwrite_of_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
 /* Counts the call against the caller's rate limit for command writes in all guilds. */
 enum err count_command_write_against_rate_limit(struct call *call);

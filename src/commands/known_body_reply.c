@@ -7,43 +7,44 @@
 #include "model/fields/rows.h"
 #include "platform/applications/applications.h"
 
-static enum err reply_to_cached_overwrite_body(struct call *call);
+static enum err reply_to_cached_bulk_overwrite_body(struct call *call);
 
-static enum err find_cached_overwrite_body(struct call *call, snowflake guild_id)
+static enum err find_cached_bulk_overwrite_body(struct call *call, snowflake guild_id)
 {
-    struct cached_overwrite_body known;
+    struct cached_bulk_overwrite_body known;
 
-    if (!overwrite_body_cache_find(call, call_get_path_id(call, "application.id"), guild_id,
-                                   &known))
+    if (!bulk_overwrite_body_cache_find(call, call_get_path_id(call, "application.id"), guild_id,
+                                        &known))
         return OK;
     struct prepared_command_change *d =
         call_store_stage_data(call, "prepared_command_change", sizeof *d);
-    d->known = arena_alloc_raw(call->arena, sizeof known);
+    d->known = arena_alloc_unzeroed(call->arena, sizeof known);
     *d->known = known;
     d->counted = true;
-    call->read = reply_to_cached_overwrite_body;
+    call->read = reply_to_cached_bulk_overwrite_body;
     return count_command_write_against_rate_limit(call);
 }
 
-enum err reply_if_overwrite_body_is_cached(struct call *call)
+enum err reply_if_bulk_overwrite_body_is_cached(struct call *call)
 {
-    return find_cached_overwrite_body(call, 0);
+    return find_cached_bulk_overwrite_body(call, 0);
 }
 
 enum err reply_if_guild_overwrite_body_is_cached(struct call *call)
 {
-    return find_cached_overwrite_body(call, call_get_path_id(call, "app_guild.id"));
+    return find_cached_bulk_overwrite_body(call, call_get_path_id(call, "app_guild.id"));
 }
 
-static const struct cached_overwrite_body *cached_overwrite_body_of_call(const struct call *call)
+static const struct cached_bulk_overwrite_body *cached_overwrite_body_of_call(
+    const struct call *call)
 {
     const struct prepared_command_change *d = call_get_stage_data(call, "prepared_command_change");
 
     return d->known;
 }
 
-static struct result_cache_key cached_overwrite_body_key(const struct call *call,
-                                                         const struct cached_overwrite_body *known)
+static struct result_cache_key cached_overwrite_body_key(
+    const struct call *call, const struct cached_bulk_overwrite_body *known)
 {
     static const char what[] = "recalled commands";
     struct result_cache_key key = {
@@ -56,7 +57,7 @@ static struct result_cache_key cached_overwrite_body_key(const struct call *call
 }
 
 static void write_commands_in_body_order(struct call *call,
-                                         const struct cached_overwrite_body *known,
+                                         const struct cached_bulk_overwrite_body *known,
                                          const struct str *texts)
 {
     struct json_writer j = call_get_reply_json_writer(call);
@@ -78,13 +79,13 @@ static struct list collect_command_row_ids(struct arena *arena, const struct lis
 }
 
 static enum err write_and_cache_overwrite_reply(struct call *call,
-                                                const struct cached_overwrite_body *known,
+                                                const struct cached_bulk_overwrite_body *known,
                                                 const struct result_cache_key *key)
 {
     struct list rows, texts;
     enum err e = read_command_rows(call->tx, key->ids[0], key->ids[1], false, &rows);
 
-    if (!e && !cached_overwrite_body_is_current(call, known, &rows))
+    if (!e && !cached_bulk_overwrite_body_is_current(call, known, &rows))
         e = call_restart_at_read_stage(call);
     if (!e)
         e = read_commands_json(call->tx, key->ids[0], key->ids[1], &texts);
@@ -98,12 +99,12 @@ static enum err write_and_cache_overwrite_reply(struct call *call,
     return OK;
 }
 
-static enum err reply_to_cached_overwrite_body(struct call *call)
+static enum err reply_to_cached_bulk_overwrite_body(struct call *call)
 {
-    const struct cached_overwrite_body *known = cached_overwrite_body_of_call(call);
+    const struct cached_bulk_overwrite_body *known = cached_overwrite_body_of_call(call);
     struct result_cache_key key = cached_overwrite_body_key(call, known);
 
-    if (known->installs != application_install_types(call->target.application))
+    if (known->installs != application_get_install_types(call->target.application))
         return call_restart_at_read_stage(call);
     struct shared_text *cached = result_cache_find_text(call->tx, &key);
     return cached ? call_reply_with_shared_text(call, cached)

@@ -13,7 +13,7 @@ int64_t max_commands_of_type(int64_t type)
     return type == COMMAND_ENTRY_POINT ? 1 : MOST_MENU;
 }
 
-enum err too_many_commands_error(int64_t type)
+enum err get_too_many_commands_error(int64_t type)
 {
     if (type == COMMAND_CHAT_INPUT)
         return ERR_MAX_COMMANDS;
@@ -32,7 +32,7 @@ enum err check_command_count_limit(struct tx *tx, snowflake application_id, snow
 
     if (e)
         return e;
-    return n < max_commands_of_type(type) ? OK : too_many_commands_error(type);
+    return n < max_commands_of_type(type) ? OK : get_too_many_commands_error(type);
 }
 
 /* Deletes the ids of commands that were created more than a day ago, which no longer count. An id

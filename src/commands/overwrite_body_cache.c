@@ -16,7 +16,7 @@ struct cached_body {
     struct cache_entry entry;
     snowflake application_id, guild_id;
     struct shared_text *text;
-    struct cached_overwrite_body known;
+    struct cached_bulk_overwrite_body known;
 };
 
 /* Key of a cached body. It contains the body's size, so that a body of another size is rejected
@@ -64,9 +64,9 @@ static void digest_row_versions(const struct call *call, const struct row_versio
     compute_command_digest(call, marks, count * sizeof *marks, ret);
 }
 
-bool cached_overwrite_body_is_current(const struct call *call,
-                                      const struct cached_overwrite_body *known,
-                                      const struct list *rows)
+bool cached_bulk_overwrite_body_is_current(const struct call *call,
+                                           const struct cached_bulk_overwrite_body *known,
+                                           const struct list *rows)
 {
     const struct command_row *row = rows->items;
     unsigned char digest[COMMANDS_DIGEST];
@@ -80,8 +80,8 @@ bool cached_overwrite_body_is_current(const struct call *call,
     return memcmp(digest, known->rows, sizeof digest) == 0;
 }
 
-bool overwrite_body_cache_find(const struct call *call, snowflake application_id,
-                               snowflake guild_id, struct cached_overwrite_body *ret)
+bool bulk_overwrite_body_cache_find(const struct call *call, snowflake application_id,
+                                    snowflake guild_id, struct cached_bulk_overwrite_body *ret)
 {
     const struct http_exchange *x = call->exchange;
     const struct cached_body_key asked = { application_id, guild_id, x->body.n };
@@ -111,12 +111,12 @@ static int compare_row_version_ids(const void *a, const void *b)
 
 /* Builds the cached body: a digest of the rows that resulted from it, and for each command of the
  * body the index of its row. */
-static struct cached_overwrite_body build_cached_overwrite_body(
+static struct cached_bulk_overwrite_body build_cached_bulk_overwrite_body(
     const struct call *call, const struct prepared_command_change *d)
 {
-    struct cached_overwrite_body known = { .installs =
-                                               application_install_types(call->target.application),
-                                           .count = d->count };
+    struct cached_bulk_overwrite_body known = {
+        .installs = application_get_install_types(call->target.application), .count = d->count
+    };
     struct row_version marks[KNOWN_MOST];
 
     for (size_t i = 0; i < d->count; i++)
@@ -132,7 +132,8 @@ static struct cached_overwrite_body build_cached_overwrite_body(
     return known;
 }
 
-void overwrite_body_cache_store(const struct call *call, const struct prepared_command_change *d)
+void bulk_overwrite_body_cache_store(const struct call *call,
+                                     const struct prepared_command_change *d)
 {
     struct str body = call->exchange->body;
 
@@ -141,7 +142,7 @@ void overwrite_body_cache_store(const struct call *call, const struct prepared_c
     struct cached_body *b = mem_new(sizeof *b);
     b->application_id = call->target.application->id;
     b->guild_id = call->target.guild ? call->target.guild->id : 0;
-    b->known = build_cached_overwrite_body(call, d);
+    b->known = build_cached_bulk_overwrite_body(call, d);
     compute_command_digest(call, body.p, body.n, b->known.body);
     b->text = shared_text_new(body);
     pthread_mutex_lock(&known_bodies_cache.lock);

@@ -16,7 +16,7 @@ enum {
     KNOWN_MOST = 160,
 };
 
-struct cached_overwrite_body {
+struct cached_bulk_overwrite_body {
     unsigned installs;
     size_t count;
     uint8_t order[KNOWN_MOST];           /* for each command of the body, the index of its row */
@@ -25,14 +25,15 @@ struct cached_overwrite_body {
 };
 
 /* Returns true if the last bulk overwrite had the same body as this request. */
-bool overwrite_body_cache_find(const struct call *call, snowflake application_id,
-                               snowflake guild_id, struct cached_overwrite_body *ret);
+bool bulk_overwrite_body_cache_find(const struct call *call, snowflake application_id,
+                                    snowflake guild_id, struct cached_bulk_overwrite_body *ret);
 /* Returns true if the rows (struct command_row, sorted by id) still are those that resulted from
  * the cached body. */
-bool cached_overwrite_body_is_current(const struct call *call,
-                                      const struct cached_overwrite_body *known,
-                                      const struct list *rows);
+bool cached_bulk_overwrite_body_is_current(const struct call *call,
+                                           const struct cached_bulk_overwrite_body *known,
+                                           const struct list *rows);
 /* Stores the body of a bulk overwrite. Call this function on the event loop, after the commit. */
-void overwrite_body_cache_store(const struct call *call, const struct prepared_command_change *d);
+void bulk_overwrite_body_cache_store(const struct call *call,
+                                     const struct prepared_command_change *d);
 
 #endif

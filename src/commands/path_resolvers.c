@@ -61,7 +61,7 @@ static bool is_permission_route(const struct route *r)
     return n >= sizeof end - 1 && strcmp(r->path + n - (sizeof end - 1), end) == 0;
 }
 
-enum err resolve_app_guild(struct call *call)
+enum err resolve_guild_that_has_application(struct call *call)
 {
     snowflake id = call_get_path_id(call, "app_guild.id");
 

@@ -11,7 +11,7 @@
  * than a millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
-unsigned application_install_types(const struct application *a)
+unsigned application_get_install_types(const struct application *a)
 {
     unsigned bits = 0;
 
@@ -47,7 +47,7 @@ static enum err read_rows_for_command_drafts(struct call *call)
     enum err e = d->change->find(call, true, &d->rows);
 
     d->made = false;
-    d->installs = application_install_types(call->target.application);
+    d->installs = application_get_install_types(call->target.application);
     call->compute = command_drafts_are_large(call, &d->rows) ? compute_command_drafts : NULL;
     return e;
 }
@@ -87,7 +87,7 @@ static enum err verify_command_draft_rows(struct call *call, struct prepared_com
     if (e)
         return e;
     if (command_row_versions_are_equal(&now, &d->rows) &&
-        d->installs == application_install_types(call->target.application))
+        d->installs == application_get_install_types(call->target.application))
         return OK;
     return call_restart_at_read_stage(call);
 }

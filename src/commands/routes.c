@@ -38,7 +38,7 @@ static const struct path_resolver resolvers[] = {
         .field = "guild_id",
         .major = true,
         .doc = "A guild that the application is installed in.",
-        .resolve = resolve_app_guild,
+        .resolve = resolve_guild_that_has_application,
     },
     {
         .name = "command.id",
@@ -90,9 +90,9 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = reply_if_overwrite_body_is_cached,
+        .before_decode = reply_if_bulk_overwrite_body_is_cached,
         .admit = require_application_developer,
-        .prepare = prepare_overwrite_commands,
+        .prepare = prepare_bulk_overwrite_of_commands,
         .handle = overwrite_commands,
     },
     {
@@ -170,7 +170,7 @@ static const struct route routes[] = {
         .reply = &type_commands,
         .fires = renamed,
         .before_decode = reply_if_guild_overwrite_body_is_cached,
-        .prepare = prepare_overwrite_commands,
+        .prepare = prepare_bulk_overwrite_of_commands,
         .handle = overwrite_commands,
     },
     {

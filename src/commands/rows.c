@@ -210,7 +210,7 @@ enum err insert_command(struct tx *tx, const struct command *k, const struct enc
         tx_exec(tx, ADD_COMMAND,
                 BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
                      v_text(k->name), v_id(k->version),
-                     optional_id_value(k->default_member_permissions), v_int(k->nsfw),
+                     sql_value_of_optional_id(k->default_member_permissions), v_int(k->nsfw),
                      v_int(command_context_bits(k)), v_int(command_integration_type_bits(k)),
                      v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
                 NULL);
@@ -228,7 +228,7 @@ enum err update_command(struct tx *tx, const struct command *k, const struct enc
     enum err e =
         tx_exec(tx, SAVE_COMMAND,
                 BIND(v_id(k->id), v_text(k->name), v_id(k->version),
-                     optional_id_value(k->default_member_permissions), v_int(k->nsfw),
+                     sql_value_of_optional_id(k->default_member_permissions), v_int(k->nsfw),
                      v_int(command_context_bits(k)), v_int(command_integration_type_bits(k)),
                      v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
                 NULL);

@@ -43,7 +43,7 @@ static enum err schedule_use_expiry(struct call *call, snowflake application_id)
     bool found;
     enum err e = tx_one(call->tx, OLDEST_DAY, BIND(v_id(application_id)), &row, &found);
 
-    if (e || row_is_null(&row, 0))
+    if (e || row_column_is_null(&row, 0))
         return e;
     int64_t due_s = (row_int(&row, 0) + RANKED_DAYS) * DAY_S;
     return job_schedule(call, &command_uses_job, application_id, due_s * 1000 * 1000, STR(""));

@@ -110,7 +110,7 @@ static enum err import_new_command(struct command_import *in, struct command *k,
 
     if (!command_limit_allows_new_command(in, k->type)) {
         form_add_error(in->form, here, "WORLD_FULL", "%s",
-                       error_info(too_many_commands_error(k->type))->message);
+                       error_info(get_too_many_commands_error(k->type))->message);
         return OK;
     }
     k->version = snowflake_new();

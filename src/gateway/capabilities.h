@@ -1,8 +1,8 @@
 /* capabilities.h - writes READY in the form that the "capabilities" of a user client require.
  *
  * Some capabilities move fields to lists at the end of READY. For example, all users are in one
- * list, and the other objects have only user ids. struct ready_writer collects these lists while
- * READY is written. */
+ * list, and the other objects have only user ids. struct ready_event_writer collects these lists
+ * while READY is written. */
 #ifndef GATEWAY_CAPABILITIES_H
 #define GATEWAY_CAPABILITIES_H
 
@@ -31,7 +31,7 @@ enum client_capability {
 };
 
 /* Lists at the end of READY. Each contains fields that were moved out of other objects. */
-enum ready_list_kind {
+enum ready_event_list_kind {
     READY_LIST_USERS,         /* every user, once */
     READY_LIST_MEMBERS,       /* per guild: members that READY lists */
     READY_LIST_LATER_MEMBERS, /* per guild: members that READY_SUPPLEMENTAL lists */
@@ -40,7 +40,7 @@ enum ready_list_kind {
     READY_LISTS,
 };
 
-struct ready_writer {
+struct ready_event_writer {
     int64_t capabilities;
     snowflake own;      /* account that gets this READY */
     snowflake guild_id; /* guild whose members are being written; 0 if none */
@@ -49,21 +49,21 @@ struct ready_writer {
     struct json_writer lists[READY_LISTS]; /* open JSON arrays in `texts` */
 };
 
-/* The lengths of all lists of a struct ready_writer at one moment.
- * ready_writer_truncate_to_position shortens the lists to these lengths. */
-struct ready_writer_position {
+/* The lengths of all lists of a struct ready_event_writer at one moment.
+ * ready_event_writer_truncate_to_position shortens the lists to these lengths. */
+struct ready_event_writer_position {
     struct json_writer lists[READY_LISTS];
     size_t bytes[READY_LISTS];
 };
 
 /* Initializes a writer, which must not move in memory. If capabilities is 0, all fields stay in
  * their objects. */
-void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake own);
-void ready_writer_clear(struct ready_writer *s);
+void ready_event_writer_init(struct ready_event_writer *s, int64_t capabilities, snowflake own);
+void ready_event_writer_clear(struct ready_event_writer *s);
 
 /* Returns whether READY has one list of all users, to which other objects refer by user id. Returns
  * false if s is NULL. */
-bool ready_writer_has_user_list(const struct ready_writer *s);
+bool ready_event_writer_has_user_list(const struct ready_event_writer *s);
 
 /* Encode the members of a guild, or relationships, as JSON. If `refers` is true, each object is
  * encoded separately, with "user_id" instead of "user"; otherwise all objects are one JSON list. */
@@ -73,40 +73,44 @@ struct encoded_members encode_relationships_json(struct arena *arena,
                                                  const struct list *relationships, bool refers);
 
 /* Encodes the fields of a guild that are the same for all viewers, and its channels, as JSON. */
-const struct encoded_guild *encode_shared_guild_fields_json(struct arena *arena,
-                                                            const struct guild *guild,
-                                                            const struct list *sounds,
-                                                            const struct list *channels);
+const struct encoded_guild *encode_guild_fields_shared_by_viewers(struct arena *arena,
+                                                                  const struct guild *guild,
+                                                                  const struct list *sounds,
+                                                                  const struct list *channels);
 
 struct encoded_members *copy_encoded_guild_members(struct arena *arena,
                                                    const struct encoded_members *people);
 
 /* Writes a guild in the form of READY, or in the form of GUILD_CREATE if s is NULL. */
-void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *g,
+void write_ready_guild_json(struct ready_event_writer *s, const struct gateway_guild *g,
                             struct json_writer *out);
 /* Writes a guild with "unavailable": true; its data is sent in GUILD_CREATE after READY. */
-void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
+void write_ready_unavailable_guild_json(struct ready_event_writer *s, snowflake id,
                                         struct json_writer *out);
 /* Write a list of relationships, or a private channel, in the form of READY. */
-void write_ready_relationships_json(struct ready_writer *s,
+void write_ready_relationships_json(struct ready_event_writer *s,
                                     const struct encoded_members *relationships,
                                     struct json_writer *out);
-void write_ready_private_channel_json(struct ready_writer *s, const struct channel *c,
+void write_ready_private_channel_json(struct ready_event_writer *s, const struct channel *c,
                                       struct json_writer *out);
 
-/* ready_writer_get_position returns the lengths of all lists. ready_writer_truncate_to_position
- * removes all entries that were added to the lists after ready_writer_get_position, except users.
+/* ready_event_writer_get_position returns the lengths of all lists.
+ * ready_event_writer_truncate_to_position removes all entries that were added to the lists after
+ * ready_event_writer_get_position, except users.
  */
-struct ready_writer_position ready_writer_get_position(const struct ready_writer *s);
-void ready_writer_truncate_to_position(struct ready_writer *s,
-                                       const struct ready_writer_position *m);
-size_t ready_writer_bytes(const struct ready_writer *s); /* total bytes of all lists */
+struct ready_event_writer_position ready_event_writer_get_position(
+    const struct ready_event_writer *s);
+void ready_event_writer_truncate_to_position(struct ready_event_writer *s,
+                                             const struct ready_event_writer_position *m);
+size_t ready_event_writer_count_bytes(
+    const struct ready_event_writer *s); /* total bytes of all lists */
 /* Returns whether a list has reached its maximum size. */
-bool ready_writer_is_full(const struct ready_writer *s);
+bool ready_event_writer_is_full(const struct ready_event_writer *s);
 
 /* Completes READY with the presences of friends and the collected lists, and writes
  * READY_SUPPLEMENTAL if the capabilities require it. */
-void ready_writer_write_ready(struct ready_writer *s, struct gateway *g, const struct list *friends,
-                              struct json_writer *ready, struct json_writer *more);
+void ready_event_writer_write_event(struct ready_event_writer *s, struct gateway *g,
+                                    const struct list *friends, struct json_writer *ready,
+                                    struct json_writer *more);
 
 #endif

@@ -29,16 +29,16 @@
 
 enum { REPLICA_REPLY_MAX_BYTES = 64 * 1024 };
 
-const struct gateway_upcalls gateway_upcalls = {
+const struct gateway_calls_to_higher_folders gateway_upcalls = {
     .dispatch_begin = dispatch_begin,
     .dispatch_continue = dispatch_continue,
     .dispatch_drop = event_dispatch_abort,
-    .pass_unread_entry = unread_entry_pass,
+    .pass_unread_entry = unread_log_entry_pass_over_or_read,
     .unread_entries_free = unread_entries_free,
     .unread_entries_retry = unread_entries_retry,
     .presence_change = presence_on_session_change,
     .presence_window_ended = on_presence_rate_limit_window_end,
-    .sessions_changed = on_local_session_changed,
+    .sessions_changed = send_session_list_after_local_change,
     .directory_mark = session_directory_mark_changed,
     .directory_flush = session_directory_publish_changed,
     .directory_end = session_directory_remove_session,
@@ -47,7 +47,7 @@ const struct gateway_upcalls gateway_upcalls = {
     .lists_leave = member_lists_remove_session,
     .lists_free = member_lists_free,
     .guild_join = session_read_joined_guild,
-    .moves_continue = release_sessions_that_can_leave,
+    .moves_continue = release_sessions_requested_by_others,
     .resume_request_retry = retry_session_request,
     .opcode_find = opcode_find,
 };
@@ -62,7 +62,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
     map_init(&g->arriving);
     map_init(&g->accounts);
     map_init(&g->unauthenticated);
-    client_names_init(&g->client_names);
+    client_name_table_init(&g->client_names);
     wire_formats_init(&g->dialects);
     online_members_init(&g->online_members);
     pthread_mutex_init(&g->lock, NULL);
@@ -101,11 +101,12 @@ void gateway_on_replica_message(struct gateway *g, struct str message)
     buf_init(&reply.bytes, REPLICA_REPLY_MAX_BYTES);
     replica_handle_message(g->replica, message, &reply);
     if (reply.to && !buf_is_full(&reply.bytes))
-        cluster_send_to_node(g->cluster, reply.to, CLUSTER_LEDGERS, buf_as_str(&reply.bytes));
+        cluster_send_message_to_node(g->cluster, reply.to, CLUSTER_LEDGERS,
+                                     buf_as_str(&reply.bytes));
     if (reply.hello)
-        cluster_record_peer_heartbeat(g->cluster);
+        cluster_record_heartbeat_of_other_node(g->cluster);
     if (reply.restart)
-        replication_resend_loop(g, reply.loop_index);
+        journal_replication_resend_loop(g, reply.loop_index);
     if (reply.number)
         handle_session_request_reply(
             g, &(struct session_move_message){ .kind = MOVE_RELEASED, .number = reply.number },
@@ -122,7 +123,7 @@ static void create_gateway_loop(struct loop *loop, void *arg)
 
 void gateway_start(struct gateway *g, struct loops *loops)
 {
-    unsigned count = loops_count(loops);
+    unsigned count = loops_get_count(loops);
 
     g->loops = loops;
     g->gateway_loops = mem_new(count * sizeof *g->gateway_loops);
@@ -169,7 +170,7 @@ static void send_reconnect_to_all(struct loop *loop, void *arg)
     struct gateway *g = arg;
     struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
 
-    for (struct link *at = h->peers.next; at != &h->peers; at = at->next) {
+    for (struct list_link *at = h->peers.next; at != &h->peers; at = at->next) {
         struct gateway_socket *p = container_of(at, struct gateway_socket, link);
 
         if (!p->closing)
@@ -271,7 +272,7 @@ void gateway_free(struct gateway *g)
     map_clear(&g->arriving);
     map_clear(&g->accounts);
     map_clear(&g->unauthenticated);
-    client_names_clear(&g->client_names);
+    client_name_table_clear(&g->client_names);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
     journal_replicas_free(g->replica);

@@ -16,9 +16,9 @@
 
 struct cluster;
 struct gateway;
-struct ready_writer;
+struct ready_event_writer;
 struct session_move_message;
-struct log_address;
+struct log_entry_address;
 struct thread_list_sync;
 struct traffic_ring;
 struct websocket_handler; /* net/http/server.h */
@@ -31,7 +31,7 @@ struct payload_recipient {
     uint32_t intents;     /* bots only */
     int64_t capabilities; /* users only */
     /* Used to write READY of a user session; NULL in all other cases. */
-    struct ready_writer *ready_writer;
+    struct ready_event_writer *ready_writer;
     int64_t large_threshold;    /* guilds with more members are "large" */
     char address[48];           /* client address, only for READY; otherwise "" */
     const struct user *user;    /* the account, if already read; or NULL */
@@ -182,10 +182,10 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list);
 /* Called in event log order, instead of gateway_publish_at_log_position, for a log entry that this
  * node has not received. Loops that need it read it from the log. Positions are collected and
- * posted to the loops before the next event, or by gateway_publish_passed_over. */
+ * posted to the loops before the next event, or by gateway_publish_passed_over_log_position. */
 void gateway_pass_over_log_position(struct gateway *g, int64_t position,
-                                    const struct log_address *a);
-void gateway_publish_passed_over(struct gateway *g);
+                                    const struct log_entry_address *a);
+void gateway_publish_passed_over_log_position(struct gateway *g);
 /* Handles another node's message about the move of a session, in event log order. Thread-safe. */
 void gateway_on_session_move_message(struct gateway *g, const struct session_move_message *m);
 /* Handlers of messages from other nodes, thread-safe. gateway_on_session_directory_message receives
@@ -204,10 +204,11 @@ void gateway_prune_dead_node_sessions(struct gateway *g);
  * `forgets` (auth_revocation_count) are not affected. Thread-safe. */
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets);
-/* gateway_close_banned_addresses closes the sessions of banned addresses with code 4004, in
- * batches. New connections from these addresses are refused by auth_address_bans. Thread-safe. */
+/* gateway_close_sockets_of_banned_addresses closes the sessions of banned addresses with code 4004,
+ * in batches. New connections from these addresses are refused by auth_get_address_ban_set.
+ * Thread-safe. */
 struct ip_network;
-void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n);
+void gateway_close_sockets_of_banned_addresses(struct gateway *g, const struct ip_network *n);
 
 /* Finds a user's session, connected or not, by the id in READY. Sets *ret to the session number for
  * audience_of_session. If the session ends later, events to it are dropped. Thread-safe. */

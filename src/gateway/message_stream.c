@@ -19,7 +19,7 @@ struct message_stream *message_stream_new(const struct http_request *r)
     wire_formats_init(&s->dialects);
     s->encoder = (struct message_encoder){ .dialect = wire_format_of_request(&s->dialects, NULL, r),
                                            .begins = true,
-                                           .packer = compressor_new() };
+                                           .packer = deflate_compressor_new() };
     return s;
 }
 
@@ -27,8 +27,8 @@ void message_stream_free(struct message_stream *s)
 {
     if (!s)
         return;
-    zstd_free(s->encoder.zstd);
-    compressor_free(s->encoder.packer);
+    zstd_stream_free(s->encoder.zstd);
+    deflate_compressor_free(s->encoder.packer);
     wire_formats_clear(&s->dialects);
     mem_free(s);
 }

@@ -29,7 +29,7 @@ static void apply_session_action_to_socket(struct gateway_socket *p,
         send_opcode_to_client(p, OP_INVALID_SESSION, STR("true"));
         break;
     case GATEWAY_ACTION_CLOSE:
-        gateway_socket_close(p, (enum close_code)code, "closed by the operator");
+        gateway_socket_close(p, (enum gateway_close_code)code, "closed by the operator");
         break;
     }
 }
@@ -85,7 +85,8 @@ size_t gateway_run_action_on_account_sessions(struct gateway *g, snowflake user_
     struct gateway_account *a = map_find_value(&g->accounts, user_id);
     if (a)
         numbers = mem_resize(NULL, (a->session_count + 1) * sizeof *numbers);
-    for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next)
+    for (struct list_link *at = a ? a->sessions.next : NULL; at && at != &a->sessions;
+         at = at->next)
         numbers[count++] = container_of(at, struct session, of_user)->number;
     pthread_mutex_unlock(&g->lock);
     for (size_t i = 0; i < count; i++)

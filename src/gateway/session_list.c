@@ -43,7 +43,7 @@ static void write_session_json(const struct session *s, struct json_writer *j)
     json_write_name(j, "connected");
     json_write_bool(j, s->socket != NULL);
     json_write_name(j, "address");
-    json_write_text(j, s->socket ? websocket_remote_address(s->socket->ws) : STR(""));
+    json_write_text(j, s->socket ? websocket_get_client_address(s->socket->ws) : STR(""));
     json_write_name(j, "transport");
     json_write_text(j, str_of(s->socket ? encoding_and_compression_name(s->socket) : ""));
     json_write_name(j, "shard");
@@ -60,8 +60,9 @@ static void write_session_json(const struct session *s, struct json_writer *j)
     json_write_name(j, "waiting");
     json_write_int(j, s->socket ? (int64_t)(s->seq - s->output.sent) : 0);
     json_write_name(j, "buffered_bytes");
-    json_write_int(j, s->socket ? (int64_t)(websocket_unsent_bytes(s->socket->ws) + s->behind_bytes)
-                                : 0);
+    json_write_int(j, s->socket
+                          ? (int64_t)(websocket_count_unsent_bytes(s->socket->ws) + s->behind_bytes)
+                          : 0);
     json_write_name(j, "client");
     json_write_text(j, str_of(session_get_client_name(s)));
     json_write_name(j, "loop");
@@ -74,7 +75,7 @@ static void write_json_of_sessions_on_loop(struct loop *loop, void *arg)
     struct session_list_writer *c = arg;
     const struct gateway_loop *h = c->gateway->gateway_loops[loop_index(loop)];
 
-    for (const struct link *at = h->sessions.next; at != &h->sessions; at = at->next) {
+    for (const struct list_link *at = h->sessions.next; at != &h->sessions; at = at->next) {
         struct json_writer j = json_writer_to_buf(c->out);
 
         write_session_json(container_of(at, const struct session, link), &j);
@@ -102,7 +103,7 @@ static void list_account_sessions_of_loop(struct loop *loop, void *arg)
     struct account_session_lister *l = arg;
     const struct gateway_loop *h = l->gateway->gateway_loops[loop_index(loop)];
 
-    for (const struct link *at = h->sessions.next; at != &h->sessions && l->count < l->max;
+    for (const struct list_link *at = h->sessions.next; at != &h->sessions && l->count < l->max;
          at = at->next) {
         const struct session *s = container_of(at, const struct session, link);
 

@@ -54,13 +54,14 @@ struct guild_with_channels {
     struct guild guild; /* includes the roles */
     /* items: struct channel; `threads` are the Discord threads that are not archived. */
     struct list channels, threads;
-    /* Set only by read_whole_guild, which also sets emoji and stickers in `guild`. */
+    /* Set only by read_guild_with_all_lists, which also sets emoji and stickers in `guild`. */
     struct list sounds;
-    /* JSON of the guild; set by read_whole_guild if it is in the cache, otherwise NULL. */
+    /* JSON of the guild; set by read_guild_with_all_lists if it is in the cache, otherwise NULL. */
     const struct encoded_guild *encoded;
 };
 enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,
                                   struct guild_with_channels *ret);
-enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_with_channels *ret);
+enum err read_guild_with_all_lists(struct tx *tx, snowflake guild_id,
+                                   struct guild_with_channels *ret);
 
 #endif

@@ -114,8 +114,8 @@ static enum err add_visible_presences(struct tx *tx, const struct payload_recipi
     if (e || !ids.count)
         return e;
     buf_init(&out, 1024 * 1024);
-    gateway_write_presences_json(v->gateway, 0, &ids, ready_writer_has_user_list(v->ready_writer),
-                                 &j);
+    gateway_write_presences_json(v->gateway, 0, &ids,
+                                 ready_event_writer_has_user_list(v->ready_writer), &j);
     if (!buf_is_full(&out))
         g->presences = str_dup(tx_arena(tx), buf_as_str(&out));
     buf_clear(&out);
@@ -140,7 +140,7 @@ enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
         .user = v->user ? v->user : &own,
         .listed_up_to = max_guild_size_to_list_members(v),
         .encodes_members = true,
-        .refers_to_users = ready_writer_has_user_list(v->ready_writer),
+        .refers_to_users = ready_event_writer_has_user_list(v->ready_writer),
     };
     struct gateway_guild g;
     enum err e = v->user ? OK : user_find(tx, v->user_id, &own);

@@ -33,7 +33,7 @@ static enum err read_emojis_stickers_sounds(struct tx *tx, snowflake guild_id,
 
     if (!e)
         e = guild_stickers_read(tx, guild_id, &ret->guild.stickers);
-    return e ? e : guild_sounds_read(tx, guild_id, &ret->sounds);
+    return e ? e : guild_soundboard_sounds_read(tx, guild_id, &ret->sounds);
 }
 
 static enum err read_guild_from_store(struct tx *tx, snowflake guild_id, bool whole,
@@ -55,8 +55,8 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     enum err e = read_guild_from_store(tx, key->ids[0], whole, parts);
 
     if (!e && whole && arena_used_bytes(arena) <= MAX_ENCODED_GUILD_BYTES)
-        parts->encoded =
-            encode_shared_guild_fields_json(arena, &parts->guild, &parts->sounds, &parts->channels);
+        parts->encoded = encode_guild_fields_shared_by_viewers(arena, &parts->guild, &parts->sounds,
+                                                               &parts->channels);
     tx_switch_arena(tx, before);
     if (!e)
         *ret = *parts;
@@ -90,7 +90,8 @@ enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,
     return read_guild_from_cache_or_store(tx, guild_id, false, ret);
 }
 
-enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_with_channels *ret)
+enum err read_guild_with_all_lists(struct tx *tx, snowflake guild_id,
+                                   struct guild_with_channels *ret)
 {
     return read_guild_from_cache_or_store(tx, guild_id, true, ret);
 }

@@ -107,7 +107,7 @@ enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *r
     struct guild_with_channels parts;
 
     *ret = (struct gateway_guild){ .presences = STR("[]") };
-    enum err e = read_whole_guild(tx, read_step->guild_id, &parts);
+    enum err e = read_guild_with_all_lists(tx, read_step->guild_id, &parts);
     if (e)
         return e;
     ret->guild = parts.guild;

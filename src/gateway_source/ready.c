@@ -63,7 +63,7 @@ static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_w
 static void write_voice_regions_json(struct str address, struct json_writer *out)
 {
     struct arena *arena = arena_new();
-    struct list regions = voice_regions_for_client(arena, address, false);
+    struct list regions = voice_regions_list_for_client(arena, address, false);
     const struct voice_region *r = regions.items;
     struct str optimal = voice_region_find_optimal(address, false);
 
@@ -132,7 +132,7 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payl
     if (e)
         return e;
     write_empty_list_fields_json(out, lists);
-    if (!ready_writer_has_user_list(v->ready_writer))
+    if (!ready_event_writer_has_user_list(v->ready_writer))
         write_raw_json_member(out, "users", "[]");
     write_raw_json_member(out, "consents", "{\"personalization\":{\"consented\":false}}");
     write_raw_json_member(out, "auth", "{\"authenticator_types\":[]}");

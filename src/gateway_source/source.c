@@ -99,8 +99,8 @@ static struct list copy_list_to_arena(struct arena *arena, const struct list *li
     struct list own = { .count = list->count };
 
     if (list->count)
-        own.items =
-            memcpy(arena_alloc_raw(arena, list->count * size), list->items, list->count * size);
+        own.items = memcpy(arena_alloc_unzeroed(arena, list->count * size), list->items,
+                           list->count * size);
     return own;
 }
 
@@ -248,5 +248,5 @@ const struct gateway_source gateway_source = {
     .threads = read_visible_threads,
     .thread_members = read_visible_thread_members,
     .voice_channels = read_visible_voice_channels,
-    .sounds = guild_sounds_read,
+    .sounds = guild_soundboard_sounds_read,
 };

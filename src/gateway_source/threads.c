@@ -130,7 +130,7 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
     enum err e = check_thread_is_visible(tx, guild_id, thread_id, viewer);
 
     if (!e)
-        e = thread_members(tx, thread_id, 0, MAX_THREAD_MEMBERS, ret);
+        e = thread_members_list(tx, thread_id, 0, MAX_THREAD_MEMBERS, ret);
     if (e)
         return e;
     struct thread_member *m = ret->items;

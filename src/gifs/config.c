@@ -61,6 +61,6 @@ bool gifs_set_options(const struct gifs_options *o, const char **ret_problem)
     if (c.cap < 0)
         c.cap = 2;
     config = c;
-    reset_gif_choice_count_schedule();
+    reset_schedule_of_gif_selection_count();
     return true;
 }

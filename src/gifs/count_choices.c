@@ -18,7 +18,7 @@ struct gif_choice_row {
     struct str locale, term;
 };
 
-static double day_of_gif_choice(const struct gif_choice_row *c)
+static double day_of_gif_selection(const struct gif_choice_row *c)
 {
     return days_since_epoch(c->at);
 }
@@ -29,14 +29,14 @@ static const char DELETE_CHOICES[] =
     "delete from gif_choices where n in (select n from gif_choices order by n limit $1) "
     "returning user_id, gif, at, locale, term";
 
-static int compare_choice_time(const void *a, const void *b)
+static int compare_gif_selection_time(const void *a, const void *b)
 {
     const struct gif_choice_row *x = a, *y = b;
 
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static enum err delete_and_return_gif_choices(struct call *call, struct list *ret)
+static enum err delete_and_return_gif_selections(struct call *call, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(call->tx, DELETE_CHOICES, BIND(v_int(AT_ONCE)), &rows);
@@ -51,7 +51,7 @@ static enum err delete_and_return_gif_choices(struct call *call, struct list *re
                                       row_text(&rows, 3), row_text(&rows, 4) };
     }
     if (ret->count)
-        qsort(ret->items, ret->count, sizeof(struct gif_choice_row), compare_choice_time);
+        qsort(ret->items, ret->count, sizeof(struct gif_choice_row), compare_gif_selection_time);
     return rows_end(&rows);
 }
 
@@ -61,7 +61,7 @@ static const char UPSERT_PICK[] = "insert into gif_picks (user_id, gif, at) valu
 
 /* Removes repeated choices: an account that chose the same GIF several times within
  * GIFS_PICK_WINDOW_US counts once. */
-static enum err remove_repeated_choices(struct call *call, struct list *choices)
+static enum err remove_repeated_gif_selections(struct call *call, struct list *choices)
 {
     struct gif_choice_row *c = choices->items;
     size_t left = 0;
@@ -86,7 +86,7 @@ static enum err remove_repeated_choices(struct call *call, struct list *choices)
 static const char FIND_GIF[] = "select heat from gif_scores where n = $1";
 static const char UPDATE_GIF_HEAT[] = "update gif_scores set heat = $2 where n = $1";
 
-static int compare_choice_gif(const void *a, const void *b)
+static int compare_gif_of_selections(const void *a, const void *b)
 {
     const struct gif_choice_row *x = a, *y = b;
 
@@ -94,8 +94,8 @@ static int compare_choice_gif(const void *a, const void *b)
 }
 
 /* Counts the choices of one GIF, which may have been deleted. */
-static enum err count_choices_and_users_of_gif(struct call *call, const struct gif_choice_row *c,
-                                               size_t count)
+static enum err count_selections_and_users_of_gif(struct call *call, const struct gif_choice_row *c,
+                                                  size_t count)
 {
     struct rows row;
     bool found;
@@ -105,7 +105,7 @@ static enum err count_choices_and_users_of_gif(struct call *call, const struct g
         return e;
     double heat = row_real(&row, 0);
     for (size_t i = 0; i < count; i++)
-        heat = gif_heat_add_choice(heat, day_of_gif_choice(&c[i]));
+        heat = gif_heat_add_selection(heat, day_of_gif_selection(&c[i]));
     return tx_exec(call->tx, UPDATE_GIF_HEAT, BIND(v_int(c->gif), v_real(heat)), NULL);
 }
 
@@ -128,17 +128,18 @@ static const char UPSERT_CLICKS[] =
     "from gifs g where g.n = $2 on conflict (term, gif) do update set "
     "clicks = gif_pairs.clicks + excluded.clicks";
 
-static int compare_choice_term(const void *a, const void *b)
+static int compare_search_term_of_gif_selections(const void *a, const void *b)
 {
     const struct gif_choice_row *x = a, *y = b;
     int order = str_cmp(x->locale, y->locale);
 
     if (!order)
         order = str_cmp(x->term, y->term);
-    return order ? order : compare_choice_gif(a, b);
+    return order ? order : compare_gif_of_selections(a, b);
 }
 
-static bool choices_have_same_term(const struct gif_choice_row *a, const struct gif_choice_row *b)
+static bool gif_selections_have_same_search_term(const struct gif_choice_row *a,
+                                                 const struct gif_choice_row *b)
 {
     return str_eq(a->locale, b->locale) && str_eq(a->term, b->term);
 }
@@ -185,8 +186,8 @@ static enum err record_users_of_search_term(struct call *call, int64_t term,
     return e;
 }
 
-static enum err count_choices_of_gifs_for_term(struct call *call, int64_t term,
-                                               const struct gif_choice_row *c, size_t count)
+static enum err count_selections_of_gifs_for_term(struct call *call, int64_t term,
+                                                  const struct gif_choice_row *c, size_t count)
 {
     enum err e = OK;
 
@@ -200,8 +201,8 @@ static enum err count_choices_of_gifs_for_term(struct call *call, int64_t term,
     return e;
 }
 
-static enum err count_gif_choices_of_search_term(struct call *call, const struct gif_choice_row *c,
-                                                 size_t count)
+static enum err count_gif_selections_of_search_term(struct call *call,
+                                                    const struct gif_choice_row *c, size_t count)
 {
     struct rows row;
 
@@ -213,23 +214,24 @@ static enum err count_gif_choices_of_search_term(struct call *call, const struct
     int64_t n = row_int(&row, 0), third_at = row_int(&row, 2);
     double heat = row_real(&row, 1);
     for (size_t i = 0; i < count; i++)
-        heat = gif_heat_add_choice(heat, day_of_gif_choice(&c[i]));
+        heat = gif_heat_add_selection(heat, day_of_gif_selection(&c[i]));
     e = record_users_of_search_term(call, n, c, count, &third_at);
     if (!e)
         e = tx_exec(call->tx, UPDATE_TERM_HEAT, BIND(v_int(n), v_real(heat), v_int(third_at)),
                     NULL);
-    return e ? e : count_choices_of_gifs_for_term(call, n, c, count);
+    return e ? e : count_selections_of_gifs_for_term(call, n, c, count);
 }
 
 /* --- job ------------------------------------------------------------------------------ */
 
-static bool choices_have_same_gif(const struct gif_choice_row *a, const struct gif_choice_row *b)
+static bool gif_selections_have_same_gif(const struct gif_choice_row *a,
+                                         const struct gif_choice_row *b)
 {
     return a->gif == b->gif;
 }
 
 /* Calls `count` for each run of equal choices. */
-static enum err sort_and_count_equal_gif_choices(
+static enum err sort_and_count_equal_gif_selections(
     struct call *call, struct list *choices, int (*order)(const void *, const void *),
     bool (*same)(const struct gif_choice_row *, const struct gif_choice_row *),
     enum err (*count)(struct call *, const struct gif_choice_row *, size_t))
@@ -251,22 +253,23 @@ static enum err sort_and_count_equal_gif_choices(
 /* Counts choices and schedules the next run. If more choices are left, it runs after PAUSE. If
  * there were choices, it runs after GIFS_COUNT_INTERVAL_US. Otherwise it runs after an hour, for
  * the cleanup and for choices that a stopped process has left. */
-static enum err run_choice_count_job(struct call *call, const struct job *job)
+static enum err run_gif_selection_count_job(struct call *call, const struct job *job)
 {
     struct list choices;
     bool more = false;
-    enum err e = delete_and_return_gif_choices(call, &choices);
+    enum err e = delete_and_return_gif_selections(call, &choices);
     size_t taken = choices.count;
 
     if (!e)
-        e = remove_repeated_choices(call, &choices);
+        e = remove_repeated_gif_selections(call, &choices);
     if (!e)
-        e = sort_and_count_equal_gif_choices(call, &choices, compare_choice_gif,
-                                             choices_have_same_gif, count_choices_and_users_of_gif);
+        e = sort_and_count_equal_gif_selections(call, &choices, compare_gif_of_selections,
+                                                gif_selections_have_same_gif,
+                                                count_selections_and_users_of_gif);
     if (!e)
-        e = sort_and_count_equal_gif_choices(call, &choices, compare_choice_term,
-                                             choices_have_same_term,
-                                             count_gif_choices_of_search_term);
+        e = sort_and_count_equal_gif_selections(
+            call, &choices, compare_search_term_of_gif_selections,
+            gif_selections_have_same_search_term, count_gif_selections_of_search_term);
     if (!e && taken < AT_ONCE)
         e = delete_old_gif_statistics(call, &more);
     if (e)
@@ -278,5 +281,5 @@ static enum err run_choice_count_job(struct call *call, const struct job *job)
 const struct job_kind gif_count_job = {
     .name = "gif-choices",
     .doc = "Counts chosen GIFs and deletes old statistics.",
-    .run = run_choice_count_job,
+    .run = run_gif_selection_count_job,
 };

@@ -30,7 +30,7 @@ static const char SEARCH_TSVECTOR[] =
 /* Builds the full-text query: "cat"* AND … on SQLite, 'cat':* & … on PostgreSQL. The words contain
  * only letters and digits. */
 static struct str build_full_text_query(struct arena *a, const struct list *words,
-                                        enum search_word_match match, bool sqlite)
+                                        enum gif_search_word_match match, bool sqlite)
 {
     const struct str *w = words->items;
     size_t count = words->count < MOST_WORDS ? words->count : MOST_WORDS;
@@ -49,7 +49,7 @@ static struct str build_full_text_query(struct arena *a, const struct list *word
 }
 
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
-                          enum search_word_match match, struct rows *ret)
+                          enum gif_search_word_match match, struct rows *ret)
 {
     struct call *call = w->call;
     bool sqlite = store_engine_is_sqlite(store_engine_name(api_get_options(call->api)->store));

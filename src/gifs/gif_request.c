@@ -28,7 +28,7 @@ double gif_popularity_from_heat(double heat, double today)
     return heat > 0 ? exp2(heat - today) : 0;
 }
 
-double gif_heat_add_choice(double heat, double today)
+double gif_heat_add_selection(double heat, double today)
 {
     if (heat <= 0)
         return today;

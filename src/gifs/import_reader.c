@@ -143,7 +143,7 @@ static struct str parse_next_csv_cell(struct arena *a, struct str *rest, bool *r
 {
     size_t end = find_csv_cell_end(*rest), n = 0;
     struct str in = str_slice(rest->p, end);
-    char *out = arena_alloc_raw(a, end + 1);
+    char *out = arena_alloc_unzeroed(a, end + 1);
 
     *ret_last = end >= rest->n || rest->p[end] == '\n';
     *rest = str_skip_bytes(*rest, end + 1);

@@ -135,9 +135,9 @@ double days_since_epoch(int64_t us);
 struct str language_of_locale(struct str locale);
 
 /* Heat is a logarithmic popularity that decays with time (gif_request.c). gif_popularity_from_heat
- * computes today's popularity; gif_heat_add_choice computes the heat after one more choice. */
+ * computes today's popularity; gif_heat_add_selection computes the heat after one more choice. */
 double gif_popularity_from_heat(double heat, double today);
-double gif_heat_add_choice(double heat, double today);
+double gif_heat_add_selection(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -158,11 +158,11 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
 
 /* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
-enum search_word_match { MATCH_ALL, MATCH_ANY };
+enum gif_search_word_match { MATCH_ALL, MATCH_ANY };
 
 /* Starts the full-text query. Its columns are: number, text score, heat, weight, language tier. */
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
-                          enum search_word_match match, struct rows *ret);
+                          enum gif_search_word_match match, struct rows *ret);
 enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
                                struct str tags, struct str description);
 /* Reads rows of `gifs` by number, with the columns n, id, title, media. */
@@ -175,78 +175,80 @@ enum err search_gif_catalogue(const struct gif_request *w, struct list *ret);
 enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct list *ret);
 enum err read_gif_categories(const struct gif_request *w, struct list *ret);
 /* Read lists of at most w->limit search terms (struct str). */
-enum err read_trending_terms(const struct gif_request *w, struct list *ret);
-enum err read_search_suggestions(const struct gif_request *w, struct list *ret);
+enum err read_trending_gif_search_terms(const struct gif_request *w, struct list *ret);
+enum err read_gif_search_suggestions(const struct gif_request *w, struct list *ret);
 /* Adds a search term to the list, unless it is a duplicate, equals the query itself, or the list is
  * full. */
-void add_suggested_search_term(const struct gif_request *w, struct list *terms, struct str term);
+void add_suggested_gif_search_term(const struct gif_request *w, struct list *terms,
+                                   struct str term);
 
 /* --- provider_queries.c: the provider ------------------------------------------------- */
 
 /* Functions for the prepare stage. They fail if GIFs are disabled. If a provider is configured,
  * they send queries to it and pass its responses to the handler. */
-enum err prepare_provider_search(struct call *call);
-enum err prepare_provider_suggestions(struct call *call);
-enum err prepare_provider_trends(struct call *call);
-enum err prepare_provider_trending_gifs(struct call *call);
-enum err prepare_provider_trending_terms(struct call *call);
+enum err send_gif_search_to_provider(struct call *call);
+enum err request_gif_suggestions_of_provider(struct call *call);
+enum err request_gif_trends_of_provider(struct call *call);
+enum err request_trending_gifs_of_provider(struct call *call);
+enum err request_trending_gif_terms_of_provider(struct call *call);
 /* If the chosen GIF is from the provider, sends the choice to the provider without waiting for the
  * response. */
-void forward_gif_choice_to_provider(struct call *call);
+void forward_gif_selection_to_provider(struct call *call);
 
-enum provider_list_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
+enum gif_provider_list_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
 
-struct provider_query_result {
+struct gif_provider_query_result {
     bool asked, failed;
     struct str body; /* the provider's response, which may be stale; .p is NULL if there is none */
 };
-struct provider_query {
+struct gif_provider_query {
     /* Path and query of the request, without the provider's API key; .p is NULL if no query is
      * needed. */
     struct str key;
-    struct provider_query_result answer;
+    struct gif_provider_query_result answer;
 };
 /* The provider queries of a call, which its stages share. */
 struct provider_queries {
-    struct provider_query of[UPSTREAM_KINDS];
+    struct gif_provider_query of[UPSTREAM_KINDS];
     int open; /* number of queries without a response; one more while queries are being started */
 };
 
 /* Returns whether the local catalogue must be searched in addition to the provider. */
-bool should_search_local_catalogue(const struct call *call);
+bool should_search_local_gif_catalogue(const struct call *call);
 
 /* --- provider_responses.c ------------------------------------------------------------- */
 
-bool is_valid_provider_response(enum provider_list_kind kind, struct str body);
+bool is_valid_gif_provider_response(enum gif_provider_list_kind kind, struct str body);
 /* Append the provider's results to the list, up to the limit. Return ERR_UNAVAILABLE if the
  * provider failed and there are no local results. */
-enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
-enum err add_provider_categories(const struct gif_request *w, struct list *categories);
-enum err add_provider_terms(const struct gif_request *w, struct list *terms);
+enum err add_gifs_of_provider_results(const struct gif_request *w, struct list *gifs);
+enum err add_gif_categories_of_provider_results(const struct gif_request *w,
+                                                struct list *categories);
+enum err add_gif_search_terms_of_provider_results(const struct gif_request *w, struct list *terms);
 
 /* --- provider_cache.c: cached answers of the provider --------------------------------- */
 
-enum cached_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
+enum cached_gif_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
 /* Copies a cached response. Sets ret_refresh to true if the caller must refresh it; for each stale
  * response this is set for one caller only. */
-enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
-                                             bool *ret_refresh);
-void provider_cache_store(struct str key, struct str body);
-void provider_cache_record_failed_refresh(struct str key);
+enum cached_gif_response_age gif_provider_cache_find(struct str key, struct arena *a,
+                                                     struct str *ret, bool *ret_refresh);
+void gif_provider_cache_store(struct str key, struct str body);
+void gif_provider_cache_record_failed_refresh(struct str key);
 /* Circuit breaker of the provider: returns false for 30 seconds after five failures in a row. */
-bool provider_circuit_breaker_allows(void);
-void provider_circuit_breaker_record(bool success);
+bool gif_provider_circuit_breaker_allows(void);
+void gif_provider_circuit_breaker_record(bool success);
 
 /* --- record_choice.c ------------------------------------------------------------------ */
 
 /* Makes the next choice schedule the job that counts choices. Call this function when a server
  * starts. */
-void reset_gif_choice_count_schedule(void);
-/* Record that a user selected a GIF. Call prepare_gif_choice on the event loop, then
- * insert_gif_choice in the transaction. */
-void prepare_gif_choice(struct call *call);
-enum err insert_gif_choice(struct call *call, struct str id, struct str locale);
+void reset_schedule_of_gif_selection_count(void);
+/* Record that a user selected a GIF. Call prepare_recording_of_selected_gif on the event loop, then
+ * insert_gif_selection in the transaction. */
+void prepare_recording_of_selected_gif(struct call *call);
+enum err insert_gif_selection(struct call *call, struct str id, struct str locale);
 
 /* --- count_choices.c, statistics_cleanup.c -------------------------------------------- */
 

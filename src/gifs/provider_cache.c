@@ -39,10 +39,10 @@ static struct {
     int64_t broken_until;
 } provider_cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .answers.kind = &answers };
 
-enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
-                                             bool *ret_refresh)
+enum cached_gif_response_age gif_provider_cache_find(struct str key, struct arena *a,
+                                                     struct str *ret, bool *ret_refresh)
 {
-    enum cached_response_age found = CACHED_NOT;
+    enum cached_gif_response_age found = CACHED_NOT;
 
     *ret = (struct str){ 0 };
     *ret_refresh = false;
@@ -62,7 +62,7 @@ enum cached_response_age provider_cache_find(struct str key, struct arena *a, st
     return found;
 }
 
-void provider_cache_store(struct str key, struct str body)
+void gif_provider_cache_store(struct str key, struct str body)
 {
     struct cached_response *e = mem_new(sizeof *e + key.n + body.n);
 
@@ -77,7 +77,7 @@ void provider_cache_store(struct str key, struct str body)
     pthread_mutex_unlock(&provider_cache.lock);
 }
 
-void provider_cache_record_failed_refresh(struct str key)
+void gif_provider_cache_record_failed_refresh(struct str key)
 {
     pthread_mutex_lock(&provider_cache.lock);
     struct cached_response *e = cache_find(&provider_cache.answers, hash_str(key), &key);
@@ -86,7 +86,7 @@ void provider_cache_record_failed_refresh(struct str key)
     pthread_mutex_unlock(&provider_cache.lock);
 }
 
-bool provider_circuit_breaker_allows(void)
+bool gif_provider_circuit_breaker_allows(void)
 {
     pthread_mutex_lock(&provider_cache.lock);
     bool allows =
@@ -95,7 +95,7 @@ bool provider_circuit_breaker_allows(void)
     return allows;
 }
 
-void provider_circuit_breaker_record(bool success)
+void gif_provider_circuit_breaker_record(bool success)
 {
     pthread_mutex_lock(&provider_cache.lock);
     provider_cache.failures = success ? 0 : provider_cache.failures + 1;

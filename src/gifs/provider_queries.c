@@ -21,18 +21,18 @@ enum { TIMEOUT_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 struct provider_fetch {
     struct api *api;
     struct loop *loop;
-    enum provider_list_kind kind;
+    enum gif_provider_list_kind kind;
     char *key, *url;
     bool again;        /* the request is sent for the second time */
     struct call *call; /* the waiting call, or NULL */
 };
 
-static void on_provider_result(struct call *call, enum provider_list_kind kind);
+static void on_provider_result(struct call *call, enum gif_provider_list_kind kind);
 
 static void finish_provider_fetch(struct provider_fetch *q)
 {
     struct call *call = q->call;
-    enum provider_list_kind kind = q->kind;
+    enum gif_provider_list_kind kind = q->kind;
 
     mem_free(q->key);
     mem_free(q->url);
@@ -48,7 +48,7 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
 {
     struct provider_fetch *q = arg;
     bool good = result == FETCH_OK && status == 200 &&
-                is_valid_provider_response(q->kind, buf_as_str(body));
+                is_valid_gif_provider_response(q->kind, buf_as_str(body));
     bool passing = result == FETCH_TIMEOUT || result == FETCH_UNREACHABLE || status >= 500;
 
     (void)type;
@@ -58,14 +58,14 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
         return;
     }
     if (good) {
-        provider_cache_store(str_of(q->key), buf_as_str(body));
+        gif_provider_cache_store(str_of(q->key), buf_as_str(body));
     } else {
         log_warn(
             "gifs: the provider failed or sent an invalid response (result %d, HTTP status %d)",
             (int)result, status);
-        provider_cache_record_failed_refresh(str_of(q->key));
+        gif_provider_cache_record_failed_refresh(str_of(q->key));
     }
-    provider_circuit_breaker_record(good);
+    gif_provider_circuit_breaker_record(good);
     finish_provider_fetch(q);
 }
 
@@ -85,7 +85,7 @@ static void send_provider_fetch(struct provider_fetch *q)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-static char *build_provider_url(struct arena *a, struct str path)
+static char *build_gif_provider_url(struct arena *a, struct str path)
 {
     const struct gif_config *c = gif_get_config();
     struct buf out;
@@ -104,8 +104,8 @@ static char *build_provider_url(struct arena *a, struct str path)
 
 static _Atomic int waiting_calls;
 
-static struct provider_fetch *provider_fetch_new(struct call *call, enum provider_list_kind kind,
-                                                 struct str key)
+static struct provider_fetch *provider_fetch_new(struct call *call,
+                                                 enum gif_provider_list_kind kind, struct str key)
 {
     struct provider_fetch *q = mem_new(sizeof *q);
 
@@ -113,11 +113,11 @@ static struct provider_fetch *provider_fetch_new(struct call *call, enum provide
     q->loop = call->loop;
     q->kind = kind;
     q->key = mem_dup_cstring(str_dup_cstring(call->arena, key));
-    q->url = mem_dup_cstring(build_provider_url(call->arena, key));
+    q->url = mem_dup_cstring(build_gif_provider_url(call->arena, key));
     return q;
 }
 
-static void finish_provider_query(struct call *call)
+static void finish_gif_provider_query(struct call *call)
 {
     struct provider_queries *in = call_get_stage_data(call, "provider_queries");
 
@@ -127,18 +127,18 @@ static void finish_provider_query(struct call *call)
     call_resume_after_await(call, OK);
 }
 
-static void on_provider_result(struct call *call, enum provider_list_kind kind)
+static void on_provider_result(struct call *call, enum gif_provider_list_kind kind)
 {
     struct provider_queries *in = call_get_stage_data(call, "provider_queries");
-    struct provider_query *a = &in->of[kind];
+    struct gif_provider_query *a = &in->of[kind];
     struct str cached_body;
     bool refresh;
 
     a->answer.failed =
-        provider_cache_find(a->key, call->arena, &cached_body, &refresh) != CACHED_FRESH;
+        gif_provider_cache_find(a->key, call->arena, &cached_body, &refresh) != CACHED_FRESH;
     if (!a->answer.failed)
         a->answer.body = cached_body;
-    finish_provider_query(call);
+    finish_gif_provider_query(call);
 }
 
 /* Sends all queries of a call. The call continues after the last response or timeout. */
@@ -149,38 +149,40 @@ static void send_provider_queries_of_call(struct call *call)
 
     in->open = 1;
     for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
-        struct provider_query *a = &in->of[kind];
+        struct gif_provider_query *a = &in->of[kind];
 
-        if (!a->answer.failed || !room || !provider_circuit_breaker_allows())
+        if (!a->answer.failed || !room || !gif_provider_circuit_breaker_allows())
             continue;
-        struct provider_fetch *q = provider_fetch_new(call, (enum provider_list_kind)kind, a->key);
+        struct provider_fetch *q =
+            provider_fetch_new(call, (enum gif_provider_list_kind)kind, a->key);
         q->call = call;
         in->open++;
         send_provider_fetch(q);
     }
-    finish_provider_query(call);
+    finish_gif_provider_query(call);
 }
 
-static void add_provider_query(struct call *call, enum provider_list_kind kind, struct str key)
+static void add_gif_provider_query(struct call *call, enum gif_provider_list_kind kind,
+                                   struct str key)
 {
     struct provider_queries *in = call_get_stage_data(call, "provider_queries");
     bool refresh;
 
     if (!in)
         in = call_store_stage_data(call, "provider_queries", sizeof *in);
-    struct provider_query *a = &in->of[kind];
+    struct gif_provider_query *a = &in->of[kind];
     a->key = key;
     a->answer.asked = true;
-    enum cached_response_age found =
-        provider_cache_find(key, call->arena, &a->answer.body, &refresh);
+    enum cached_gif_response_age found =
+        gif_provider_cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
-    if (a->answer.failed && provider_circuit_breaker_allows())
+    if (a->answer.failed && gif_provider_circuit_breaker_allows())
         call->await = send_provider_queries_of_call;
     if (refresh)
         send_provider_fetch(provider_fetch_new(call, kind, key));
 }
 
-bool should_search_local_catalogue(const struct call *call)
+bool should_search_local_gif_catalogue(const struct call *call)
 {
     const struct provider_queries *in = call_get_stage_data(call, "provider_queries");
 
@@ -225,7 +227,7 @@ static struct str build_query_key(struct call *call, const char *path, bool with
 
 /* --- .prepare of the routes ----------------------------------------------------------- */
 
-static bool provider_is_enabled(enum err *ret)
+static bool gif_provider_is_enabled(enum err *ret)
 {
     enum gif_source source = gif_get_config()->source;
 
@@ -238,54 +240,54 @@ static int64_t limit_of_gif_query(const struct call *call)
     return ((const struct gif_query *)call->query)->limit;
 }
 
-enum err prepare_provider_search(struct call *call)
+enum err send_gif_search_to_provider(struct call *call)
 {
     enum err e;
 
-    if (provider_is_enabled(&e))
-        add_provider_query(call, UPSTREAM_GIFS,
-                           build_query_key(call, "/search", true, limit_of_gif_query(call)));
+    if (gif_provider_is_enabled(&e))
+        add_gif_provider_query(call, UPSTREAM_GIFS,
+                               build_query_key(call, "/search", true, limit_of_gif_query(call)));
     return e;
 }
 
-enum err prepare_provider_trending_gifs(struct call *call)
+enum err request_trending_gifs_of_provider(struct call *call)
 {
     enum err e;
 
-    if (provider_is_enabled(&e))
-        add_provider_query(call, UPSTREAM_GIFS,
-                           build_query_key(call, "/trending", false, limit_of_gif_query(call)));
+    if (gif_provider_is_enabled(&e))
+        add_gif_provider_query(call, UPSTREAM_GIFS,
+                               build_query_key(call, "/trending", false, limit_of_gif_query(call)));
     return e;
 }
 
-enum err prepare_provider_trends(struct call *call)
+enum err request_gif_trends_of_provider(struct call *call)
 {
     enum err e;
 
-    if (provider_is_enabled(&e)) {
-        add_provider_query(call, UPSTREAM_CATEGORIES,
-                           build_query_key(call, "/categories", false, 0));
-        add_provider_query(call, UPSTREAM_GIFS, build_query_key(call, "/trending", false, 1));
+    if (gif_provider_is_enabled(&e)) {
+        add_gif_provider_query(call, UPSTREAM_CATEGORIES,
+                               build_query_key(call, "/categories", false, 0));
+        add_gif_provider_query(call, UPSTREAM_GIFS, build_query_key(call, "/trending", false, 1));
     }
     return e;
 }
 
-enum err prepare_provider_suggestions(struct call *call)
+enum err request_gif_suggestions_of_provider(struct call *call)
 {
     enum err e;
 
-    if (provider_is_enabled(&e))
-        add_provider_query(call, UPSTREAM_TERMS,
-                           build_query_key(call, "/suggest", true, limit_of_gif_query(call)));
+    if (gif_provider_is_enabled(&e))
+        add_gif_provider_query(call, UPSTREAM_TERMS,
+                               build_query_key(call, "/suggest", true, limit_of_gif_query(call)));
     return e;
 }
 
-enum err prepare_provider_trending_terms(struct call *call)
+enum err request_trending_gif_terms_of_provider(struct call *call)
 {
     enum err e;
 
-    if (provider_is_enabled(&e))
-        add_provider_query(
+    if (gif_provider_is_enabled(&e))
+        add_gif_provider_query(
             call, UPSTREAM_TERMS,
             build_query_key(call, "/trending-terms", false, limit_of_gif_query(call)));
     return e;
@@ -293,13 +295,13 @@ enum err prepare_provider_trending_terms(struct call *call)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-static void on_gif_choice_forwarded(void *arg, enum fetch_result result, int status,
-                                    struct str type, struct buf *body)
+static void on_gif_selection_forwarded(void *arg, enum fetch_result result, int status,
+                                       struct str type, struct buf *body)
 {
     (void)arg, (void)result, (void)status, (void)type, (void)body;
 }
 
-void forward_gif_choice_to_provider(struct call *call)
+void forward_gif_selection_to_provider(struct call *call)
 {
     static const struct fetch_header json = { STR_INIT("Content-Type"),
                                               STR_INIT("application/json") };
@@ -309,7 +311,8 @@ void forward_gif_choice_to_provider(struct call *call)
     struct json_writer j = json_writer_to_buf(&body);
 
     if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
-        !str_starts_with(in->id, STR("u_")) || in->id.n > 512 || !provider_circuit_breaker_allows())
+        !str_starts_with(in->id, STR("u_")) || in->id.n > 512 ||
+        !gif_provider_circuit_breaker_allows())
         return;
     buf_init(&body, 4 * 1024);
     json_begin_object(&j);
@@ -322,13 +325,13 @@ void forward_gif_choice_to_provider(struct call *call)
     json_end_object(&j);
     struct fetch_request f = {
         .method = "POST",
-        .url = build_provider_url(call->arena, STR("/registershare")),
+        .url = build_gif_provider_url(call->arena, STR("/registershare")),
         .headers = &json,
         .header_count = 1,
         .body = buf_as_str(&body),
         .timeout_ms = TIMEOUT_MS,
         .max_response = 64 * 1024,
-        .done = on_gif_choice_forwarded,
+        .done = on_gif_selection_forwarded,
     };
     /* If the search text is too long, the choice is not forwarded. */
     if (!buf_is_full(&body))

@@ -81,7 +81,7 @@ LIST(their_gifs, "results", type_gifs);
 LIST(their_tags, "tags", type_tags);
 LIST(their_terms, "results", type_terms);
 
-static bool decode_provider_list(enum provider_list_kind kind, struct arena *a, struct str body,
+static bool decode_provider_list(enum gif_provider_list_kind kind, struct arena *a, struct str body,
                                  struct list *ret)
 {
     static const struct type *const types[UPSTREAM_KINDS] = {
@@ -98,7 +98,7 @@ static bool decode_provider_list(enum provider_list_kind kind, struct arena *a, 
     return true;
 }
 
-bool is_valid_provider_response(enum provider_list_kind kind, struct str body)
+bool is_valid_gif_provider_response(enum gif_provider_list_kind kind, struct str body)
 {
     struct arena *a = arena_new();
     struct list list;
@@ -175,16 +175,16 @@ static bool gif_from_provider_response(const struct gif_request *w, const struct
     return true;
 }
 
-static struct provider_query_result provider_result_of_call(const struct call *call,
-                                                            enum provider_list_kind kind)
+static struct gif_provider_query_result provider_result_of_call(const struct call *call,
+                                                                enum gif_provider_list_kind kind)
 {
     const struct provider_queries *in = call_get_stage_data(call, "provider_queries");
 
-    return in ? in->of[kind].answer : (struct provider_query_result){ 0 };
+    return in ? in->of[kind].answer : (struct gif_provider_query_result){ 0 };
 }
 
 /* Returns ERR_UNAVAILABLE if the provider did not respond and the local list is empty. */
-static enum err error_if_no_gif_list_available(const struct provider_query_result *a,
+static enum err error_if_no_gif_list_available(const struct gif_provider_query_result *a,
                                                const struct list *local)
 {
     bool alone = gif_get_config()->source == GIFS_UPSTREAM && !local->count;
@@ -194,19 +194,19 @@ static enum err error_if_no_gif_list_available(const struct provider_query_resul
 
 /* Reads the provider's list. A stale response is used only if the local list is empty. Returns
  * whether there is a list. */
-static bool read_provider_list(const struct gif_request *w, enum provider_list_kind kind,
+static bool read_provider_list(const struct gif_request *w, enum gif_provider_list_kind kind,
                                const struct list *local, struct list *ret)
 {
-    struct provider_query_result a = provider_result_of_call(w->call, kind);
+    struct gif_provider_query_result a = provider_result_of_call(w->call, kind);
 
     if (!a.body.p || (a.failed && local->count))
         return false;
     return decode_provider_list(kind, w->call->arena, a.body, ret);
 }
 
-enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
+enum err add_gifs_of_provider_results(const struct gif_request *w, struct list *gifs)
 {
-    struct provider_query_result a = provider_result_of_call(w->call, UPSTREAM_GIFS);
+    struct gif_provider_query_result a = provider_result_of_call(w->call, UPSTREAM_GIFS);
     struct list list;
 
     if (!read_provider_list(w, UPSTREAM_GIFS, gifs, &list))
@@ -226,9 +226,10 @@ enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
     return OK;
 }
 
-enum err add_provider_categories(const struct gif_request *w, struct list *categories)
+enum err add_gif_categories_of_provider_results(const struct gif_request *w,
+                                                struct list *categories)
 {
-    struct provider_query_result a = provider_result_of_call(w->call, UPSTREAM_CATEGORIES);
+    struct gif_provider_query_result a = provider_result_of_call(w->call, UPSTREAM_CATEGORIES);
     struct list list;
 
     if (!read_provider_list(w, UPSTREAM_CATEGORIES, categories, &list))
@@ -244,15 +245,15 @@ enum err add_provider_categories(const struct gif_request *w, struct list *categ
     return OK;
 }
 
-enum err add_provider_terms(const struct gif_request *w, struct list *terms)
+enum err add_gif_search_terms_of_provider_results(const struct gif_request *w, struct list *terms)
 {
-    struct provider_query_result a = provider_result_of_call(w->call, UPSTREAM_TERMS);
+    struct gif_provider_query_result a = provider_result_of_call(w->call, UPSTREAM_TERMS);
     struct list list;
 
     if (!read_provider_list(w, UPSTREAM_TERMS, terms, &list))
         return error_if_no_gif_list_available(&a, terms);
     for (size_t i = 0; i < list.count; i++)
-        add_suggested_search_term(
+        add_suggested_gif_search_term(
             w, terms, normalize_search_text(w->call->arena, ((const struct str *)list.items)[i]));
     return OK;
 }

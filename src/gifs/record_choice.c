@@ -68,7 +68,7 @@ static bool search_term_may_be_counted(struct arena *a, struct str term)
  * (count_choices.c). */
 static _Atomic int64_t count_planned_until;
 
-void reset_gif_choice_count_schedule(void)
+void reset_schedule_of_gif_selection_count(void)
 {
     count_planned_until = 0;
 }
@@ -91,7 +91,7 @@ struct recorded_choice {
     bool asks;
 };
 
-void prepare_gif_choice(struct call *call)
+void prepare_recording_of_selected_gif(struct call *call)
 {
     const struct gif_select_body *in = call->body;
     struct recorded_choice *recorded =
@@ -108,7 +108,7 @@ static const char INSERT_CHOICE[] =
     "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "
     "cast($5 as text), cast($6 as bigint) from gifs g where g.id = $3";
 
-enum err insert_gif_choice(struct call *call, struct str id, struct str locale)
+enum err insert_gif_selection(struct call *call, struct str id, struct str locale)
 {
     struct recorded_choice *recorded = call_get_stage_data(call, "recorded_choice");
     int64_t now = clock_us(), made = 0;

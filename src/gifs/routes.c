@@ -9,7 +9,7 @@ static const struct rate_limit gif_limit = { .name = "gifs", .count = 40, .windo
 /* Replies with the results of the local catalogue, followed by those of the provider. */
 static enum err reply_with_provider_gifs(struct gif_request *w, struct list *list)
 {
-    enum err e = add_provider_gifs(w, list);
+    enum err e = add_gifs_of_provider_results(w, list);
 
     return e ? e : call_reply_with_object(w->call, list);
 }
@@ -53,7 +53,7 @@ static enum err search_gifs(struct call *call)
     struct gif_request w;
     enum err e = read_gif_request(call, &w);
 
-    if (!e && should_search_local_catalogue(call))
+    if (!e && should_search_local_gif_catalogue(call))
         e = search_gif_catalogue(&w, &gifs);
     return e ? e : reply_with_provider_gifs(&w, &gifs);
 }
@@ -65,7 +65,7 @@ static enum err list_trending_gifs(struct call *call)
     struct gif_request w;
     enum err e = read_gif_request(call, &w);
 
-    if (!e && should_search_local_catalogue(call))
+    if (!e && should_search_local_gif_catalogue(call))
         e = read_trending_gifs(&w, w.limit, &gifs);
     return e ? e : reply_with_provider_gifs(&w, &gifs);
 }
@@ -78,21 +78,21 @@ static enum err get_gif_trends(struct call *call)
     enum err e = read_gif_request(call, &w);
 
     w.limit = 1;
-    if (!e && should_search_local_catalogue(call)) {
+    if (!e && should_search_local_gif_catalogue(call)) {
         e = read_gif_categories(&w, &out.categories);
         if (!e)
             e = read_trending_gifs(&w, 1, &out.gifs);
     }
     if (!e)
-        e = add_provider_categories(&w, &out.categories);
+        e = add_gif_categories_of_provider_results(&w, &out.categories);
     if (!e)
-        e = add_provider_gifs(&w, &out.gifs);
+        e = add_gifs_of_provider_results(&w, &out.gifs);
     return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err reply_with_provider_terms(struct gif_request *w, struct list *terms)
 {
-    enum err e = add_provider_terms(w, terms);
+    enum err e = add_gif_search_terms_of_provider_results(w, terms);
 
     return e ? e : call_reply_with_object(w->call, terms);
 }
@@ -104,8 +104,8 @@ static enum err list_trending_searches(struct call *call)
     struct gif_request w;
     enum err e = read_gif_request(call, &w);
 
-    if (!e && should_search_local_catalogue(call))
-        e = read_trending_terms(&w, &terms);
+    if (!e && should_search_local_gif_catalogue(call))
+        e = read_trending_gif_search_terms(&w, &terms);
     return e ? e : reply_with_provider_terms(&w, &terms);
 }
 
@@ -116,8 +116,8 @@ static enum err suggest_searches(struct call *call)
     struct gif_request w;
     enum err e = read_gif_request(call, &w);
 
-    if (!e && should_search_local_catalogue(call))
-        e = read_search_suggestions(&w, &terms);
+    if (!e && should_search_local_gif_catalogue(call))
+        e = read_gif_search_suggestions(&w, &terms);
     return e ? e : reply_with_provider_terms(&w, &terms);
 }
 
@@ -127,8 +127,8 @@ static enum err prepare_select_gif(struct call *call)
 {
     if (gif_get_config()->source == GIFS_OFF)
         return ERR_FEATURE_DISABLED;
-    forward_gif_choice_to_provider(call);
-    prepare_gif_choice(call);
+    forward_gif_selection_to_provider(call);
+    prepare_recording_of_selected_gif(call);
     return OK;
 }
 
@@ -139,7 +139,7 @@ static enum err select_gif(struct call *call)
     struct str locale;
     enum err e = determine_request_locale(call, &locale);
 
-    return e ? e : insert_gif_choice(call, in->id, locale);
+    return e ? e : insert_gif_selection(call, in->id, locale);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
@@ -163,16 +163,16 @@ static const struct route routes[] = {
         .store = ROUTE_STORE_NONE,
         .handle = list_gif_sources,
     },
-    READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, prepare_provider_search,
+    READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, send_gif_search_to_provider,
          "GIFs by words, the best first."),
     READ("/gifs/suggest", suggest_searches, gif_suggest_query, gif_terms_reply,
-         prepare_provider_suggestions, "Suggested search terms that continue the query."),
+         request_gif_suggestions_of_provider, "Suggested search terms that continue the query."),
     READ("/gifs/trending", get_gif_trends, gif_trends_query, gif_trends_reply,
-         prepare_provider_trends, "Categories, and one trending GIF."),
+         request_gif_trends_of_provider, "Categories, and one trending GIF."),
     READ("/gifs/trending-gifs", list_trending_gifs, gif_list_query, gifs_reply,
-         prepare_provider_trending_gifs, "Trending GIFs."),
+         request_trending_gifs_of_provider, "Trending GIFs."),
     READ("/gifs/trending-search", list_trending_searches, gif_term_query, gif_terms_reply,
-         prepare_provider_trending_terms, "Trending search terms."),
+         request_trending_gif_terms_of_provider, "Trending search terms."),
     {
         .method = POST,
         .path = "/gifs/select",

@@ -121,7 +121,7 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
 
 /* Adds the results of one pass, best first. If elsewhere is set, finds only GIFs in languages other
  * than the caller's; otherwise finds none of these. */
-static enum err run_gif_search_pass(struct gif_search *s, enum search_word_match match,
+static enum err run_gif_search_pass(struct gif_search *s, enum gif_search_word_match match,
                                     bool elsewhere, struct gif_search_hit *hits, size_t *count)
 {
     struct best_hits best = { .hits = hits + *count, .max = s->request->limit - *count };

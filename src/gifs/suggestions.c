@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-void add_suggested_search_term(const struct gif_request *w, struct list *terms, struct str term)
+void add_suggested_gif_search_term(const struct gif_request *w, struct list *terms, struct str term)
 {
     const struct str *t = terms->items;
 
@@ -35,7 +35,7 @@ static enum err add_terms_from_rows(const struct gif_request *w, struct rows *ro
                                     struct list *terms)
 {
     while (rows_next(rows))
-        add_suggested_search_term(w, terms, row_text(rows, 0));
+        add_suggested_gif_search_term(w, terms, row_text(rows, 0));
     return rows_end(rows);
 }
 
@@ -121,7 +121,7 @@ static enum err add_related_terms(const struct gif_request *w, struct list *term
     return e;
 }
 
-enum err read_search_suggestions(const struct gif_request *w, struct list *ret)
+enum err read_gif_search_suggestions(const struct gif_request *w, struct list *ret)
 {
     bool one = utf8_length(w->q) == 1;
     enum err e;

@@ -288,7 +288,7 @@ enum err read_gif_categories(const struct gif_request *w, struct list *ret)
 static const char HOT_TERMS[] = "select term from gif_terms where locale = $1 and third_at > 0 "
                                 "and third_at > $2 order by heat desc limit $3";
 
-enum err read_trending_terms(const struct gif_request *w, struct list *ret)
+enum err read_trending_gif_search_terms(const struct gif_request *w, struct list *ret)
 {
     struct list padding;
     struct rows rows;
@@ -301,13 +301,13 @@ enum err read_trending_terms(const struct gif_request *w, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        add_suggested_search_term(w, ret, row_text(&rows, 0));
+        add_suggested_gif_search_term(w, ret, row_text(&rows, 0));
     e = rows_end(&rows);
     if (!e && ret->count < w->limit) {
         e = collect_gif_categories(w, &padding);
         for (size_t i = 0; !e && i < padding.count; i++)
-            add_suggested_search_term(w, ret,
-                                      ((const struct category_score *)padding.items)[i].name);
+            add_suggested_gif_search_term(w, ret,
+                                          ((const struct category_score *)padding.items)[i].name);
     }
     return e;
 }

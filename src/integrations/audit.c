@@ -60,12 +60,12 @@ enum err record_integration_audit_entry(struct call *call, const struct integrat
                                         const struct integration_row *now)
 {
     const struct integration_row *any = now ? now : before;
-    enum audit_action action = !before ? AUDIT_INTEGRATION_CREATE
-                               : now   ? AUDIT_INTEGRATION_UPDATE
-                                       : AUDIT_INTEGRATION_DELETE;
+    enum audit_log_action action = !before ? AUDIT_INTEGRATION_CREATE
+                                   : now   ? AUDIT_INTEGRATION_UPDATE
+                                           : AUDIT_INTEGRATION_DELETE;
 
-    return audit_record_object_change(call, any->guild_id, action, any->id, audited_integration,
-                                      before, now);
+    return audit_log_record_object_change(call, any->guild_id, action, any->id, audited_integration,
+                                          before, now);
 }
 
 enum err audit_log_add_integrations(struct call *call, struct audit_log_objects *log)

@@ -7,18 +7,20 @@
 #include "api/api.h"
 #include "base/mem.h"
 
-struct call_chain *call_chain_new(struct api *api, struct loop *loop,
-                                  void (*step)(struct call_chain *c), const char *type,
-                                  const void *state, size_t size)
+struct internal_call_chain *internal_call_chain_new(struct api *api, struct loop *loop,
+                                                    void (*step)(struct internal_call_chain *c),
+                                                    const char *type, const void *state,
+                                                    size_t size)
 {
-    struct call_chain *c = mem_new(sizeof *c);
+    struct internal_call_chain *c = mem_new(sizeof *c);
 
-    *c = (struct call_chain){ api, loop, mem_new(size), .step = step, .type = type, .size = size };
+    *c = (struct internal_call_chain){ api,          loop,         mem_new(size),
+                                       .step = step, .type = type, .size = size };
     memcpy(c->state, state, size);
     return c;
 }
 
-void call_chain_free(struct call_chain *c)
+void internal_call_chain_free(struct internal_call_chain *c)
 {
     sodium_memzero(c->state, c->size);
     mem_free(c->state);
@@ -27,27 +29,27 @@ void call_chain_free(struct call_chain *c)
 
 static void run_next_call_of_chain(struct loop_message *p)
 {
-    struct call_chain *c = container_of(p, struct call_chain, post);
+    struct internal_call_chain *c = container_of(p, struct internal_call_chain, post);
     struct api *api = c->api; /* the step may free the chain */
 
     if (api_is_draining(api))
-        call_chain_free(c);
+        internal_call_chain_free(c);
     else
         c->step(c);
-    api_background_work_end(api);
+    api_count_background_work_end(api);
 }
 
-void call_chain_schedule_next_step(struct call_chain *c)
+void internal_call_chain_schedule_next_step(struct internal_call_chain *c)
 {
-    api_background_work_begin(c->api);
+    api_count_background_work_begin(c->api);
     c->post.run = run_next_call_of_chain;
     loop_post_message(c->loop, &c->post);
 }
 
-void call_chain_start_call_with_data(struct call_chain *c, enum route_transaction_kind store,
-                                     enum err (*run)(struct call *call),
-                                     void (*done)(struct call *call, enum err e, void *arg),
-                                     const char *type, const void *data, size_t size)
+void internal_call_chain_start_call_with_data(
+    struct internal_call_chain *c, enum route_transaction_kind store,
+    enum err (*run)(struct call *call), void (*done)(struct call *call, enum err e, void *arg),
+    const char *type, const void *data, size_t size)
 {
     internal_call_start(c->api, c->loop,
                         &(struct internal_call){ .name = "sync",
@@ -60,15 +62,16 @@ void call_chain_start_call_with_data(struct call_chain *c, enum route_transactio
                                                  .arg = c });
 }
 
-void call_chain_start_call(struct call_chain *c, enum route_transaction_kind store,
-                           enum err (*run)(struct call *call),
-                           void (*done)(struct call *call, enum err e, void *arg))
+void internal_call_chain_start_call(struct internal_call_chain *c,
+                                    enum route_transaction_kind store,
+                                    enum err (*run)(struct call *call),
+                                    void (*done)(struct call *call, enum err e, void *arg))
 {
-    call_chain_start_call_with_data(c, store, run, done, c->type, c->state, c->size);
+    internal_call_chain_start_call_with_data(c, store, run, done, c->type, c->state, c->size);
 }
 
-void call_chain_free_after_last_call(struct call *call, enum err e, void *arg)
+void internal_call_chain_free_after_last_call(struct call *call, enum err e, void *arg)
 {
     (void)call, (void)e;
-    call_chain_free(arg);
+    internal_call_chain_free(arg);
 }

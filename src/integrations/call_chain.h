@@ -8,38 +8,40 @@
 #include "api/jobs/internal_call.h"
 #include "net/loop.h"
 
-struct call_chain {
+struct internal_call_chain {
     struct api *api;
     struct loop *loop;
     void *state; /* the caller's struct */
 
     /* private to call_chain.c */
     struct loop_message post;
-    void (*step)(struct call_chain *c);
+    void (*step)(struct internal_call_chain *c);
     const char *type;
     size_t size;
 };
 
-/* Creates a chain with a copy of the state. step is the function that call_chain_schedule_next_step
- * calls. type is the tag of the state's struct. */
-struct call_chain *call_chain_new(struct api *api, struct loop *loop,
-                                  void (*step)(struct call_chain *c), const char *type,
-                                  const void *state, size_t size);
-void call_chain_free(struct call_chain *c);
+/* Creates a chain with a copy of the state. step is the function that
+ * internal_call_chain_schedule_next_step calls. type is the tag of the state's struct. */
+struct internal_call_chain *internal_call_chain_new(struct api *api, struct loop *loop,
+                                                    void (*step)(struct internal_call_chain *c),
+                                                    const char *type, const void *state,
+                                                    size_t size);
+void internal_call_chain_free(struct internal_call_chain *c);
 
 /* Runs `step` in a later loop iteration. */
-void call_chain_schedule_next_step(struct call_chain *c);
+void internal_call_chain_schedule_next_step(struct internal_call_chain *c);
 
 /* Starts an internal call with a copy of the state as data. arg of `done` is the chain. */
-void call_chain_start_call(struct call_chain *c, enum route_transaction_kind store,
-                           enum err (*run)(struct call *call),
-                           void (*done)(struct call *call, enum err e, void *arg));
-/* Starts an internal call like call_chain_start_call, with other data than the state. */
-void call_chain_start_call_with_data(struct call_chain *c, enum route_transaction_kind store,
-                                     enum err (*run)(struct call *call),
-                                     void (*done)(struct call *call, enum err e, void *arg),
-                                     const char *type, const void *data, size_t size);
+void internal_call_chain_start_call(struct internal_call_chain *c,
+                                    enum route_transaction_kind store,
+                                    enum err (*run)(struct call *call),
+                                    void (*done)(struct call *call, enum err e, void *arg));
+/* Starts an internal call like internal_call_chain_start_call, with other data than the state. */
+void internal_call_chain_start_call_with_data(
+    struct internal_call_chain *c, enum route_transaction_kind store,
+    enum err (*run)(struct call *call), void (*done)(struct call *call, enum err e, void *arg),
+    const char *type, const void *data, size_t size);
 /* Callback `done` for the last internal call of a chain; frees the chain. */
-void call_chain_free_after_last_call(struct call *call, enum err e, void *arg);
+void internal_call_chain_free_after_last_call(struct call *call, enum err e, void *arg);
 
 #endif

@@ -154,14 +154,14 @@ enum err upsert_integration_member(struct tx *tx, const struct integration_row *
 
 /* Encrypt and decrypt a secret of a provider for the database. On failure the result has p ==
  * NULL. */
-struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
-                                     snowflake user_id, struct str secret);
-struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
-                                     snowflake user_id, struct str sealed);
+struct str encrypt_linked_account_secret(struct arena *arena, const struct auth *auth,
+                                         snowflake user_id, struct str secret);
+struct str decrypt_linked_account_secret(struct arena *arena, const struct auth *auth,
+                                         snowflake user_id, struct str sealed);
 /* Returns the digest under which a link code or OAuth2 state is stored. `word` names its purpose,
  * so that a digest for one purpose is not valid for another. */
-struct str digest_connection_secret(struct arena *arena, const struct auth *auth, const char *word,
-                                    struct str secret);
+struct str compute_digest_of_account_link_secret(struct arena *arena, const struct auth *auth,
+                                                 const char *word, struct str secret);
 
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
@@ -171,8 +171,8 @@ struct account_link_request {
     struct str code, state;
     struct opt_bool friend_sync;
     snowflake user_id; /* user to whom the OAuth2 state was issued */
-    enum provider_result result;
-    struct provider_account account;
+    enum platform_provider_result result;
+    struct platform_provider_account account;
 };
 /* Reads the user to whom the OAuth2 state was issued, or returns ERR_INVALID_OAUTH2_STATE. */
 enum err read_link_state_user(struct call *call, const struct account_link_request *l,
@@ -182,9 +182,10 @@ enum err read_link_state_user(struct call *call, const struct account_link_reque
 void request_account_from_provider(struct call *call);
 /* Deletes the OAuth2 state, stores the connection, and updates subscriber roles and friends. */
 enum err complete_account_link(struct call *call, struct account_link_request *l,
-                               struct linked_account *ret);
-enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
-void emit_connections_update(struct call *call, snowflake user_id);
+                               struct linked_platform_account *ret);
+enum err delete_linked_account_and_its_effects(struct call *call,
+                                               const struct linked_platform_account *c);
+void emit_user_connections_update(struct call *call, snowflake user_id);
 
 /* Events that linking and unlinking an account emit, for the field .fires of routes. */
 #define LINK_EVENTS                                                                       \
@@ -201,7 +202,7 @@ struct link_callback_body {
 };
 
 enum err authorize_connection(struct call *call);
-enum err prepare_connection_callback(struct call *call);
+enum err prepare_account_link_callback(struct call *call);
 enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
 enum platform platform_from_path(const struct call *call);

@@ -7,22 +7,23 @@
 /* Data that earlier stages pass to the handler. */
 struct join_attempt {
     bool partners;
-    snowflake id;                     /* integration id */
-    struct linked_account connection; /* connection through which the caller joins */
+    snowflake id;                              /* integration id */
+    struct linked_platform_account connection; /* connection through which the caller joins */
     struct str account_id, secret;
     enum platform platform;
     bool asked;
-    enum provider_result result;
+    enum platform_provider_result result;
     bool is_partner;
 };
 
 /* --- choice of the connection --------------------------------------------------------- */
 
-static enum err connection_includes_integration(struct tx *tx, struct linked_account *c,
-                                                struct str id, bool *ret)
+static enum err linked_account_includes_integration(struct tx *tx,
+                                                    struct linked_platform_account *c,
+                                                    struct str id, bool *ret)
 {
-    enum err e = read_connection_integrations(tx, c);
-    const struct connection_integration *all = c->integrations.value.items;
+    enum err e = read_integrations_of_linked_account(tx, c);
+    const struct integration_of_linked_account *all = c->integrations.value.items;
 
     *ret = false;
     for (size_t n = 0; n < c->integrations.value.count && !e; n++)
@@ -32,17 +33,17 @@ static enum err connection_includes_integration(struct tx *tx, struct linked_acc
 
 /* Chooses a connection of the caller. If one has the integration in its list, sets ret_listed to
  * true. Otherwise chooses one with which the provider can be asked. */
-static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
-                                            bool *ret_listed)
+static enum err choose_linked_account_for_integration(struct call *call, struct join_attempt *j,
+                                                      bool *ret_listed)
 {
     struct str type = platform_stored_name(j->platform);
     struct list list;
     bool any = false, good = false;
-    enum err e = read_connections_of_user(call->tx, call->caller->id, &list);
+    enum err e = read_linked_accounts_of_user(call->tx, call->caller->id, &list);
 
     *ret_listed = false;
     for (size_t n = 0; n < list.count && !e && !*ret_listed; n++) {
-        struct linked_account *c = (struct linked_account *)list.items + n;
+        struct linked_platform_account *c = (struct linked_platform_account *)list.items + n;
 
         if (!str_eq(c->type, type) || !c->verified)
             continue;
@@ -51,7 +52,7 @@ static enum err choose_connection_of_caller(struct call *call, struct join_attem
             continue;
         good = true;
         j->connection = *c;
-        e = connection_includes_integration(
+        e = linked_account_includes_integration(
             call->tx, c, call_get_path_text(call, "integration.any"), ret_listed);
     }
     if (e)
@@ -67,7 +68,7 @@ static enum err read_joined_integration(struct call *call, struct join_attempt *
     uint64_t id;
 
     if (j->partners)
-        return partners_guild_id() ? OK : ERR_UNKNOWN_INTEGRATION;
+        return get_partners_guild_id() ? OK : ERR_UNKNOWN_INTEGRATION;
     if (!str_to_u64(call_get_path_text(call, "integration.any"), &id) || id > INT64_MAX)
         return ERR_UNKNOWN_INTEGRATION;
     enum err e = read_integration(call->tx, id, i);
@@ -86,15 +87,16 @@ static bool integration_is_joinable(const struct join_attempt *j, const struct i
 static enum err read_owner_connection_secret(struct call *call, struct join_attempt *j,
                                              const struct integration_row *i)
 {
-    struct linked_account owner = j->connection;
+    struct linked_platform_account owner = j->connection;
     bool found = true;
     enum err e = OK;
 
     if (!j->partners)
-        e = read_connection_of_account(call->tx, i->type, i->account_id, &owner, &found);
+        e = read_linked_account_of_platform_account(call->tx, i->type, i->account_id, &owner,
+                                                    &found);
     if (!e && found)
-        j->secret = decrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
-                                              owner.user_id, owner.secret);
+        j->secret = decrypt_linked_account_secret(call->arena, api_get_options(call->api)->auth,
+                                                  owner.user_id, owner.secret);
     j->account_id = j->partners ? j->connection.id : i->account_id;
     return e;
 }
@@ -109,7 +111,7 @@ static enum err check_connections_before_join(struct call *call)
 
     enum err e = read_joined_integration(call, j, &i);
     if (!e)
-        e = choose_connection_of_caller(call, j, &listed);
+        e = choose_linked_account_for_integration(call, j, &listed);
     if (!e && !integration_is_joinable(j, &i))
         e = ERR_FEATURE_DISABLED;
     if (!e)
@@ -122,7 +124,7 @@ static enum err check_connections_before_join(struct call *call)
 
 /* --- provider request ----------------------------------------------------------------- */
 
-static void on_provider_response(void *arg, const struct provider_response *a)
+static void on_provider_response(void *arg, const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct join_attempt *j = call_get_stage_data(call, "join_attempt");
@@ -136,15 +138,15 @@ static void request_subscription_from_provider(struct call *call)
 {
     const struct join_attempt *j = call_get_stage_data(call, "join_attempt");
 
-    provider_send_request(
+    platform_provider_send_request(
         call->api, call->loop,
-        &(struct provider_request){ .kind = j->partners ? ASK_ACCOUNT : ASK_IS_SUBSCRIBER,
-                                    .platform = j->platform,
-                                    .account_id = j->account_id,
-                                    .subscriber_id = j->connection.id,
-                                    .secret = j->secret,
-                                    .done = on_provider_response,
-                                    .arg = call });
+        &(struct platform_provider_request){ .kind = j->partners ? ASK_ACCOUNT : ASK_IS_SUBSCRIBER,
+                                             .platform = j->platform,
+                                             .account_id = j->account_id,
+                                             .subscriber_id = j->connection.id,
+                                             .secret = j->secret,
+                                             .done = on_provider_response,
+                                             .arg = call });
 }
 
 enum err prepare_join_integration(struct call *call)
@@ -191,7 +193,7 @@ static const char UPDATE_JOIN_SOURCE[] =
 
 static enum err update_membership_after_join(struct call *call, const struct join_attempt *j,
                                              const struct integration_row *i,
-                                             const struct joining_member *n)
+                                             const struct member_to_add_to_guild *n)
 {
     enum err e =
         tx_exec(call->tx, UPDATE_JOIN_SOURCE,
@@ -203,8 +205,9 @@ static enum err update_membership_after_join(struct call *call, const struct joi
 static enum err join_guild_of_integration(struct call *call, const struct join_attempt *j,
                                           const struct integration_row *i)
 {
-    struct joining_member newcomer = { .guild_id = j->partners ? partners_guild_id() : i->guild_id,
-                                       .user_id = call->caller->id };
+    struct member_to_add_to_guild newcomer = { .guild_id = j->partners ? get_partners_guild_id()
+                                                                       : i->guild_id,
+                                               .user_id = call->caller->id };
     snowflake role = 0;
     struct member member;
     bool new_member = false;
@@ -230,7 +233,7 @@ enum err join_integration(struct call *call)
 
     enum err e = read_joined_integration(call, &now, &i);
     if (!e)
-        e = choose_connection_of_caller(call, &now, &listed);
+        e = choose_linked_account_for_integration(call, &now, &listed);
     if (!e && !integration_is_joinable(&now, &i))
         e = ERR_FEATURE_DISABLED;
     if (!e)

@@ -14,22 +14,23 @@ enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS =
 struct integration_creation {
     enum platform platform;
     struct str secret;
-    enum provider_result result;
+    enum platform_provider_result result;
     bool has_programme;
     struct str name;
 };
 
 /* Reads the caller's connection. It must be verified, because anyone can know the id of an
  * account. */
-static enum err read_connection_of_caller(struct call *call, const struct integration_creation *c,
-                                          struct linked_account *ret)
+static enum err read_linked_account_of_caller(struct call *call,
+                                              const struct integration_creation *c,
+                                              struct linked_platform_account *ret)
 {
     const struct integration_create_request *in = call->body;
 
     if (!platform_is_enabled(c->platform))
         return ERR_FEATURE_DISABLED;
-    enum err e =
-        read_connection(call->tx, call->caller->id, platform_stored_name(c->platform), in->id, ret);
+    enum err e = read_linked_account(call->tx, call->caller->id, platform_stored_name(c->platform),
+                                     in->id, ret);
     if (!e && !ret->verified)
         e = ERR_UNKNOWN_CONNECTION;
     if (!e && ret->revoked)
@@ -37,19 +38,19 @@ static enum err read_connection_of_caller(struct call *call, const struct integr
     return e;
 }
 
-static enum err read_connection_secret(struct call *call)
+static enum err read_linked_account_secret(struct call *call)
 {
     struct integration_creation *c = call_get_stage_data(call, "integration_creation");
-    struct linked_account connection;
-    enum err e = read_connection_of_caller(call, c, &connection);
+    struct linked_platform_account connection;
+    enum err e = read_linked_account_of_caller(call, c, &connection);
 
     if (!e)
-        c->secret = decrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
-                                              call->caller->id, connection.secret);
+        c->secret = decrypt_linked_account_secret(call->arena, api_get_options(call->api)->auth,
+                                                  call->caller->id, connection.secret);
     return e;
 }
 
-static void on_provider_response(void *arg, const struct provider_response *a)
+static void on_provider_response(void *arg, const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct integration_creation *c = call_get_stage_data(call, "integration_creation");
@@ -65,13 +66,14 @@ static void request_provider_account(struct call *call)
     const struct integration_create_request *in = call->body;
     const struct integration_creation *c = call_get_stage_data(call, "integration_creation");
 
-    provider_send_request(call->api, call->loop,
-                          &(struct provider_request){ .kind = ASK_ACCOUNT,
-                                                      .platform = c->platform,
-                                                      .account_id = in->id,
-                                                      .secret = c->secret,
-                                                      .done = on_provider_response,
-                                                      .arg = call });
+    platform_provider_send_request(
+        call->api, call->loop,
+        &(struct platform_provider_request){ .kind = ASK_ACCOUNT,
+                                             .platform = c->platform,
+                                             .account_id = in->id,
+                                             .secret = c->secret,
+                                             .done = on_provider_response,
+                                             .arg = call });
 }
 
 enum err prepare_create_integration(struct call *call)
@@ -83,7 +85,7 @@ enum err prepare_create_integration(struct call *call)
     if (!in)
         return OK;
     c->platform = platform_find_by_name(in->type);
-    call->read = read_connection_secret;
+    call->read = read_linked_account_secret;
     call->await = request_provider_account;
     return OK;
 }
@@ -203,11 +205,11 @@ enum err create_integration(struct call *call)
 {
     const struct integration_create_request *in = call->body;
     const struct integration_creation *c = call_get_stage_data(call, "integration_creation");
-    struct linked_account connection;
+    struct linked_platform_account connection;
     struct integration_row i;
     bool found = false;
 
-    enum err e = read_connection_of_caller(call, c, &connection);
+    enum err e = read_linked_account_of_caller(call, c, &connection);
     if (!e)
         e = check_account_has_programme(c);
     if (!e)

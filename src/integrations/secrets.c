@@ -7,20 +7,20 @@ enum { DIGEST_BYTES = 32 };
 
 static const char WORD[] = "connection-secret";
 
-struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
-                                     snowflake user_id, struct str secret)
+struct str encrypt_linked_account_secret(struct arena *arena, const struct auth *auth,
+                                         snowflake user_id, struct str secret)
 {
     return encrypt_secret(arena, auth, WORD, user_id, secret);
 }
 
-struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
-                                     snowflake user_id, struct str sealed)
+struct str decrypt_linked_account_secret(struct arena *arena, const struct auth *auth,
+                                         snowflake user_id, struct str sealed)
 {
     return decrypt_secret(arena, auth, WORD, user_id, sealed);
 }
 
-struct str digest_connection_secret(struct arena *arena, const struct auth *auth, const char *word,
-                                    struct str secret)
+struct str compute_digest_of_account_link_secret(struct arena *arena, const struct auth *auth,
+                                                 const char *word, struct str secret)
 {
     unsigned char *digest = arena_alloc(arena, DIGEST_BYTES);
 

@@ -62,15 +62,16 @@ static enum err read_platform_accounts_of_member(struct call *call, const struct
 static enum err read_integration_owner(struct call *call, const struct integration_row *i,
                                        struct lapsed_member *l)
 {
-    struct linked_account c;
+    struct linked_platform_account c;
     bool found;
-    enum err e = read_connection_of_account(call->tx, i->type, i->account_id, &c, &found);
+    enum err e =
+        read_linked_account_of_platform_account(call->tx, i->type, i->account_id, &c, &found);
 
     if (e)
         return e;
     struct str secret =
-        found ? decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, c.user_id,
-                                          c.secret)
+        found ? decrypt_linked_account_secret(call->arena, api_get_options(call->api)->auth,
+                                              c.user_id, c.secret)
               : (struct str){ 0 };
     snprintf(l->secret, sizeof l->secret, "%.*s", STR_ARGS(secret));
     snprintf(l->account_id, sizeof l->account_id, "%.*s", STR_ARGS(i->account_id));
@@ -115,7 +116,7 @@ static enum err read_whether_member_may_be_kicked(struct tx *tx, const struct in
     *ret = false;
     if (i->expire_behavior != EXPIRE_KICK)
         return OK;
-    enum err e = member_access_find_of_other(tx, i->guild_id, user_id, &s);
+    enum err e = member_access_find_of_other_user(tx, i->guild_id, user_id, &s);
     if (!e)
         e = user_find(tx, user_id, &user);
     if (!e)
@@ -133,14 +134,14 @@ static enum err remove_expired_role_or_member(struct call *call, const struct in
         return e;
     if (kick) {
         e = member_remove_from_guild(call, i->guild_id, user_id);
-        return e ? e : audit_record_action(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
+        return e ? e : audit_log_record_action(call, i->guild_id, AUDIT_MEMBER_KICK, user_id);
     }
     e = tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(i->id), v_id(user_id)), NULL);
     if (!e)
         e = set_subscriber_role(call, i, user_id, false);
     const struct list lost = { (snowflake[]){ i->role_id }, 1 }, none = { 0 };
 
-    return e ? e : audit_record_member_roles(call, i->guild_id, user_id, &lost, &none);
+    return e ? e : audit_log_record_member_roles(call, i->guild_id, user_id, &lost, &none);
 }
 
 /* Removes the role or the member. Checks all conditions again, because the data may have changed
@@ -183,10 +184,10 @@ static enum err schedule_next_expiry(struct call *call)
 
 /* --- iteration over members ----------------------------------------------------------- */
 
-static void finish_expiry_run(struct call_chain *c)
+static void finish_expiry_run(struct internal_call_chain *c)
 {
-    call_chain_start_call(c, ROUTE_STORE_WRITE, schedule_next_expiry,
-                          call_chain_free_after_last_call);
+    internal_call_chain_start_call(c, ROUTE_STORE_WRITE, schedule_next_expiry,
+                                   internal_call_chain_free_after_last_call);
 }
 
 static void on_member_expired(struct call *call, enum err e, void *arg)
@@ -195,14 +196,14 @@ static void on_member_expired(struct call *call, enum err e, void *arg)
     if (e)
         finish_expiry_run(arg);
     else
-        call_chain_schedule_next_step(arg);
+        internal_call_chain_schedule_next_step(arg);
 }
 
-static void request_subscription_of_next_account(struct call_chain *c);
+static void request_subscription_of_next_account(struct internal_call_chain *c);
 
-static void on_provider_response(void *arg, const struct provider_response *a)
+static void on_provider_response(void *arg, const struct platform_provider_response *a)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     struct lapsed_member *l = c->state;
 
     if (a->result != PROVIDER_OK && a->result != PROVIDER_NOT_FOUND) {
@@ -214,30 +215,30 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     request_subscription_of_next_account(c);
 }
 
-static void request_subscription_of_next_account(struct call_chain *c)
+static void request_subscription_of_next_account(struct internal_call_chain *c)
 {
     const struct lapsed_member *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        call_chain_start_call(c, ROUTE_STORE_WRITE, remove_member_if_subscription_has_ended,
-                              on_member_expired);
+        internal_call_chain_start_call(c, ROUTE_STORE_WRITE,
+                                       remove_member_if_subscription_has_ended, on_member_expired);
         return;
     }
-    provider_send_request(
+    platform_provider_send_request(
         c->api, c->loop,
-        &(struct provider_request){ .kind = ASK_IS_SUBSCRIBER,
-                                    .platform = l->platform,
-                                    .account_id = str_of(l->account_id),
-                                    .subscriber_id = str_of(l->accounts[l->asked]),
-                                    .secret = str_of(l->secret),
-                                    .done = on_provider_response,
-                                    .arg = c });
+        &(struct platform_provider_request){ .kind = ASK_IS_SUBSCRIBER,
+                                             .platform = l->platform,
+                                             .account_id = str_of(l->account_id),
+                                             .subscriber_id = str_of(l->accounts[l->asked]),
+                                             .secret = str_of(l->secret),
+                                             .done = on_provider_response,
+                                             .arg = c });
 }
 
 static void on_ended_subscription_read(struct call *call, enum err e, void *arg)
 {
     const struct lapsed_member *found = call_get_stage_data(call, "lapsed_member");
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
 
     if (e || !found->found) {
         finish_expiry_run(c);
@@ -247,18 +248,18 @@ static void on_ended_subscription_read(struct call *call, enum err e, void *arg)
     request_subscription_of_next_account(c);
 }
 
-static void begin_reading_next_ended_subscription(struct call_chain *c)
+static void begin_reading_next_ended_subscription(struct internal_call_chain *c)
 {
-    call_chain_start_call(c, ROUTE_STORE_READ, read_next_member_with_ended_subscription,
-                          on_ended_subscription_read);
+    internal_call_chain_start_call(c, ROUTE_STORE_READ, read_next_member_with_ended_subscription,
+                                   on_ended_subscription_read);
 }
 
 static void start_expiry_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct lapsed_member first = { .id = job->key };
 
-    call_chain_schedule_next_step(call_chain_new(api, loop, begin_reading_next_ended_subscription,
-                                                 "lapsed_member", &first, sizeof first));
+    internal_call_chain_schedule_next_step(internal_call_chain_new(
+        api, loop, begin_reading_next_ended_subscription, "lapsed_member", &first, sizeof first));
 }
 
 const struct job_kind subscription_expiry_job = {

@@ -11,21 +11,21 @@
 #include "base/mem.h"
 #include "integrations/call_chain.h"
 
-static struct sync_progress *sync_progress_of(const struct call_chain *c)
+static struct sync_progress *sync_progress_of(const struct internal_call_chain *c)
 {
     return c->state;
 }
 
 /* Ends the call chain on an error or if gone is set. The job's lease stays; when the lease expires,
  * the job starts again. */
-static bool end_integration_sync_on_error(struct call_chain *c, enum err e, bool gone)
+static bool end_integration_sync_on_error(struct internal_call_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)
         return false;
     if (e)
         log_warn("integrations: sync of integration %llu failed, will retry: %s",
                  (unsigned long long)sync_progress_of(c)->job.key, error_info(e)->message);
-    call_chain_free(c);
+    internal_call_chain_free(c);
     return true;
 }
 
@@ -35,17 +35,18 @@ static void on_sync_end_stored(struct call *call, enum err e, void *arg)
     end_integration_sync_on_error(arg, e, true);
 }
 
-static void integration_sync_go_to_end_stage(struct call_chain *c)
+static void integration_sync_go_to_end_stage(struct internal_call_chain *c)
 {
     sync_progress_of(c)->stage = SYNC_END;
-    call_chain_schedule_next_step(c);
+    internal_call_chain_schedule_next_step(c);
 }
 
-static void store_some_subscribers_of_page(struct call_chain *c, const struct subscriber_page *p);
+static void store_some_subscribers_of_page(struct internal_call_chain *c,
+                                           const struct subscriber_page *p);
 
 static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     struct subscriber_page *p = call_get_stage_data(call, "subscriber_page");
 
     if (end_integration_sync_on_error(c, e, p->sync.gone))
@@ -56,17 +57,19 @@ static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
         return;
     }
     *sync_progress_of(c) = p->sync;
-    call_chain_schedule_next_step(c);
+    internal_call_chain_schedule_next_step(c);
 }
 
-static void store_some_subscribers_of_page(struct call_chain *c, const struct subscriber_page *p)
+static void store_some_subscribers_of_page(struct internal_call_chain *c,
+                                           const struct subscriber_page *p)
 {
-    call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_store_page,
-                                    on_some_subscribers_stored, "subscriber_page", p,
-                                    sizeof *p + p->bytes);
+    internal_call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_store_page,
+                                             on_some_subscribers_stored, "subscriber_page", p,
+                                             sizeof *p + p->bytes);
 }
 
-static void store_subscriber_page(struct call_chain *c, const struct provider_response *a)
+static void store_subscriber_page(struct internal_call_chain *c,
+                                  const struct platform_provider_response *a)
 {
     size_t bytes = 0;
 
@@ -91,9 +94,9 @@ static void store_subscriber_page(struct call_chain *c, const struct provider_re
     mem_free(p);
 }
 
-static void on_subscriber_page_received(void *arg, const struct provider_response *a)
+static void on_subscriber_page_received(void *arg, const struct platform_provider_response *a)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
 
     if (a->result == PROVIDER_OK && a->next.n <= LONGEST_CURSOR) {
@@ -109,7 +112,7 @@ static void on_subscriber_page_received(void *arg, const struct provider_respons
     integration_sync_go_to_end_stage(c);
 }
 
-static void request_subscriber_page(struct call_chain *c)
+static void request_subscriber_page(struct internal_call_chain *c)
 {
     struct sync_progress *s = sync_progress_of(c);
 
@@ -125,19 +128,20 @@ static void request_subscriber_page(struct call_chain *c)
         integration_sync_go_to_end_stage(c);
         return;
     }
-    provider_send_request(c->api, c->loop,
-                          &(struct provider_request){ .kind = ASK_SUBSCRIBERS,
-                                                      .platform = s->platform,
-                                                      .account_id = str_of(s->account_id),
-                                                      .cursor = str_of(s->cursor),
-                                                      .secret = str_of(s->secret),
-                                                      .done = on_subscriber_page_received,
-                                                      .arg = c });
+    platform_provider_send_request(
+        c->api, c->loop,
+        &(struct platform_provider_request){ .kind = ASK_SUBSCRIBERS,
+                                             .platform = s->platform,
+                                             .account_id = str_of(s->account_id),
+                                             .cursor = str_of(s->cursor),
+                                             .secret = str_of(s->secret),
+                                             .done = on_subscriber_page_received,
+                                             .arg = c });
 }
 
 static void on_subscriber_roles_changed(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
     const struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
 
@@ -146,33 +150,35 @@ static void on_subscriber_roles_changed(struct call *call, enum err e, void *arg
     s->member = r->last;
     if (r->ended)
         s->stage = SYNC_CLEANUP;
-    call_chain_schedule_next_step(c);
+    internal_call_chain_schedule_next_step(c);
 }
 
 static void on_subscriber_states_scanned(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     const struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
 
     if (!e && r->count) {
-        call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_change_members,
-                                        on_subscriber_roles_changed, "scanned_member_range", r, sizeof *r);
+        internal_call_chain_start_call_with_data(
+            c, ROUTE_STORE_WRITE, integration_sync_step_change_members, on_subscriber_roles_changed,
+            "scanned_member_range", r, sizeof *r);
         return;
     }
     on_subscriber_roles_changed(call, e, arg);
 }
 
-static void start_subscriber_state_scan(struct call_chain *c)
+static void start_subscriber_state_scan(struct internal_call_chain *c)
 {
     struct scanned_member_range r = { .sync = *sync_progress_of(c) };
 
-    call_chain_start_call_with_data(c, ROUTE_STORE_READ, integration_sync_step_scan_members,
-                                    on_subscriber_states_scanned, "scanned_member_range", &r, sizeof r);
+    internal_call_chain_start_call_with_data(
+        c, ROUTE_STORE_READ, integration_sync_step_scan_members, on_subscriber_states_scanned,
+        "scanned_member_range", &r, sizeof r);
 }
 
 static void on_sync_cleanup_step_done(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     const struct sync_cleanup *w = call_get_stage_data(call, "sync_cleanup");
 
     if (end_integration_sync_on_error(c, e, w->sync.gone))
@@ -180,29 +186,31 @@ static void on_sync_cleanup_step_done(struct call *call, enum err e, void *arg)
     if (w->swept < CLEANUP_ROWS_PER_STEP)
         integration_sync_go_to_end_stage(c);
     else
-        call_chain_schedule_next_step(c);
+        internal_call_chain_schedule_next_step(c);
 }
 
-static void start_sync_cleanup_step(struct call_chain *c)
+static void start_sync_cleanup_step(struct internal_call_chain *c)
 {
     struct sync_cleanup w = { .sync = *sync_progress_of(c) };
 
-    call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_cleanup,
-                                    on_sync_cleanup_step_done, "sync_cleanup", &w, sizeof w);
+    internal_call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_cleanup,
+                                             on_sync_cleanup_step_done, "sync_cleanup", &w,
+                                             sizeof w);
 }
 
 static void on_subscribers_counted(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     const struct sync_progress *s = call_get_stage_data(call, "sync_progress");
 
     if (end_integration_sync_on_error(c, e, false))
         return;
     sync_progress_of(c)->subscribers = s->subscribers;
-    call_chain_start_call(c, ROUTE_STORE_WRITE, integration_sync_step_end, on_sync_end_stored);
+    internal_call_chain_start_call(c, ROUTE_STORE_WRITE, integration_sync_step_end_sync,
+                                   on_sync_end_stored);
 }
 
-static void run_integration_sync_stage(struct call_chain *c)
+static void run_integration_sync_stage(struct internal_call_chain *c)
 {
     switch (sync_progress_of(c)->stage) {
     case SYNC_PAGES:
@@ -215,32 +223,32 @@ static void run_integration_sync_stage(struct call_chain *c)
         start_sync_cleanup_step(c);
         break;
     default:
-        call_chain_start_call(c, ROUTE_STORE_READ, integration_sync_step_count_subscribers,
-                              on_subscribers_counted);
+        internal_call_chain_start_call(c, ROUTE_STORE_READ, integration_sync_step_count_subscribers,
+                                       on_subscribers_counted);
     }
 }
 
 static void on_integration_sync_begun(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     const struct sync_progress *s = call_get_stage_data(call, "sync_progress");
 
     if (end_integration_sync_on_error(c, e, s->gone))
         return;
     *sync_progress_of(c) = *s;
-    call_chain_schedule_next_step(c);
+    internal_call_chain_schedule_next_step(c);
 }
 
 static void start_integration_sync_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct sync_progress first = { .job = *job };
 
-    parse_sync_progress(job->data, &first);
+    parse_integration_sync_progress(job->data, &first);
     first.job.data = (struct str){ 0 };
-    call_chain_start_call(call_chain_new(api, loop, run_integration_sync_stage, "sync_progress",
-                                         &first, sizeof first),
-                          ROUTE_STORE_WRITE, integration_sync_step_begin,
-                          on_integration_sync_begun);
+    internal_call_chain_start_call(internal_call_chain_new(api, loop, run_integration_sync_stage,
+                                                           "sync_progress", &first, sizeof first),
+                                   ROUTE_STORE_WRITE, integration_sync_step_begin,
+                                   on_integration_sync_begun);
 }
 
 const struct job_kind sync_job = {

@@ -14,13 +14,13 @@ enum {
     CLEANUP_ROWS_PER_STEP = 500,
 };
 
-enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
+enum integration_sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
 
 /* Progress of a sync. Has no pointers, because internal calls copy it, and the job's row stores it
  * as text. */
 struct sync_progress {
     struct job job; /* without data; key: integration id */
-    enum sync_stage stage;
+    enum integration_sync_stage stage;
     int64_t round, pages;
     snowflake member; /* the member that was processed last */
     char cursor[LONGEST_CURSOR + 1];
@@ -34,11 +34,11 @@ struct sync_progress {
 };
 
 /* Parses the progress from the text in the job's row. */
-void parse_sync_progress(struct str text, struct sync_progress *ret);
+void parse_integration_sync_progress(struct str text, struct sync_progress *ret);
 
 /* The ids in a page of subscribers that are not stored yet: how many, and the byte offset of the
  * first one. */
-struct remaining_subscriber_ids {
+struct unstored_subscriber_ids {
     size_t count, at;
 };
 
@@ -48,7 +48,7 @@ struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
     /* Ids that are not stored yet, before and after this step. */
-    struct remaining_subscriber_ids before, after;
+    struct unstored_subscriber_ids before, after;
 };
 
 /* A range of members that was scanned, and the members whose role must change. The write step reads
@@ -76,6 +76,6 @@ enum err integration_sync_step_change_members(struct call *call);
 enum err integration_sync_step_cleanup(struct call *call);
 enum err integration_sync_step_count_subscribers(
     struct call *call); /* counts subscribers, in a read transaction */
-enum err integration_sync_step_end(struct call *call);
+enum err integration_sync_step_end_sync(struct call *call);
 
 #endif

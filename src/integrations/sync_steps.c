@@ -16,7 +16,8 @@ enum {
 
 /* --- progress as text ----------------------------------------------------------------- */
 
-static struct str format_sync_progress(struct arena *arena, const struct sync_progress *s)
+static struct str format_integration_sync_progress(struct arena *arena,
+                                                   const struct sync_progress *s)
 {
     return str_printf(arena, "%d %lld %lld %llu %s", (int)s->stage, (long long)s->round,
                       (long long)s->pages, (unsigned long long)s->member, s->cursor);
@@ -30,9 +31,9 @@ static int64_t parse_next_progress_number(struct str *text)
     return v;
 }
 
-void parse_sync_progress(struct str text, struct sync_progress *ret)
+void parse_integration_sync_progress(struct str text, struct sync_progress *ret)
 {
-    ret->stage = (enum sync_stage)parse_next_progress_number(&text);
+    ret->stage = (enum integration_sync_stage)parse_next_progress_number(&text);
     ret->round = parse_next_progress_number(&text);
     ret->pages = parse_next_progress_number(&text);
     ret->member = (snowflake)parse_next_progress_number(&text);
@@ -42,11 +43,11 @@ void parse_sync_progress(struct str text, struct sync_progress *ret)
         memcpy(ret->cursor, text.p, text.n);
 }
 
-static enum err store_sync_progress(struct call *call, struct sync_progress *s)
+static enum err store_integration_sync_progress(struct call *call, struct sync_progress *s)
 {
     bool still_claimed;
     enum err e = job_renew_lease(call, &s->job, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
-                                 format_sync_progress(call->arena, s), &still_claimed);
+                                 format_integration_sync_progress(call->arena, s), &still_claimed);
 
     s->gone = !e && !still_claimed;
     return e;
@@ -121,9 +122,10 @@ static enum err read_whether_sync_must_stop(struct tx *tx, const struct integrat
 static enum err read_account_owner(struct call *call, struct sync_progress *s,
                                    struct integration_row *i)
 {
-    struct linked_account c;
+    struct linked_platform_account c;
     bool found;
-    enum err e = read_connection_of_account(call->tx, i->type, i->account_id, &c, &found);
+    enum err e =
+        read_linked_account_of_platform_account(call->tx, i->type, i->account_id, &c, &found);
 
     if (e)
         return e;
@@ -131,8 +133,8 @@ static enum err read_account_owner(struct call *call, struct sync_progress *s,
      * refuse the request. */
     s->refused = !found || c.revoked;
     struct str secret =
-        found ? decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, c.user_id,
-                                          c.secret)
+        found ? decrypt_linked_account_secret(call->arena, api_get_options(call->api)->auth,
+                                              c.user_id, c.secret)
               : (struct str){ 0 };
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARGS(secret));
     snprintf(s->account_id, sizeof s->account_id, "%.*s", STR_ARGS(i->account_id));
@@ -168,7 +170,7 @@ enum err integration_sync_step_begin(struct call *call)
     bool emit = !i.syncing;
     i.syncing = true;
     e = emit ? update_integration_and_emit(call, &i) : update_integration_row(call->tx, &i);
-    return e ? e : store_sync_progress(call, s);
+    return e ? e : store_integration_sync_progress(call, s);
 }
 
 static const char COUNT_SUBSCRIBERS[] =
@@ -189,7 +191,7 @@ enum err integration_sync_step_count_subscribers(struct call *call)
 }
 
 /* Ends the sync, also after a failure, and schedules the next sync in an hour. */
-enum err integration_sync_step_end(struct call *call)
+enum err integration_sync_step_end_sync(struct call *call)
 {
     struct sync_progress *s = call_get_stage_data(call, "sync_progress");
     struct integration_row i;
@@ -229,7 +231,7 @@ enum err integration_sync_step_store_page(struct call *call)
 {
     struct subscriber_page *p = call_get_stage_data(call, "subscriber_page");
     const char *ids = (const char *)(p + 1);
-    struct remaining_subscriber_ids left = p->before;
+    struct unstored_subscriber_ids left = p->before;
     struct sync_progress s = p->sync;
     struct integration_row i;
 
@@ -247,7 +249,7 @@ enum err integration_sync_step_store_page(struct call *call)
     /* Store the progress only when the page is complete. After a crash, an incomplete page is
      * requested again. */
     if (!e && !left.count)
-        e = store_sync_progress(call, &s);
+        e = store_integration_sync_progress(call, &s);
     p->sync.gone = s.gone;
     return e;
 }
@@ -307,7 +309,7 @@ enum err integration_sync_step_change_members(struct call *call)
         e = apply_subscriber_role_of_member(call, &i, r->changes[n]);
     s.member = r->last;
     if (!e)
-        e = store_sync_progress(call, &s);
+        e = store_integration_sync_progress(call, &s);
     r->sync.gone = s.gone;
     return e;
 }
@@ -329,5 +331,5 @@ enum err integration_sync_step_cleanup(struct call *call)
         return e;
     e = tx_exec(call->tx, DELETE_OLD_SUBSCRIBERS,
                 BIND(v_id(i.id), v_int(i.round), v_int(CLEANUP_ROWS_PER_STEP)), &w->swept);
-    return e ? e : store_sync_progress(call, &w->sync);
+    return e ? e : store_integration_sync_progress(call, &w->sync);
 }

@@ -255,7 +255,7 @@ static bool integration_entry_from_row(struct world_file_exporter *ex, const str
         .expire_grace_period = export_nondefault_int(r, 6, USUAL_GRACE_DAYS),
         .enable_emoticons = export_nondefault_bool(r, 7, false),
     };
-    if (!row_is_null(r, 4))
+    if (!row_column_is_null(r, 4))
         f->role = (struct opt_str){ GIVEN, format_id_string(ex->tx, row_id(r, 4)) };
     return true;
 }

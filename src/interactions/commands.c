@@ -141,7 +141,7 @@ static void set_command_of_interaction(struct invocation_state *v)
     v->embedded_launch = v->it.handler == COMMAND_LAUNCH_ACTIVITY;
 }
 
-enum err read_and_check_command(struct call *call)
+enum err read_and_check_invoked_command(struct call *call)
 {
     const struct thread_metadata *thread = call->target.channel->thread_metadata;
     struct invocation_state *v = call_get_invocation_state(call);
@@ -157,7 +157,7 @@ enum err read_and_check_command(struct call *call)
         return e;
     set_command_of_interaction(v);
     if (v->command.type == COMMAND_CHAT_INPUT)
-        return parse_command_options(call);
+        return parse_submitted_command_options(call);
     /* A user or message command has no options, so autocomplete is refused. */
     return v->it.type == INTERACTION_AUTOCOMPLETE ? refuse_invalid_command(call) : OK;
 }

@@ -106,7 +106,7 @@ static enum err parse_used_component(struct call *call)
     return OK;
 }
 
-enum err read_and_check_component(struct call *call)
+enum err read_and_check_used_component(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     enum err e = read_component_message(call);

@@ -60,8 +60,9 @@ static const struct attachment_in_body *find_attachment_fields(const struct call
     return NULL;
 }
 
-bool accept_uploaded_file(struct call *call, uint64_t number, const struct list *file_types,
-                          struct submitted_file **ret)
+bool accept_uploaded_interaction_file(struct call *call, uint64_t number,
+                                      const struct list *file_types,
+                                      struct submitted_interaction_file **ret)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     const struct attachment_in_body *in = find_attachment_fields(call, number);
@@ -73,15 +74,16 @@ bool accept_uploaded_file(struct call *call, uint64_t number, const struct list 
     if (!is_allowed_file_type(call->arena, file_types, name))
         return false;
     *ret = list_append(call->arena, &v->files, sizeof **ret);
-    **ret =
-        (struct submitted_file){ .part = part, .description = *in, .stored.id = snowflake_new() };
+    **ret = (struct submitted_interaction_file){ .part = part,
+                                                 .description = *in,
+                                                 .stored.id = snowflake_new() };
     return true;
 }
 
 enum err store_interaction_files(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
-    struct submitted_file *f = v->files.items;
+    struct submitted_interaction_file *f = v->files.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < v->files.count; i++) {
@@ -97,7 +99,7 @@ enum err store_interaction_files(struct call *call)
 enum err delete_interaction_files(struct call *call)
 {
     const struct invocation_state *v = call_get_invocation_state(call);
-    const struct submitted_file *f = v->files.items;
+    const struct submitted_interaction_file *f = v->files.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < v->files.count; i++)
@@ -112,7 +114,7 @@ static const char ADD_FILE[] =
 enum err insert_interaction_files(struct call *call)
 {
     const struct invocation_state *v = call_get_invocation_state(call);
-    const struct submitted_file *f = v->files.items;
+    const struct submitted_interaction_file *f = v->files.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < v->files.count; i++) {
@@ -120,9 +122,9 @@ enum err insert_interaction_files(struct call *call)
 
         e = tx_exec(call->tx, ADD_FILE,
                     BIND(v_id(a->id), v_id(v->it.id), v_id(v->it.channel_id), v_text(a->filename),
-                         optional_text_value(a->description), optional_text_value(a->content_type),
-                         v_int(a->size), optional_int_value(a->width),
-                         optional_int_value(a->height)),
+                         sql_value_of_optional_text(a->description),
+                         sql_value_of_optional_text(a->content_type), v_int(a->size),
+                         sql_value_of_optional_int(a->width), sql_value_of_optional_int(a->height)),
                     NULL);
     }
     return e;

@@ -10,7 +10,7 @@ enum { MOST_BY_USER = 5 };
 
 /* Resolves {interaction.token}. The interaction must belong to this app and be acknowledged, and
  * the token must not have expired. */
-enum err resolve_follow_up_token(struct call *call)
+enum err resolve_interaction_follow_up_token(struct call *call)
 {
     snowflake id = interaction_id_from_token(call, call_get_path_text(call, "interaction.token"));
     struct interaction *it = call->target.interaction = arena_alloc(call->arena, sizeof *it);
@@ -18,7 +18,8 @@ enum err resolve_follow_up_token(struct call *call)
     if (!id)
         return ERR_UNKNOWN_WEBHOOK;
     it->id = id;
-    call_set_traffic_application(call, call_get_path_id(call, "interaction.application.id"));
+    call_set_application_in_traffic_record(call,
+                                           call_get_path_id(call, "interaction.application.id"));
     /* The interaction's row may already be deleted, so its id gives the creation time. */
     if (clock_us() > interaction_creation_time(it) + INTERACTION_TOKEN_LIFE_US)
         return ERR_INVALID_WEBHOOK_TOKEN;
@@ -40,7 +41,7 @@ static enum err parse_response_message_id(struct call *call, snowflake *ret)
 }
 
 /* Resolves {response.message.id}: a message that this interaction created, or @original. */
-enum err resolve_response_message(struct call *call)
+enum err resolve_interaction_response_message(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -58,12 +59,12 @@ enum err resolve_response_message(struct call *call)
 
 static enum err check_follow_up_uploads(struct call *call)
 {
-    return check_message_uploads(call, &(struct list){ 0 });
+    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
 enum err prepare_follow_up_message(struct call *call)
 {
-    return prepare_message(call, check_follow_up_uploads);
+    return prepare_message_of_request_body(call, check_follow_up_uploads);
 }
 
 /* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if there
@@ -102,13 +103,13 @@ enum err create_follow_up(struct call *call)
     /* Messages cannot be responses to an autocomplete interaction. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
-    enum err e = read_response_context(call, it, call->body, &r);
+    enum err e = read_interaction_response_context(call, it, call->body, &r);
     if (!e)
         e = read_deferred_message(call, it, &m, &is_deferred);
     if (e)
         return e;
     if (is_deferred) {
-        e = update_response_message(call, &r, &m);
+        e = update_interaction_response_message(call, &r, &m);
         /* If the message still has the flag LOADING after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
@@ -118,11 +119,11 @@ enum err create_follow_up(struct call *call)
     r.follow_up_to = it->response_id;
     e = count_and_limit_follow_up(call, it, &r);
     if (!e)
-        e = build_response_message(call, &r, &draft);
+        e = build_interaction_response_message(call, &r, &draft);
     if (!e)
-        e = complete_response_message(call, &r, &draft);
+        e = complete_interaction_response_message(call, &r, &draft);
     if (!e)
-        e = create_response_message(call, &draft, &m);
+        e = create_interaction_response_message(call, &draft, &m);
     return e ? e : call_reply_with_object(call, &m);
 }
 
@@ -136,12 +137,12 @@ enum err get_response_message(struct call *call)
 
 static enum err check_edit_uploads(struct call *call)
 {
-    return check_message_uploads(call, &call->target.message->attachments);
+    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
-enum err prepare_edit_response(struct call *call)
+enum err prepare_edit_interaction_response(struct call *call)
 {
-    return prepare_message(call, check_edit_uploads);
+    return prepare_message_of_request_body(call, check_edit_uploads);
 }
 
 /* PATCH …/messages/{response.message.id} */
@@ -149,10 +150,10 @@ enum err edit_response_message(struct call *call)
 {
     struct message *m = call->target.message;
     struct interaction_response r;
-    enum err e = read_response_context(call, call->target.interaction, call->body, &r);
+    enum err e = read_interaction_response_context(call, call->target.interaction, call->body, &r);
 
     if (!e)
-        e = update_response_message(call, &r, m);
+        e = update_interaction_response_message(call, &r, m);
     return e ? e : call_reply_with_object(call, m);
 }
 
@@ -161,7 +162,7 @@ enum err delete_response_message(struct call *call)
 {
     struct message *m = call->target.message;
     struct interaction_response r;
-    enum err e = read_response_context(call, call->target.interaction, NULL, &r);
+    enum err e = read_interaction_response_context(call, call->target.interaction, NULL, &r);
 
     return e ? e : message_delete(call, &r.channel, m);
 }

@@ -144,7 +144,7 @@ extern const struct job_kind ephemeral_deletion_job; /* in callbacks_domain */
 /* Handles an entry point command with the handler COMMAND_LAUNCH_ACTIVITY: acknowledges the
  * interaction and posts a message of the app. Call it in the transaction that inserts the
  * interaction. */
-enum err launch_activity(struct call *call, struct interaction *it);
+enum err launch_activity_of_entry_point_command(struct call *call, struct interaction *it);
 
 /* --- callback/inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
 

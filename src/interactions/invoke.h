@@ -56,16 +56,16 @@ struct resolved_objects {
 };
 
 /* A command option in the payload that the app gets. */
-struct payload_option {
+struct interaction_payload_option {
     int64_t type;
     struct str name;
     struct opt_str value;    /* JSON value */
-    struct opt_list options; /* struct payload_option */
+    struct opt_list options; /* struct interaction_payload_option */
     struct opt_bool focused; /* true or absent */
 };
 
 /* A file that the user uploaded for an option or in a modal. */
-struct submitted_file {
+struct submitted_interaction_file {
     const struct multipart_part *part;
     struct attachment_in_body description;
     /* The stored attachment; until the file is stored, only its id is set. */
@@ -80,8 +80,8 @@ struct invocation_state {
     struct command command;
     struct user user; /* the user who invokes the interaction */
     struct resolved_objects resolved;
-    struct list options;    /* struct payload_option */
-    struct list files;      /* struct submitted_file */
+    struct list options;    /* struct interaction_payload_option */
+    struct list files;      /* struct submitted_interaction_file */
     struct message message; /* message that has the component; its id is 0 for other interactions */
     struct str data;        /* JSON of the payload's data, without `resolved` */
     bool embedded_launch;   /* the server itself answers this entry point command */
@@ -110,13 +110,13 @@ static inline enum err refuse_interaction_data(struct call *call, const char *co
 /* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
 /* Reads the command and checks its version, permissions, target and options. */
-enum err read_and_check_command(struct call *call);
-/* Checks that the command has not changed since read_and_check_command. Call this function in the
- * handler. */
+enum err read_and_check_invoked_command(struct call *call);
+/* Checks that the command has not changed since read_and_check_invoked_command. Call this function
+ * in the handler. */
 enum err check_command_version_again(struct call *call);
 /* Checks the submitted options against the command's definition. Sets options, files and resolved
  * objects, and adds the names of sub-command group and sub-command to the command name. */
-enum err parse_command_options(struct call *call);
+enum err parse_submitted_command_options(struct call *call);
 
 /* --- integration_owners.c: context and installation of the app ------------------------ */
 
@@ -144,8 +144,8 @@ enum err parse_select_menu_values(struct call *call, const struct component *men
 
 /* --- components.c, modals.c ----------------------------------------------------------- */
 
-enum err read_and_check_component(struct call *call);
-enum err read_and_check_modal(struct call *call);
+enum err read_and_check_used_component(struct call *call);
+enum err read_and_check_submitted_modal(struct call *call);
 /* Marks the modal as submitted. Returns ERR_UNKNOWN_INTERACTION if it was submitted before. */
 enum err mark_modal_submitted(struct call *call);
 
@@ -163,8 +163,8 @@ enum err resolve_channel_option(struct call *call, snowflake id, const struct li
 void add_resolved_message(struct call *call, const struct message *m);
 void add_resolved_attachment(struct call *call, const struct attachment *a);
 /* Encodes an object as JSON. Its size may exceed the limit of database columns. */
-struct str encode_payload_object_json(struct call *call, const struct type *type,
-                                      const void *object);
+struct str encode_interaction_payload_object_json(struct call *call, const struct type *type,
+                                                  const void *object);
 /* Encodes the resolved objects as JSON. If there are none, the result has p == NULL. */
 struct str encode_resolved_json(struct call *call);
 
@@ -172,8 +172,9 @@ struct str encode_resolved_json(struct call *call);
 
 /* Accepts the uploaded file with this number if its extension is in file_types (struct str).
  * Returns false if there is no such file, or if its type is not allowed. */
-bool accept_uploaded_file(struct call *call, uint64_t number, const struct list *file_types,
-                          struct submitted_file **ret);
+bool accept_uploaded_interaction_file(struct call *call, uint64_t number,
+                                      const struct list *file_types,
+                                      struct submitted_interaction_file **ret);
 /* Stores the uploaded files and adds them to `resolved`. Call this function in the COMPUTE
  * stage. */
 enum err store_interaction_files(struct call *call);

@@ -1,17 +1,17 @@
 /* launch.c - launches an activity without sending the interaction to the app. */
 #include "interactions/responses.h"
 
-enum err launch_activity(struct call *call, struct interaction *it)
+enum err launch_activity_of_entry_point_command(struct call *call, struct interaction *it)
 {
     struct new_message draft = { 0 };
     struct interaction_response r;
     struct message m;
-    enum err e = read_response_context(call, it, NULL, &r);
+    enum err e = read_interaction_response_context(call, it, NULL, &r);
 
     if (e)
         return e;
     draft.content = str_printf(call->arena, "%.*s was started.", STR_ARGS(r.application.name));
-    e = complete_response_message(call, &r, &draft);
+    e = complete_interaction_response_message(call, &r, &draft);
     struct interaction_acknowledgement a = {
         .callback_type = CALLBACK_LAUNCH,
         .response_id = draft.id,
@@ -22,5 +22,5 @@ enum err launch_activity(struct call *call, struct interaction *it)
     if (e)
         return e;
     emit_interaction_success(call, it);
-    return create_response_message(call, &draft, &m);
+    return create_interaction_response_message(call, &draft, &m);
 }

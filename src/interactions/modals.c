@@ -309,7 +309,7 @@ static void copy_fields_of_opening_interaction(struct invocation_state *v,
     it->target_id = opener->target_id;
 }
 
-enum err read_and_check_modal(struct call *call)
+enum err read_and_check_submitted_modal(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     struct interaction opener;

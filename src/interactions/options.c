@@ -47,7 +47,7 @@ struct option_parser {
     struct call *call;
     const struct command_option *def;
     const struct submitted_option *in;
-    struct payload_option *out;
+    struct interaction_payload_option *out;
 };
 
 static bool is_autocomplete_call(const struct call *call)
@@ -189,12 +189,12 @@ static enum err parse_id_option(struct option_parser *t, struct json_reader *r)
  * file; the app gets the attachment id instead. */
 static enum err parse_attachment_option(struct option_parser *t, struct json_reader *r)
 {
-    struct submitted_file *file;
+    struct submitted_interaction_file *file;
     snowflake number;
 
     if (!parse_json_id(r, &number))
         return refuse_option_value(t->call, t->def->name);
-    if (!accept_uploaded_file(t->call, number, &t->def->file_types.value, &file))
+    if (!accept_uploaded_interaction_file(t->call, number, &t->def->file_types.value, &file))
         return refuse_invalid_option(t->call, t->def->name);
     t->out->value = opt_str_or_null(str_printf(t->call->arena, "\"%" PRIu64 "\"", file->stored.id));
     return OK;
@@ -343,7 +343,8 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
         if (option_may_be_skipped(call, def))
             continue;
         struct option_parser t = { call, def, &in[i],
-                                   list_append(call->arena, ret, sizeof(struct payload_option)) };
+                                   list_append(call->arena, ret,
+                                               sizeof(struct interaction_payload_option)) };
         enum err e = parse_option(&t);
         if (e)
             return e;
@@ -351,7 +352,7 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
     return is_autocomplete_call(call) ? OK : check_required_options(call, defs, given);
 }
 
-enum err parse_command_options(struct call *call)
+enum err parse_submitted_command_options(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =

@@ -115,16 +115,16 @@ static const struct schema option_schema;
 static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
 static const struct type type_options = { .kind = KIND_ARRAY, .of = &type_option };
 static const struct field option_fields[] = {
-    { FIELD(struct payload_option, type), .type = &type_int },
-    { FIELD(struct payload_option, name), .type = &type_text },
-    { FIELD(struct payload_option, value), .type = &type_raw, .flags = OPTIONAL },
-    { FIELD(struct payload_option, options), .type = &type_options, .flags = OPTIONAL },
-    { FIELD(struct payload_option, focused), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload_option, type), .type = &type_int },
+    { FIELD(struct interaction_payload_option, name), .type = &type_text },
+    { FIELD(struct interaction_payload_option, value), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload_option, options), .type = &type_options, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload_option, focused), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema option_schema = {
     .name = "InteractionOption",
-    .size = sizeof(struct payload_option),
+    .size = sizeof(struct interaction_payload_option),
     .fields = option_fields,
     .doc = "An option with its value, or a subcommand with its options.",
 };
@@ -165,7 +165,7 @@ static struct str encode_command_data(struct call *call)
         data.version = opt_id_or_null(k->version);
     if (v->options.count)
         data.options = (struct opt_list){ GIVEN, v->options };
-    return encode_payload_object_json(call, &type_command_data, &data);
+    return encode_interaction_payload_object_json(call, &type_command_data, &data);
 }
 
 /* Appends the field `resolved` at the end of the object `data`. */
@@ -280,5 +280,5 @@ void encode_interaction_payload(struct call *call)
     } else {
         p.user = &v->user;
     }
-    v->payload = encode_payload_object_json(call, &type_payload, &p);
+    v->payload = encode_interaction_payload_object_json(call, &type_payload, &p);
 }

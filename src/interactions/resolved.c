@@ -71,7 +71,7 @@ static enum err add_resolved_member(struct call *call, struct str key, snowflake
     struct invocation_state *v = call_get_invocation_state(call);
     struct member_access s;
     uint64_t user_permissions;
-    enum err e = member_access_find_of_other(call->tx, v->it.guild_id, id, &s);
+    enum err e = member_access_find_of_other_user(call->tx, v->it.guild_id, id, &s);
 
     if (e == ERR_UNKNOWN_MEMBER)
         return OK;
@@ -287,8 +287,8 @@ static const struct schema resolved_schema = {
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 
-struct str encode_payload_object_json(struct call *call, const struct type *type,
-                                      const void *object)
+struct str encode_interaction_payload_object_json(struct call *call, const struct type *type,
+                                                  const void *object)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -304,5 +304,6 @@ struct str encode_resolved_json(struct call *call)
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 
-    return any ? encode_payload_object_json(call, &type_resolved, r) : (struct str){ 0 };
+    return any ? encode_interaction_payload_object_json(call, &type_resolved, r)
+               : (struct str){ 0 };
 }

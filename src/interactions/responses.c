@@ -43,7 +43,8 @@ static enum err read_app_permissions(struct call *call, const struct interaction
     if (channel_is_private(c->type))
         return OK;
     if (r->application.bot_id)
-        e = member_access_find_of_other(call->tx, c->guild_id.value, r->application.bot_id, &bot);
+        e = member_access_find_of_other_user(call->tx, c->guild_id.value, r->application.bot_id,
+                                             &bot);
     if (!e)
         return member_permissions_in_channel(call->tx, &bot, c, ret);
     return e == ERR_UNKNOWN_MEMBER ? read_everyone_permissions(call, c, ret) : e;
@@ -56,8 +57,9 @@ static bool message_needs_permissions(const struct message_body *in)
                   in->tts.value || in->allowed_mentions.given == GIVEN);
 }
 
-enum err read_response_context(struct call *call, const struct interaction *it,
-                               const struct message_body *in, struct interaction_response *ret)
+enum err read_interaction_response_context(struct call *call, const struct interaction *it,
+                                           const struct message_body *in,
+                                           struct interaction_response *ret)
 {
     uint64_t permission_bits = 0;
 
@@ -203,14 +205,14 @@ static void set_message_author(struct call *call, const struct interaction_respo
     d->webhook_avatar = a->icon;
 }
 
-enum err build_response_message(struct call *call, const struct interaction_response *r,
-                                struct new_message *ret)
+enum err build_interaction_response_message(struct call *call, const struct interaction_response *r,
+                                            struct new_message *ret)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
     struct message_sender from = r->from;
 
     /* A response is not refused for missing permissions. Files and polls are always allowed;
-     * complete_response_message removes tts. */
+     * complete_interaction_response_message removes tts. */
     from.perms |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
     enum err e = new_message_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)
@@ -218,8 +220,8 @@ enum err build_response_message(struct call *call, const struct interaction_resp
     return e;
 }
 
-enum err complete_response_message(struct call *call, struct interaction_response *r,
-                                   struct new_message *draft)
+enum err complete_interaction_response_message(struct call *call, struct interaction_response *r,
+                                               struct new_message *draft)
 {
     bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
     struct str encoded;
@@ -251,8 +253,8 @@ enum err complete_response_message(struct call *call, struct interaction_respons
     return OK;
 }
 
-enum err create_response_message(struct call *call, const struct new_message *draft,
-                                 struct message *ret)
+enum err create_interaction_response_message(struct call *call, const struct new_message *draft,
+                                             struct message *ret)
 {
     enum err e = message_create(call, draft, ret);
 
@@ -301,8 +303,9 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
     return ERR_MISSING_PERMISSIONS;
 }
 
-enum err update_response_message(struct call *call, const struct interaction_response *r,
-                                 struct message *m)
+enum err update_interaction_response_message(struct call *call,
+                                             const struct interaction_response *r,
+                                             struct message *m)
 {
     struct message_sender from = r->from;
     bool barred = false;

@@ -86,26 +86,28 @@ struct interaction_response {
 };
 
 /* Reads the app, user and channel for a response. `in` is the message body, or NULL. */
-enum err read_response_context(struct call *call, const struct interaction *it,
-                               const struct message_body *in, struct interaction_response *ret);
+enum err read_interaction_response_context(struct call *call, const struct interaction *it,
+                                           const struct message_body *in,
+                                           struct interaction_response *ret);
 
 /* Builds a new message with the content of the request body (call_get_message_send_state). */
-enum err build_response_message(struct call *call, const struct interaction_response *r,
-                                struct new_message *ret);
+enum err build_interaction_response_message(struct call *call, const struct interaction_response *r,
+                                            struct new_message *ret);
 /* Completes a message that already has its content: sets id, author, type, references, interaction
  * metadata and visibility. The message is ephemeral if the app requests it, or if the user may not
  * post it publicly (then r->forced has the reason). */
-enum err complete_response_message(struct call *call, struct interaction_response *r,
-                                   struct new_message *draft);
+enum err complete_interaction_response_message(struct call *call, struct interaction_response *r,
+                                               struct new_message *draft);
 
 /* Creates the message and emits MESSAGE_CREATE. */
-enum err create_response_message(struct call *call, const struct new_message *draft,
-                                 struct message *ret);
+enum err create_interaction_response_message(struct call *call, const struct new_message *draft,
+                                             struct message *ret);
 
 /* Edits a message with the request body (call_get_message_send_state). If the message is ephemeral,
  * postpones its deletion by 15 minutes. */
-enum err update_response_message(struct call *call, const struct interaction_response *r,
-                                 struct message *m);
+enum err update_interaction_response_message(struct call *call,
+                                             const struct interaction_response *r,
+                                             struct message *m);
 
 /* --- response_metadata.c: interaction data of a message ------------------------------- */
 
@@ -120,7 +122,7 @@ bool message_is_response_to_interaction(struct arena *arena, const struct messag
 /* --- callback/callback.c -------------------------------------------------------------- */
 
 /* Resolves {interaction.callback.token}: the token must belong to the interaction in the path. */
-enum err resolve_callback_token(struct call *call);
+enum err resolve_interaction_callback_token(struct call *call);
 enum err check_can_acknowledge_interaction(struct call *call);
 enum err prepare_interaction_callback(struct call *call);
 enum err create_interaction_response(struct call *call);
@@ -130,12 +132,12 @@ enum err apply_interaction_callback(struct call *call, struct interaction *it,
 
 /* --- followups.c ---------------------------------------------------------------------- */
 
-enum err resolve_follow_up_token(struct call *call);
-enum err resolve_response_message(struct call *call);
+enum err resolve_interaction_follow_up_token(struct call *call);
+enum err resolve_interaction_response_message(struct call *call);
 enum err prepare_follow_up_message(struct call *call);
 enum err create_follow_up(struct call *call);
 enum err get_response_message(struct call *call);
-enum err prepare_edit_response(struct call *call);
+enum err prepare_edit_interaction_response(struct call *call);
 enum err edit_response_message(struct call *call);
 enum err delete_response_message(struct call *call);
 

@@ -46,7 +46,7 @@ static enum err read_bot_member(struct call *call)
     if (!v->it.guild_id || !v->application.bot_id)
         return OK;
     enum err e =
-        member_access_find_of_other(call->tx, v->it.guild_id, v->application.bot_id, &v->bot);
+        member_access_find_of_other_user(call->tx, v->it.guild_id, v->application.bot_id, &v->bot);
     v->bot_is_member = e == OK;
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
@@ -74,17 +74,17 @@ static enum err read_and_check_request(struct call *call)
 {
     switch (((const struct interaction_request_body *)call->body)->type) {
     case INTERACTION_COMPONENT:
-        return read_and_check_component(call);
+        return read_and_check_used_component(call);
     case INTERACTION_MODAL:
-        return read_and_check_modal(call);
+        return read_and_check_submitted_modal(call);
     default:
-        return read_and_check_command(call);
+        return read_and_check_invoked_command(call);
     }
 }
 
 static enum err check_interaction_file_sizes(const struct call *call)
 {
-    const struct submitted_file *f = call_get_invocation_state(call)->files.items;
+    const struct submitted_interaction_file *f = call_get_invocation_state(call)->files.items;
 
     for (size_t i = 0; i < call_get_invocation_state(call)->files.count; i++)
         if (f[i].part->data.n > MESSAGE_MAX_FILE)
@@ -207,7 +207,7 @@ static enum err create_interaction(struct call *call)
     if (e)
         return e;
     if (v->embedded_launch)
-        return launch_activity(call, &v->it);
+        return launch_activity_of_entry_point_command(call, &v->it);
     deliver_interaction_to_app(call);
     return OK;
 }

@@ -55,11 +55,11 @@ static enum err resolve_selected_id(struct call *call, const struct component *m
 /* Replaces the number of an uploaded file by the attachment id. */
 static bool accept_selected_file(struct call *call, struct str *value)
 {
-    struct submitted_file *file;
+    struct submitted_interaction_file *file;
     uint64_t number;
 
     if (!str_to_u64(*value, &number) ||
-        !accept_uploaded_file(call, number, &(struct list){ 0 }, &file))
+        !accept_uploaded_interaction_file(call, number, &(struct list){ 0 }, &file))
         return false;
     *value = str_printf(call->arena, "%" PRIu64, file->stored.id);
     return true;

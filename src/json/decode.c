@@ -57,7 +57,7 @@ static inline bool decode_short_int(struct json_reader *r, int64_t *ret)
     while (p < end && *p >= '0' && *p <= '9')
         v = v * 10 + (*p++ - '0');
     if (p == r->at || p == end || (*r->at == '0' && p > r->at + 1) ||
-        (*p != ',' && *p != '}' && *p != ']') || !reader_count_value(r))
+        (*p != ',' && *p != '}' && *p != ']') || !json_reader_count_value(r))
         return false;
     r->at = p;
     *ret = v;
@@ -85,7 +85,7 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
 {
     const char *start = r->at, *p = find_plain_string_end(start, r->end);
 
-    if (!p || !reader_count_value(r))
+    if (!p || !json_reader_count_value(r))
         return false;
     r->at = p + 1;
     *out = str_slice(start, (size_t)(p + 1 - start));
@@ -132,7 +132,7 @@ static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, cons
  * returns true. */
 static bool consume_null_if_allowed(struct json_decoder *d, const struct type *type)
 {
-    return type->flags & TYPE_NULL_NONE && reader_is_at_char(&d->reader, 'n') &&
+    return type->flags & TYPE_NULL_NONE && json_reader_is_at_char(&d->reader, 'n') &&
            json_read_null(&d->reader);
 }
 
@@ -205,7 +205,7 @@ static bool decode_null_field(struct json_decoder *d, const struct field *f, cha
     json_skip_value(&d->reader, NULL);
     if (!(f->flags & NULLABLE))
         return false;
-    field_value_address(f, object, GIVEN_NULL);
+    field_get_value_address(f, object, GIVEN_NULL);
     field_store_default(f, object);
     return true;
 }
@@ -225,12 +225,12 @@ static __attribute__((noinline)) void remove_field_errors(struct json_decoder *d
 static inline bool decode_field_value(struct json_decoder *d, const struct field *f, char *object,
                                       const struct json_path *up)
 {
-    reader_skip_space(&d->reader);
+    json_reader_skip_space(&d->reader);
     enum json_kind kind = json_peek_kind(&d->reader);
     if (kind == JSON_NULL || is_empty_treated_as_null(&d->reader, f->type))
         return decode_null_field(d, f, object);
     struct json_path at = json_path_key(up, f->name);
-    void *slot = field_value_address(f, object, GIVEN);
+    void *slot = field_get_value_address(f, object, GIVEN);
     /* The struct member of an object type is a pointer to a struct, so allocate that struct. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
@@ -248,14 +248,14 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
 
     if (decode_mark_field_present(p))
         remove_field_errors(d, f, up);
-    if (f->type->kind == KIND_MAP && reader_is_at_char(r, '{')) {
+    if (f->type->kind == KIND_MAP && json_reader_is_at_char(r, '{')) {
         struct json_path at = json_path_key(up, f->name);
 
-        decode_map(d, f->type, &at, field_value_address(f, p->object, GIVEN));
+        decode_map(d, f->type, &at, field_get_value_address(f, p->object, GIVEN));
     } else if (type_is_plain_string(f->type)
                    ? decode_plain_string(r, f->type, &text)
                    : f->type->kind == KIND_RAW && decode_plain_string_as_raw(r, &text)) {
-        *(struct str *)field_value_address(f, p->object, GIVEN) = text;
+        *(struct str *)field_get_value_address(f, p->object, GIVEN) = text;
     } else if (!decode_field_value(d, f, p->object, up)) {
         decode_unmark_field(p);
     }
@@ -276,7 +276,7 @@ static inline const struct field *parse_known_field_name(struct json_reader *r,
     if (*colon == ':')
         r->at = colon + 1;
     else
-        reader_read_colon_slow(r, colon);
+        json_reader_read_colon_slow(r, colon);
     return f;
 }
 
@@ -288,10 +288,10 @@ static inline const struct field *parse_field_name(struct json_reader *r, struct
 
     if (f)
         return f;
-    reader_skip_space(r);
+    json_reader_skip_space(r);
     if ((f = parse_known_field_name(r, p)))
         return f;
-    if (!reader_read_string(r, &key) || !reader_read_colon(r, r->at))
+    if (!json_reader_read_string(r, &key) || !json_reader_read_colon(r, r->at))
         return NULL;
     return decode_find_field(p, key);
 }
@@ -304,8 +304,8 @@ static __attribute__((noinline)) bool decode_member(struct json_decoder *d,
 {
     struct json_reader *r = &d->reader;
 
-    if (!(r->at == start ? reader_move_to_first_element(r, true)
-                         : reader_move_to_next_element(r, true)))
+    if (!(r->at == start ? json_reader_move_to_first_element(r, true)
+                         : json_reader_move_to_next_element(r, true)))
         return false;
     const struct field *f = parse_field_name(r, p);
     if (f)
@@ -323,9 +323,9 @@ static __attribute__((noinline)) bool decode_field_slow(struct json_decoder *d,
     const struct field *f = s->field;
     struct json_path at = json_path_key(up, f->name);
 
-    if (s->kind != STEP_LIST || !reader_is_at_char(&d->reader, '['))
+    if (s->kind != STEP_LIST || !json_reader_is_at_char(&d->reader, '['))
         return decode_field_value(d, f, object, up);
-    decode_array(d, f->type, s->inner, &at, field_value_address(f, object, GIVEN));
+    decode_array(d, f->type, s->inner, &at, field_get_value_address(f, object, GIVEN));
     return true;
 }
 
@@ -343,9 +343,9 @@ static inline void finish_decoding_object_fast(struct json_reader *r, const char
 {
     r->values += count;
     if (r->values > r->values_max)
-        reader_fail(r);
+        json_reader_fail(r);
     else
-        reader_leave_container(r, at);
+        json_reader_leave_container(r, at);
 }
 
 /* Fast path: decodes members. Before each member is a comma, or the opening brace at `start`.
@@ -387,7 +387,7 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     r->values += m->count;
     m->count = 0;
     if (r->values > r->values_max)
-        reader_fail(r); /* finish_decoding_object_fast does not check the limit */
+        json_reader_fail(r); /* finish_decoding_object_fast does not check the limit */
     return false;
 }
 
@@ -426,7 +426,7 @@ static __attribute__((noinline)) void finish_object(struct json_decoder *d,
 {
     struct decode_progress p = { .schema = plan->schema, .object = object, .seen = seen };
 
-    if (!json_reader_ok(&d->reader))
+    if (!json_reader_has_no_error(&d->reader))
         return;
     d->form->text =
         (struct checked_object_info){ (size_t)(d->reader.at - start), !d->reader.escaped };
@@ -443,7 +443,7 @@ static inline __attribute__((always_inline)) void decode_object_inline(struct js
     struct object_cursor m = { .last = &plan->begin, .count = 1 };
     const char *start = d->reader.at;
 
-    if (!reader_enter_container_uncounted(&d->reader, true))
+    if (!json_reader_enter_container_uncounted(&d->reader, true))
         return;
     while (!decode_members_fast(d, plan, &m, at, start, object) &&
            decode_members_slow(d, plan, &m, at, start, object))
@@ -466,7 +466,7 @@ static inline __attribute__((always_inline)) void decode_element_value(struct js
                                                                        const struct json_path *at,
                                                                        void *out)
 {
-    reader_skip_space(&d->reader);
+    json_reader_skip_space(&d->reader);
     enum json_kind kind = json_peek_kind(&d->reader);
 
     if (kind == JSON_NULL && type->kind == KIND_OBJECT)
@@ -496,7 +496,7 @@ static inline void *list_append_zeroed(struct arena *arena, struct list *list, s
     size_t cap = list->cap;
 
     if (!cap && size <= SMALL)
-        list->items = arena_alloc_raw(arena, (list->cap = FIRST) * size);
+        list->items = arena_alloc_unzeroed(arena, (list->cap = FIRST) * size);
     char *item = list_append_unzeroed(arena, list, size);
 
     if (size > SMALL)
@@ -524,16 +524,16 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
     struct json_path here = json_path_index(at, 0);
     size_t size = schema_list_item_size(type->of), most = max_list_items(type);
 
-    for (bool more = reader_enter_to_first_element(r, false); more;
-         more = reader_move_to_next_element(r, false), here.index++) {
-        if (plan && here.index < most && reader_is_at_char(r, '{')) {
+    for (bool more = json_reader_enter_to_first_element(r, false); more;
+         more = json_reader_move_to_next_element(r, false), here.index++) {
+        if (plan && here.index < most && json_reader_is_at_char(r, '{')) {
             do
                 decode_object_inline(d, plan, &here, list_append_zeroed(r->arena, out, size));
             while (here.index + 1 < most && advance_to_adjacent_object(r) && ++here.index);
             continue;
         }
         if (here.index >= most) {
-            reader_skip_space(r);
+            json_reader_skip_space(r);
             json_skip_value(r, NULL);
             continue;
         }
@@ -588,11 +588,11 @@ static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
                                                        const struct json_path *up, struct list *out)
 {
     struct json_reader *r = &d->reader;
-    size_t size = map_entry_size(type->of);
+    size_t size = json_map_entry_size(type->of);
     struct str key;
 
-    reader_skip_space(r);
-    if (!reader_read_string(r, &key) || !reader_read_colon(r, r->at) ||
+    json_reader_skip_space(r);
+    if (!json_reader_read_string(r, &key) || !json_reader_read_colon(r, r->at) ||
         consume_null_if_allowed(d, type))
         return true;
     struct json_path at = json_path_key(up, key);
@@ -652,8 +652,8 @@ static __attribute__((noinline)) void decode_map(struct json_decoder *d, const s
     bool simple = type_is_plain_string(type->of);
     size_t skipped = 0;
 
-    for (bool more = reader_enter_to_first_element(r, true); more;
-         more = reader_move_to_next_element(r, true))
+    for (bool more = json_reader_enter_to_first_element(r, true); more;
+         more = json_reader_move_to_next_element(r, true))
         if ((!simple || !decode_string_map_entry_fast(d, type, out)) &&
             !decode_map_entry(d, type, at, out))
             skipped++;

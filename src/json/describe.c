@@ -71,9 +71,9 @@ static void write_type_limits(struct json_writer *j, const struct type *type)
 
     if (!words[type->kind].min.p)
         return;
-    if (type_get_minimum(type, &limit) && (number || limit))
+    if (json_type_get_minimum(type, &limit) && (number || limit))
         write_int_member(j, words[type->kind].min, limit);
-    if (type_get_maximum(type, &limit) && (number || limit))
+    if (json_type_get_maximum(type, &limit) && (number || limit))
         write_int_member(j, words[type->kind].max, limit);
 }
 
@@ -277,8 +277,8 @@ static void append_limits_phrase(struct buf *out, const struct type *type)
 {
     bool number = type->kind == KIND_INT || type->kind == KIND_REAL;
     int64_t min, max;
-    bool low = type_get_minimum(type, &min) && (number || min);
-    bool high = type_get_maximum(type, &max) && (number || max);
+    bool low = json_type_get_minimum(type, &min) && (number || min);
+    bool high = json_type_get_maximum(type, &max) && (number || max);
 
     if (low && high && min < 0)
         buf_printf(out, ", %lld to %lld", (long long)min, (long long)max);

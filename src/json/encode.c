@@ -86,7 +86,7 @@ static void encode_map(struct json_writer *j, struct encoded_objects *known, con
                        const struct list *list)
 {
     const char *entry = list->items;
-    size_t size = map_entry_size(of);
+    size_t size = json_map_entry_size(of);
 
     json_begin_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {

@@ -62,7 +62,7 @@ size_t decode_escape(const char *p, const char *end, uint32_t *ret)
 /* Decodes into a buffer of the input's length: the decoded text is never longer than the input. */
 struct str decode_escapes(struct arena *arena, struct str raw)
 {
-    char *out = arena_alloc_raw(arena, raw.n);
+    char *out = arena_alloc_unzeroed(arena, raw.n);
     const char *p = raw.p, *end = raw.p + raw.n;
     size_t n = 0;
     uint32_t cp;

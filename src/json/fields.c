@@ -27,7 +27,7 @@ const struct member_type_info member_type_infos[] = {
     PLAIN(BOOL, bool, KIND(BOOL)),
     PLAIN(U64, uint64_t, KIND(ID) | KIND(BITS)),
     PLAIN(LIST, struct list, KIND(ARRAY) | KIND(MAP)),
-    PLAIN(IMAGE, struct image, KIND(IMAGE)),
+    PLAIN(IMAGE, struct uploaded_image, KIND(IMAGE)),
     OPT(STR, struct opt_str, KIND(STRING) | KIND(RAW)),
     OPT(INT, struct opt_int, KIND(INT) | KIND(TIME)),
     OPT(REAL, struct opt_real, KIND(REAL)),
@@ -55,7 +55,7 @@ size_t schema_list_item_size(const struct type *type)
     case KIND_BITS:
         return sizeof(uint64_t);
     case KIND_IMAGE:
-        return sizeof(struct image);
+        return sizeof(struct uploaded_image);
     case KIND_ARRAY:
     case KIND_MAP:
         return sizeof(struct list);
@@ -66,7 +66,7 @@ size_t schema_list_item_size(const struct type *type)
 }
 
 /* Returns the size of a map entry: a key and a value, with the padding that the compiler adds. */
-size_t map_entry_size(const struct type *of)
+size_t json_map_entry_size(const struct type *of)
 {
     size_t align = sizeof(void *);
 
@@ -76,7 +76,7 @@ size_t map_entry_size(const struct type *of)
 void list_grow(struct arena *arena, struct list *list, size_t size)
 {
     size_t cap = list->count < LIST_INITIAL_CAPACITY ? LIST_INITIAL_CAPACITY : list->count * 2;
-    void *bigger = arena_alloc_raw(arena, cap * size);
+    void *bigger = arena_alloc_unzeroed(arena, cap * size);
 
     if (list->count)
         memcpy(bigger, list->items, list->count * size);
@@ -86,7 +86,7 @@ void list_grow(struct arena *arena, struct list *list, size_t size)
 
 void list_reserve(struct arena *arena, struct list *list, size_t size, size_t cap)
 {
-    *list = (struct list){ .items = arena_alloc_raw(arena, cap * size), .cap = cap };
+    *list = (struct list){ .items = arena_alloc_unzeroed(arena, cap * size), .cap = cap };
 }
 
 void *list_append(struct arena *arena, struct list *list, size_t size)
@@ -159,7 +159,7 @@ void decode_unmark_field(struct decode_progress *p)
     p->seen &= ~(1ULL << (p->next - 1));
 }
 
-void *field_value_address(const struct field *f, char *object, enum field_presence given)
+void *field_get_value_address(const struct field *f, char *object, enum field_presence given)
 {
     const struct member_type_info *info = &member_type_infos[f->member];
     char *member = object + f->offset, *value = member + info->value;

@@ -76,7 +76,7 @@ static struct str replace_invalid_utf8(struct arena *arena, struct str s)
     if (utf8_is_valid(s))
         return s;
 
-    char *out = arena_alloc_raw(arena, s.n * 3);
+    char *out = arena_alloc_unzeroed(arena, s.n * 3);
     size_t n = 0;
     while (s.n) {
         uint32_t cp = 0xfffd;
@@ -96,7 +96,7 @@ static struct str format_error_message(struct arena *arena, const char *message,
     int n = vsnprintf(NULL, 0, message, again);
     va_end(again);
     size_t size = n < 0 ? 0 : (size_t)n;
-    char *text = arena_alloc_raw(arena, size + 1);
+    char *text = arena_alloc_unzeroed(arena, size + 1);
     vsnprintf(text, size + 1, message, args);
     return replace_invalid_utf8(arena, str_slice(text, size));
 }
@@ -225,7 +225,7 @@ static void append_node_path(const struct form_node *node, struct buf *out)
     buf_add_str(out, node->key);
 }
 
-void form_append_first_error(const struct form *f, struct buf *out)
+void form_append_text_of_first_error(const struct form *f, struct buf *out)
 {
     const struct form_node *node = find_first_error_node(f->root);
 

@@ -82,7 +82,7 @@ void form_require_field(struct form *f, const struct json_path *here, const char
 void write_form_errors_json(const struct form *f, struct json_writer *j);
 
 /* Appends the first error of the tree, such as "options.0.name: This field is required". */
-void form_append_first_error(const struct form *f, struct buf *out);
+void form_append_text_of_first_error(const struct form *f, struct buf *out);
 
 /* Error codes of Discord's API, each followed by the standard message if there is one. */
 #define FORM_REQUIRED        "BASE_TYPE_REQUIRED", "This field is required"

@@ -55,7 +55,7 @@ static bool base64_decodes_to_more_than(struct str data, uint64_t max)
 }
 
 void decode_image_uri(struct form *form, const struct type *type, struct str text,
-                      const struct json_path *at, struct image *out)
+                      const struct json_path *at, struct uploaded_image *out)
 {
     struct str data;
 

@@ -45,11 +45,11 @@ void decode_integer_value(struct form *form, const struct type *type, int64_t v,
 
 /* Returns true if an integer is within the limits of the type and, if the type has choices, is one
  * of them. */
-bool int_is_valid(const struct type *type, int64_t v);
+bool int_is_within_type_limits(const struct type *type, int64_t v);
 
 /* Like decode_scalar_value, but for images, which are encoded as data URIs. */
 void decode_image_uri(struct form *form, const struct type *type, struct str text,
-                      const struct json_path *at, struct image *out);
+                      const struct json_path *at, struct uploaded_image *out);
 
 /* Returns true if a text of n bytes certainly meets the type's length limits, which count code
  * points. A code point has 1 to 4 bytes, so code points must be counted only if the length is near
@@ -66,10 +66,10 @@ static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 bool check_length_limits(struct form *form, const struct type *type, size_t n, int64_t cap,
                          const struct json_path *at);
 
-/* type_get_minimum and type_get_maximum return the limit of a number type in *ret, or return false
- * if the type has no such limit. */
-bool type_get_minimum(const struct type *type, int64_t *ret);
-bool type_get_maximum(const struct type *type, int64_t *ret);
+/* json_type_get_minimum and json_type_get_maximum return the limit of a number type in *ret, or
+ * return false if the type has no such limit. */
+bool json_type_get_minimum(const struct type *type, int64_t *ret);
+bool json_type_get_maximum(const struct type *type, int64_t *ret);
 
 /* State of decoding one JSON object into a struct. */
 struct decode_progress {
@@ -95,7 +95,7 @@ void decode_finish_object(struct decode_progress *p, struct form *form, const st
 
 /* Returns the address of a field's value in the object. If the member is optional, sets its
  * presence flag to `given`. */
-void *field_value_address(const struct field *f, char *object, enum field_presence given);
+void *field_get_value_address(const struct field *f, char *object, enum field_presence given);
 void field_store_default(const struct field *f, char *object);
 
 /* list_append_unzeroed appends an element to a list like list_append, but does not zero its
@@ -105,7 +105,7 @@ void list_grow(struct arena *arena, struct list *list, size_t size);
 static inline void *list_append_unzeroed(struct arena *arena, struct list *list, size_t size)
 {
     if (!list->count && !list->cap) {
-        list->items = arena_alloc_raw(arena, LIST_INITIAL_CAPACITY * size);
+        list->items = arena_alloc_unzeroed(arena, LIST_INITIAL_CAPACITY * size);
         list->cap = LIST_INITIAL_CAPACITY;
     } else if (list->count >= list->cap) {
         list_grow(arena, list, size);
@@ -119,6 +119,6 @@ static inline const struct type *type_for_documentation(const struct type *type)
 }
 
 /* Returns the size in bytes of a map entry: a struct str, then the value. */
-size_t map_entry_size(const struct type *of);
+size_t json_map_entry_size(const struct type *of);
 
 #endif

@@ -91,7 +91,8 @@ static enum decode_plan_step_kind choose_plan_step_kind(struct decode_plan_step 
         return STEP_LIST;
     case KIND_INT:
         for (unsigned digit = 0; digit < 10; digit++)
-            s->digits = (uint16_t)(s->digits | (unsigned)int_is_valid(type, digit) << digit);
+            s->digits =
+                (uint16_t)(s->digits | (unsigned)int_is_within_type_limits(type, digit) << digit);
         return STEP_INT;
     case KIND_BOOL:
         return STEP_BOOL;

@@ -86,14 +86,14 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
      * counts. */
     if (!(list && again) && decode_mark_field_present(&q->progress))
         form_remove_errors_at(q->form, &at);
-    void *out = field_value_address(f, q->progress.object, GIVEN);
+    void *out = field_get_value_address(f, q->progress.object, GIVEN);
 
     /* Objects are invalid in queries. Allocate a struct nevertheless, because the schema's check
      * function dereferences the pointer. */
     if (f->type->kind == KIND_OBJECT)
         *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
-        field_value_address(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
+        field_get_value_address(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
     else if (!decode_query_escapes(q, raw, &text))
         form_add_error(q->form, &at, FORM_NOT_STRING, STR_ARGS(form_quote_value(raw)));
     else if (list)
@@ -112,7 +112,7 @@ static void check_list_lengths(struct query_decoder *q)
         if (f->type->kind != KIND_ARRAY || !decode_field_is_present(&q->progress, i))
             continue;
         struct json_path at = json_path_key(NULL, f->name);
-        const struct list *list = field_value_address(f, q->progress.object, GIVEN);
+        const struct list *list = field_get_value_address(f, q->progress.object, GIVEN);
 
         check_length_limits(q->form, f->type, list->count, DEFAULT_MAX_ITEMS, &at);
     }

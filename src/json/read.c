@@ -28,7 +28,7 @@ enum json_kind json_peek_kind(struct json_reader *r)
     enum json_kind kind = r->at < r->end ? kind_of_first_byte[(unsigned char)*r->at] : JSON_BAD;
 
     if (kind == JSON_BAD)
-        reader_fail(r);
+        json_reader_fail(r);
     return kind;
 }
 
@@ -36,8 +36,8 @@ static inline __attribute__((always_inline)) bool read_literal(struct json_reade
                                                                struct str word)
 {
     if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 ||
-        !reader_count_value(r))
-        return reader_fail(r);
+        !json_reader_count_value(r))
+        return json_reader_fail(r);
     r->at += word.n;
     return true;
 }
@@ -49,7 +49,7 @@ bool json_read_null(struct json_reader *r)
 
 bool json_read_bool(struct json_reader *r, bool *ret)
 {
-    bool value = reader_is_at_char(r, 't');
+    bool value = json_reader_is_at_char(r, 't');
 
     if (!(value ? read_literal(r, STR("true")) : read_literal(r, STR("false"))))
         return false;
@@ -74,9 +74,9 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 {
     const char *p = r->at, *start;
 
-    p += reader_is_at_char(r, '-');
+    p += json_reader_is_at_char(r, '-');
     if (!is_digit(p, r->end))
-        return reader_fail(r);
+        return json_reader_fail(r);
     *value = 0;
     start = p;
     if (*p == '0')
@@ -88,7 +88,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 
     if (p < r->end && *p == '.') {
         if (!is_digit(++p, r->end))
-            return reader_fail(r);
+            return json_reader_fail(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
@@ -96,13 +96,13 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
         p++;
         p += p < r->end && (*p == '+' || *p == '-');
         if (!is_digit(p, r->end))
-            return reader_fail(r);
+            return json_reader_fail(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
     *raw = str_slice(r->at, (size_t)(p - r->at));
     r->at = p;
-    return reader_count_value(r);
+    return json_reader_count_value(r);
 }
 
 static void set_integer(struct json_number *n, bool minus, uint64_t u)
@@ -117,7 +117,7 @@ bool json_read_number(struct json_reader *r, struct json_number *ret)
 {
     struct str raw;
     uint64_t u;
-    bool whole, minus = reader_is_at_char(r, '-');
+    bool whole, minus = json_reader_is_at_char(r, '-');
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
@@ -214,13 +214,13 @@ const char *find_unescaped_string_end(const char *p, const char *end)
     return escaped ? NULL : p;
 }
 
-bool reader_read_string_slow(struct json_reader *r, struct str *ret)
+bool json_reader_read_string_slow(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p;
     bool escaped;
 
-    if (!reader_is_at_char(r, '"') || !(p = find_string_end(start, r->end, &escaped)))
-        return reader_fail(r);
+    if (!json_reader_is_at_char(r, '"') || !(p = find_string_end(start, r->end, &escaped)))
+        return json_reader_fail(r);
     r->at = p + 1;
     r->escaped |= escaped;
     if (ret) {
@@ -231,17 +231,17 @@ bool reader_read_string_slow(struct json_reader *r, struct str *ret)
     return true;
 }
 
-bool reader_next_element_slow(struct json_reader *r, bool object)
+bool json_reader_next_element_slow(struct json_reader *r, bool object)
 {
     const char *p = skip_json_space(r->at, r->end);
 
     if (p == r->end || !r->depth || (r->in_object & 1) != object)
-        return reader_fail(r);
+        return json_reader_fail(r);
     if (*p == (object ? '}' : ']'))
-        return reader_leave_container(r, p);
+        return json_reader_leave_container(r, p);
     if (!r->first) {
         if (*p != ',')
-            return reader_fail(r);
+            return json_reader_fail(r);
         p = skip_json_space(p + 1, r->end);
     }
     r->first = false;
@@ -249,39 +249,39 @@ bool reader_next_element_slow(struct json_reader *r, bool object)
     return true;
 }
 
-bool reader_read_colon_slow(struct json_reader *r, const char *p)
+bool json_reader_read_colon_slow(struct json_reader *r, const char *p)
 {
     p = skip_json_space(p, r->end);
     if (p == r->end || *p != ':')
-        return reader_fail(r);
+        return json_reader_fail(r);
     r->at = skip_json_space(p + 1, r->end);
     return true;
 }
 
 bool json_read_string(struct json_reader *r, struct str *ret)
 {
-    return reader_count_value(r) && reader_read_string(r, ret);
+    return json_reader_count_value(r) && json_reader_read_string(r, ret);
 }
 
 void json_enter_container(struct json_reader *r)
 {
-    if (reader_is_at_char(r, '{'))
-        reader_enter_container(r, true);
-    else if (reader_is_at_char(r, '['))
-        reader_enter_container(r, false);
+    if (json_reader_is_at_char(r, '{'))
+        json_reader_enter_container(r, true);
+    else if (json_reader_is_at_char(r, '['))
+        json_reader_enter_container(r, false);
     else
-        reader_fail(r);
+        json_reader_fail(r);
 }
 
 bool json_next_member(struct json_reader *r, struct str *ret_key)
 {
-    return reader_next_element(r, true) && reader_read_string(r, ret_key) &&
-           reader_read_colon(r, r->at);
+    return json_reader_next_element(r, true) && json_reader_read_string(r, ret_key) &&
+           json_reader_read_colon(r, r->at);
 }
 
 bool json_next_item(struct json_reader *r)
 {
-    return reader_next_element(r, false);
+    return json_reader_next_element(r, false);
 }
 
 /* Consumes a scalar value, or enters an array or object. */
@@ -331,7 +331,7 @@ bool json_is_at_end(struct json_reader *r)
 {
     r->at = skip_json_space(r->at, r->end);
     if (r->at < r->end || r->depth || !r->values)
-        reader_fail(r);
+        json_reader_fail(r);
     return !r->bad;
 }
 

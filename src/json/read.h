@@ -3,7 +3,7 @@
  * The parser accepts exactly RFC 8259: no comments, no trailing commas, no NaN, no control
  * characters in strings, no lone surrogates, only UTF-8. Integers are exact to 64 bits. The reader
  * does not recurse. After the first syntax error every call returns JSON_BAD or false; check
- * json_reader_ok once at the end. */
+ * json_reader_has_no_error once at the end. */
 #ifndef JSON_READ_H
 #define JSON_READ_H
 
@@ -73,7 +73,7 @@ bool json_skip_value(struct json_reader *r, struct str *ret_raw);
 /* Returns true if the text consisted of exactly one value, with optional white space around it. */
 bool json_is_at_end(struct json_reader *r);
 
-static inline bool json_reader_ok(const struct json_reader *r)
+static inline bool json_reader_has_no_error(const struct json_reader *r)
 {
     return !r->bad;
 }

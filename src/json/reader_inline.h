@@ -10,14 +10,14 @@
 
 /* Marks the text as invalid and moves r->at to the end of the text, so that every further call
  * fails. */
-static inline bool reader_fail(struct json_reader *r)
+static inline bool json_reader_fail(struct json_reader *r)
 {
     r->bad = true;
     r->at = r->end;
     return false;
 }
 
-static inline bool reader_is_at_char(const struct json_reader *r, char c)
+static inline bool json_reader_is_at_char(const struct json_reader *r, char c)
 {
     return r->at < r->end && *r->at == c;
 }
@@ -33,15 +33,15 @@ static inline const char *skip_json_space(const char *p, const char *end)
 
 /* Counts a value against the limit of values. Until the first array or object is entered, the limit
  * values_max is 1. */
-static inline bool reader_count_value(struct json_reader *r)
+static inline bool json_reader_count_value(struct json_reader *r)
 {
     if (r->values >= r->values_max)
-        return reader_fail(r);
+        return json_reader_fail(r);
     r->values++;
     return true;
 }
 
-bool reader_read_string_slow(struct json_reader *r, struct str *ret);
+bool json_reader_read_string_slow(struct json_reader *r, struct str *ret);
 
 /* Returns the closing quote of the string that starts at p. Returns NULL if the string has escapes
  * or non-ASCII characters, or ends in the last SCAN_BLOCK bytes of the text. */
@@ -63,12 +63,12 @@ static inline const char *find_plain_string_end(const char *p, const char *end)
 const char *find_unescaped_string_end(const char *p, const char *end);
 
 /* Reads and validates a string; ret may be NULL. */
-static inline bool reader_read_string(struct json_reader *r, struct str *ret)
+static inline bool json_reader_read_string(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p = find_plain_string_end(r->at, r->end);
 
     if (!p)
-        return reader_read_string_slow(r, ret);
+        return json_reader_read_string_slow(r, ret);
     r->at = p + 1;
     if (ret)
         *ret = str_slice(start, (size_t)(p - start));
@@ -76,25 +76,25 @@ static inline bool reader_read_string(struct json_reader *r, struct str *ret)
 }
 
 /* Enters the array or object at r->at, but does not count it as a value. */
-static inline bool reader_enter_container_uncounted(struct json_reader *r, bool object)
+static inline bool json_reader_enter_container_uncounted(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH)
-        return reader_fail(r);
+        return json_reader_fail(r);
     if (!r->depth++)
         r->values_max = JSON_MAX_VALUES;
     r->in_object = r->in_object << 1 | object;
     return true;
 }
 
-static inline bool reader_count_and_enter_container(struct json_reader *r, bool object)
+static inline bool json_reader_count_and_enter_container(struct json_reader *r, bool object)
 {
-    return reader_count_value(r) ? reader_enter_container_uncounted(r, object) : false;
+    return json_reader_count_value(r) ? json_reader_enter_container_uncounted(r, object) : false;
 }
 
 /* Enters the array or object and moves to its first element. */
-static inline bool reader_enter_container(struct json_reader *r, bool object)
+static inline bool json_reader_enter_container(struct json_reader *r, bool object)
 {
-    if (!reader_count_and_enter_container(r, object))
+    if (!json_reader_count_and_enter_container(r, object))
         return false;
     r->first = true;
     r->at = skip_json_space(r->at + 1, r->end);
@@ -102,7 +102,7 @@ static inline bool reader_enter_container(struct json_reader *r, bool object)
 }
 
 /* Leaves an array or object; p is at its closing bracket. */
-static inline bool reader_leave_container(struct json_reader *r, const char *p)
+static inline bool json_reader_leave_container(struct json_reader *r, const char *p)
 {
     r->at = p + 1;
     r->in_object >>= 1;
@@ -114,78 +114,79 @@ static inline bool reader_leave_container(struct json_reader *r, const char *p)
 
 /* Moves to the next element and skips white space. Returns false at the end of the array or object,
  * or on an error. */
-bool reader_next_element_slow(struct json_reader *r, bool object);
+bool json_reader_next_element_slow(struct json_reader *r, bool object);
 
-/* Fast path of reader_next_element_slow, for text without white space. */
-static inline bool reader_next_element(struct json_reader *r, bool object)
+/* Fast path of json_reader_next_element_slow, for text without white space. */
+static inline bool json_reader_next_element(struct json_reader *r, bool object)
 {
     const char *p = r->at;
 
     if (r->end - p < 2 || (unsigned char)p[0] <= ' ' || (unsigned char)p[1] <= ' ' ||
         (r->in_object & 1) != object || (!object && !r->depth))
-        return reader_next_element_slow(r, object);
+        return json_reader_next_element_slow(r, object);
     if (*p == ',' && !r->first) {
         r->at = p + 1;
         return true;
     }
     if (*p == (object ? '}' : ']'))
-        return reader_leave_container(r, p);
+        return json_reader_leave_container(r, p);
     if (!r->first)
-        return reader_fail(r);
+        return json_reader_fail(r);
     r->first = false;
     return true;
 }
 
-/* reader_move_to_first_element, reader_enter_to_first_element and reader_move_to_next_element are
- * for loops over one array or object, where the nesting level need not be checked. Call
- * reader_move_to_first_element after reader_enter_container_uncounted. Each returns false if there
- * is no element. */
-static inline bool reader_move_to_first_element(struct json_reader *r, bool object)
+/* json_reader_move_to_first_element, json_reader_enter_to_first_element and
+ * json_reader_move_to_next_element are for loops over one array or object, where the nesting level
+ * need not be checked. Call json_reader_move_to_first_element after
+ * json_reader_enter_container_uncounted. Each returns false if there is no element. */
+static inline bool json_reader_move_to_first_element(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
 
     if (r->end - p < 2 || (unsigned char)*p <= ' ') {
         r->first = true;
-        return reader_next_element_slow(r, object);
+        return json_reader_next_element_slow(r, object);
     }
-    return *p == (object ? '}' : ']') ? reader_leave_container(r, p) : true;
+    return *p == (object ? '}' : ']') ? json_reader_leave_container(r, p) : true;
 }
 
 /* Enters an array or object and moves to its first element. Returns false if it is empty. */
-static inline bool reader_enter_to_first_element(struct json_reader *r, bool object)
+static inline bool json_reader_enter_to_first_element(struct json_reader *r, bool object)
 {
-    return reader_count_and_enter_container(r, object) && reader_move_to_first_element(r, object);
+    return json_reader_count_and_enter_container(r, object) &&
+           json_reader_move_to_first_element(r, object);
 }
 
 /* Moves from a value to the next element. Does not skip white space before that element; the caller
- * calls reader_skip_space. */
-static inline bool reader_move_to_next_element(struct json_reader *r, bool object)
+ * calls json_reader_skip_space. */
+static inline bool json_reader_move_to_next_element(struct json_reader *r, bool object)
 {
     const char *p = r->at;
 
     if (r->end - p < 2)
-        return reader_next_element_slow(r, object);
+        return json_reader_next_element_slow(r, object);
     if (*p == ',') {
         r->at = p + 1;
         return true;
     }
-    return *p == (object ? '}' : ']') ? reader_leave_container(r, p)
-                                      : reader_next_element_slow(r, object);
+    return *p == (object ? '}' : ']') ? json_reader_leave_container(r, p)
+                                      : json_reader_next_element_slow(r, object);
 }
 
-static inline void reader_skip_space(struct json_reader *r)
+static inline void json_reader_skip_space(struct json_reader *r)
 {
     r->at = skip_json_space(r->at, r->end);
 }
 
-bool reader_read_colon_slow(struct json_reader *r, const char *p);
+bool json_reader_read_colon_slow(struct json_reader *r, const char *p);
 
 /* Consumes the colon after a key and moves to the value. p points to the byte after the key's
  * closing quote. */
-static inline bool reader_read_colon(struct json_reader *r, const char *p)
+static inline bool json_reader_read_colon(struct json_reader *r, const char *p)
 {
     if (r->end - p < 2 || p[0] != ':' || (unsigned char)p[1] <= ' ')
-        return reader_read_colon_slow(r, p);
+        return json_reader_read_colon_slow(r, p);
     r->at = p + 1;
     return true;
 }

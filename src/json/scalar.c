@@ -12,7 +12,7 @@ static const int64_t SAFE_INT = 1LL << 53;
 
 /* Note: if both min and max of a type are 0, the type has no minimum, unless it has
  * TYPE_SAFE_INT. */
-bool type_get_minimum(const struct type *type, int64_t *ret)
+bool json_type_get_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
     if (type->min || type->max)
@@ -21,7 +21,7 @@ bool type_get_minimum(const struct type *type, int64_t *ret)
     return type->flags & TYPE_SAFE_INT;
 }
 
-bool type_get_maximum(const struct type *type, int64_t *ret)
+bool json_type_get_maximum(const struct type *type, int64_t *ret)
 {
     *ret = type->max;
     if ((type->min || type->max) && type->max >= type->min)
@@ -161,12 +161,13 @@ static bool convert_to_int(const struct type *type, const struct scalar_value *s
     return (double)*ret == n->d;
 }
 
-bool int_is_valid(const struct type *type, int64_t v)
+bool int_is_within_type_limits(const struct type *type, int64_t v)
 {
     int64_t limit;
 
-    return !(type_get_minimum(type, &limit) && v < limit) &&
-           !(type_get_maximum(type, &limit) && v > limit) && is_allowed_choice(type, STR(""), v);
+    return !(json_type_get_minimum(type, &limit) && v < limit) &&
+           !(json_type_get_maximum(type, &limit) && v > limit) &&
+           is_allowed_choice(type, STR(""), v);
 }
 
 void decode_integer_value(struct form *form, const struct type *type, int64_t v,
@@ -174,11 +175,11 @@ void decode_integer_value(struct form *form, const struct type *type, int64_t v,
 {
     int64_t limit;
 
-    if (type_get_minimum(type, &limit) && v < limit) {
+    if (json_type_get_minimum(type, &limit) && v < limit) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_NUMBER_MIN, (long long)limit);
         v = limit;
-    } else if (type_get_maximum(type, &limit) && v > limit) {
+    } else if (json_type_get_maximum(type, &limit) && v > limit) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_NUMBER_MAX, (long long)limit);
         v = limit;
@@ -228,11 +229,12 @@ static void decode_real_value(struct form *form, const struct type *type,
         form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_quote_value(s->text)));
         return;
     }
-    if (type_get_minimum(type, &limit) && (v < (double)limit || (whole && s->number.i < limit))) {
+    if (json_type_get_minimum(type, &limit) &&
+        (v < (double)limit || (whole && s->number.i < limit))) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_REAL_MIN, (long long)limit);
         v = (double)limit;
-    } else if (type_get_maximum(type, &limit) &&
+    } else if (json_type_get_maximum(type, &limit) &&
                (v > (double)limit || (whole && s->number.i > limit))) {
         if (!(type->flags & TYPE_CLAMP))
             form_add_error(form, at, FORM_REAL_MAX, (long long)limit);

@@ -29,7 +29,7 @@ enum json_type_kind {
     KIND_BITS,       /* uint64_t permission set; decoded from a string or an integer, encoded as a
                       * string */
     KIND_TIME,       /* int64_t microseconds; an ISO 8601 string */
-    KIND_IMAGE,      /* struct image; decoded from a data URI; not in responses */
+    KIND_IMAGE,      /* struct uploaded_image; decoded from a data URI; not in responses */
     KIND_RAW,        /* struct str with the JSON text of any value */
     KIND_ARRAY,      /* struct list with elements of type .of */
     KIND_MAP,    /* object with arbitrary keys: a struct list of entries (key, value of type .of) */
@@ -124,13 +124,13 @@ struct opt_object {
     void *value;
 };
 
-struct image {
+struct uploaded_image {
     struct str bytes;
     const char *extension; /* "png", "jpeg", "gif", "webp" or "avif" */
 };
 struct opt_image {
     enum field_presence given;
-    struct image value;
+    struct uploaded_image value;
 };
 
 /* An entry of a KIND_MAP list: the key, then a value of type .of, stored like an array element.
@@ -167,7 +167,7 @@ enum member_kind {
              : MEMBER_REAL, bool                   \
              : MEMBER_BOOL, uint64_t               \
              : MEMBER_U64, struct list             \
-             : MEMBER_LIST, struct image           \
+             : MEMBER_LIST, struct uploaded_image  \
              : MEMBER_IMAGE, struct opt_str        \
              : MEMBER_OPT_STR, struct opt_int      \
              : MEMBER_OPT_INT, struct opt_real     \

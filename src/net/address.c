@@ -14,7 +14,7 @@ static bool is_ipv4_mapped(const struct ip_address *a)
     return memcmp(a->bytes, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix) == 0;
 }
 
-struct ip_address address_from_sockaddr(const void *sockaddr)
+struct ip_address ip_address_from_sockaddr(const void *sockaddr)
 {
     const struct sockaddr *any = sockaddr;
     struct ip_address a = { 0 };
@@ -28,7 +28,7 @@ struct ip_address address_from_sockaddr(const void *sockaddr)
     return a;
 }
 
-bool address_parse(struct str text, struct ip_address *ret)
+bool ip_address_parse(struct str text, struct ip_address *ret)
 {
     char z[ADDRESS_TEXT_SIZE];
     struct ip_address a = { 0 };
@@ -66,7 +66,7 @@ static size_t format_ipv4(const unsigned char bytes[4], char *out)
     return (size_t)(at - out);
 }
 
-size_t address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE])
+size_t ip_address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE])
 {
     if (is_ipv4_mapped(a))
         return format_ipv4(a->bytes + 12, out);
@@ -79,14 +79,14 @@ uint64_t address_rate_limit_key(const struct ip_address *a)
     return hash_str(str_slice((const char *)a->bytes, is_ipv4_mapped(a) ? 16 : 8));
 }
 
-bool network_parse(struct str text, struct ip_network *ret)
+bool ip_network_parse(struct str text, struct ip_network *ret)
 {
     struct str bits = text, address = str_cut(&bits, '/');
     bool one = address.n == text.n; /* whether the text has no '/' */
     struct ip_network n = { .bits = 128 };
     uint64_t count = 0;
 
-    if (!address_parse(address, &n.address))
+    if (!ip_address_parse(address, &n.address))
         return false;
     if (!one) {
         unsigned above = is_ipv4_mapped(&n.address) && !memchr(address.p, ':', address.n) ? 96 : 0;
@@ -99,7 +99,7 @@ bool network_parse(struct str text, struct ip_network *ret)
     return true;
 }
 
-bool network_contains(const struct ip_network *n, const struct ip_address *a)
+bool ip_network_contains(const struct ip_network *n, const struct ip_address *a)
 {
     unsigned bytes = n->bits / 8, rest = n->bits % 8;
 

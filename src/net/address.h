@@ -16,10 +16,10 @@ struct ip_address {
 };
 
 /* Converts a struct sockaddr; the result is zeros unless the family is AF_INET or AF_INET6. */
-struct ip_address address_from_sockaddr(const void *sockaddr);
-bool address_parse(struct str text, struct ip_address *ret);
+struct ip_address ip_address_from_sockaddr(const void *sockaddr);
+bool ip_address_parse(struct str text, struct ip_address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
-size_t address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE]);
+size_t ip_address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE]);
 
 /* Returns the key of a client address for rate limits and quotas: a hash of an IPv4 address, or of
  * the /64 of an IPv6 address, because one customer or machine usually has a whole /64. */
@@ -32,12 +32,12 @@ struct ip_network {
 };
 
 /* Parses the text of a network, such as "10.0.0.0/8" or "2001:db8::/32", or of a single address. */
-bool network_parse(struct str text, struct ip_network *ret);
-bool network_contains(const struct ip_network *n, const struct ip_address *a);
+bool ip_network_parse(struct str text, struct ip_network *ret);
+bool ip_network_contains(const struct ip_network *n, const struct ip_address *a);
 
 /* Returns true if the address is on the public internet. Outgoing requests may connect only to
  * public addresses, unless the operator allows private ones. */
-bool address_is_public(const void *sockaddr);
+bool ip_address_is_public(const void *sockaddr);
 /* Returns true if the host of an http(s) URL may be public. Returns false for private IP addresses,
  * local names (localhost, printer.local), and hosts that browsers rewrite ('%', non-ASCII). Makes
  * no DNS lookup. */

@@ -14,8 +14,8 @@
 enum { TICK_MS = 250, MAX_EXPIRE_NS = 5 * 1000 * 1000 };
 
 struct deadline_list {
-    struct link link; /* in loop->deadline_lists */
-    struct link list; /* list of struct deadline, earliest first */
+    struct list_link link; /* in loop->deadline_lists */
+    struct list_link list; /* list of struct deadline, earliest first */
     struct loop *loop;
     int64_t duration;
     bool movable;
@@ -51,7 +51,7 @@ static void set_timer_to_earliest_deadline(struct loop *l, uint64_t at, uint64_t
  * this list. */
 static void schedule_earliest_deadline(struct deadline_list *ds)
 {
-    if (links_are_empty(&ds->list))
+    if (linked_list_is_empty(&ds->list))
         return;
 
     struct deadline *first = container_of(ds->list.next, struct deadline, link);
@@ -65,14 +65,14 @@ static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
     int64_t now = deadline_list_now_ms(ds);
 
-    while (!links_are_empty(&ds->list)) {
+    while (!linked_list_is_empty(&ds->list)) {
         struct deadline *d = container_of(ds->list.next, struct deadline, link);
 
         if (d->at > now)
             return true;
         if (clock_monotonic_ns() > until)
             return false;
-        link_remove(&d->link);
+        linked_list_remove(&d->link);
         ds->expired(d);
     }
     return true;
@@ -91,13 +91,14 @@ static void check_deadlines_until_time_limit(struct loop *l, int64_t until)
 
     loop_begin_measured_part("deadlines");
     l->timer_at = 0;
-    for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists && all; at = at->next)
+    for (struct list_link *at = l->deadline_lists.next; at != &l->deadline_lists && all;
+         at = at->next)
         all = expire_deadlines(container_of(at, struct deadline_list, link), until);
     if (!all) {
         check_deadlines_in_next_iteration(l);
         return;
     }
-    for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
+    for (struct list_link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
         schedule_earliest_deadline(container_of(at, struct deadline_list, link));
 }
 
@@ -121,8 +122,8 @@ struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, boo
     ds->duration = duration_ms;
     ds->movable = movable_clock;
     ds->expired = expired;
-    links_init(&ds->list);
-    links_append(&l->deadline_lists, &ds->link);
+    linked_list_init(&ds->list);
+    linked_list_append(&l->deadline_lists, &ds->link);
     return ds;
 }
 
@@ -130,29 +131,29 @@ void deadline_list_free(struct deadline_list *ds)
 {
     if (!ds)
         return;
-    while (!links_are_empty(&ds->list))
-        link_remove(ds->list.next);
-    link_remove(&ds->link);
+    while (!linked_list_is_empty(&ds->list))
+        linked_list_remove(ds->list.next);
+    linked_list_remove(&ds->link);
     mem_free(ds);
 }
 
 void deadline_restart(struct deadline_list *ds, struct deadline *d)
 {
     d->at = deadline_list_now_ms(ds) + ds->duration;
-    link_remove(&d->link);
-    links_append(&ds->list, &d->link);
+    linked_list_remove(&d->link);
+    linked_list_append(&ds->list, &d->link);
     if (!ds->loop->timer_at || (int64_t)ds->loop->timer_at > d->at || ds->movable)
         schedule_earliest_deadline(ds);
 }
 
 void deadline_cancel(struct deadline *d)
 {
-    link_remove(&d->link);
+    linked_list_remove(&d->link);
 }
 
 void loop_init_deadlines(struct loop *l)
 {
-    links_init(&l->deadline_lists);
+    linked_list_init(&l->deadline_lists);
     uv_timer_init(&l->uv, &l->timer);
     /* Unreference the timer, so that a pending deadline does not prevent a stopping loop from
      * ending. */

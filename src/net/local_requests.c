@@ -5,13 +5,13 @@
 
 #include "net/address.h"
 
-bool address_is_loopback(struct str address)
+bool address_text_is_loopback(struct str address)
 {
     static const unsigned char four[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
     static const unsigned char six[16] = { [15] = 1 };
     struct ip_address a;
 
-    return address_parse(address, &a) &&
+    return ip_address_parse(address, &a) &&
            (memcmp(a.bytes, four, sizeof four) == 0 || memcmp(a.bytes, six, sizeof six) == 0);
 }
 
@@ -32,7 +32,7 @@ static bool host_is_loopback(struct str host)
     if (str_starts_with(host, STR("[::1]")))
         return host.n == 5 || host.p[5] == ':';
     struct str name = str_cut(&host, ':');
-    return name_is_localhost(name) || address_is_loopback(name);
+    return name_is_localhost(name) || address_text_is_loopback(name);
 }
 
 static bool origin_is_loopback(struct str origin)
@@ -70,5 +70,5 @@ bool request_head_is_local(const struct http_request *r)
 
 bool request_is_local(struct str remote, const struct http_request *r)
 {
-    return address_is_loopback(remote) && request_head_is_local(r);
+    return address_text_is_loopback(remote) && request_head_is_local(r);
 }

@@ -11,7 +11,7 @@
 
 /* Returns true for loopback addresses such as "127.0.0.1" and "::1". Returns false for names such
  * as "127.evil.example". */
-bool address_is_loopback(struct str address);
+bool address_text_is_loopback(struct str address);
 
 /* Returns evidence that a proxy sent the request: "HTTP/1.0" or the name of a header. Returns NULL
  * if there is none. */

@@ -147,7 +147,7 @@ void loop_free_block_on_thread_pool(struct loop *l, void *what, void (*give_back
     uv_queue_work(&l->uv, &d->work, free_object_on_pool, on_object_freed_on_pool);
 }
 
-void loop_free_buf(struct loop *l, struct buf *b)
+void loop_free_buf_on_thread_pool(struct loop *l, struct buf *b)
 {
     if (b->cap >= LOOP_POOL_FREE_MIN_BYTES) {
         loop_free_block_on_thread_pool(l, b->p, mem_free);
@@ -158,18 +158,18 @@ void loop_free_buf(struct loop *l, struct buf *b)
 
 void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t)
 {
-    links_append(&l->iteration_ends, &t->link);
+    linked_list_append(&l->iteration_ends, &t->link);
 }
 
 void loop_remove_iteration_callback(struct loop_iteration_callback *t)
 {
-    link_remove(&t->link);
+    linked_list_remove(&t->link);
 }
 
 static void on_iteration_end(uv_prepare_t *prepare)
 {
     struct loop *l = container_of(prepare, struct loop, prepare);
-    struct link *at = l->iteration_ends.next;
+    struct list_link *at = l->iteration_ends.next;
 
     loop_begin_measured_part("end_of_turn");
     if (l->all->on_iteration_end)
@@ -185,20 +185,20 @@ static void on_iteration_end(uv_prepare_t *prepare)
 
 void loop_add_end_callback(struct loop *l, struct loop_end_callback *e)
 {
-    links_append(&l->ends, &e->link);
+    linked_list_append(&l->ends, &e->link);
 }
 
 void loop_remove_end_callback(struct loop_end_callback *e)
 {
-    link_remove(&e->link);
+    linked_list_remove(&e->link);
 }
 
 static void run_loop_end_callbacks(struct loop *l)
 {
-    while (!links_are_empty(&l->ends)) {
+    while (!linked_list_is_empty(&l->ends)) {
         struct loop_end_callback *e = container_of(l->ends.next, struct loop_end_callback, link);
 
-        link_remove(&e->link);
+        linked_list_remove(&e->link);
         e->run(e);
     }
 }
@@ -247,8 +247,8 @@ static void start_loop_thread(struct loop *l, struct loops *all, unsigned index)
     l->index = index;
     l->stop.run = on_loop_stop_message;
     l->meter.kind = "turn";
-    links_init(&l->iteration_ends);
-    links_init(&l->ends);
+    linked_list_init(&l->iteration_ends);
+    linked_list_init(&l->ends);
     abort_on_loop_error(uv_loop_init(&l->uv), "create an event loop");
     abort_on_loop_error(uv_async_init(&l->uv, &l->wake, run_posted_messages),
                         "create a wake-up handle");
@@ -285,7 +285,7 @@ void loops_stop(struct loops *ls)
     mem_free(ls);
 }
 
-unsigned loops_count(const struct loops *ls)
+unsigned loops_get_count(const struct loops *ls)
 {
     return ls->count;
 }
@@ -313,5 +313,5 @@ struct loop *loop_get_current(void)
 void loop_begin_measured_part(const char *name)
 {
     if (current)
-        stall_meter_begin_part(&current->meter, name);
+        stall_meter_begin_part_of_iteration(&current->meter, name);
 }

@@ -25,7 +25,7 @@ struct loops *loops_start(unsigned count, void (*iteration_end_callback)(struct 
  * call, free the servers, fetchers and deadlines of the loops. */
 void loops_stop(struct loops *ls);
 
-unsigned loops_count(const struct loops *ls);
+unsigned loops_get_count(const struct loops *ls);
 struct loop *loops_get_loop_at(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
@@ -52,12 +52,12 @@ void loop_free_block_on_thread_pool(struct loop *l, void *what, void (*give_back
 /* Frees a buffer's memory; if the memory is large, on the thread pool. The buffer is then empty and
  * can be used again. */
 struct buf;
-void loop_free_buf(struct loop *l, struct buf *b);
+void loop_free_buf_on_thread_pool(struct loop *l, struct buf *b);
 
 /* A callback at the end of every loop iteration; runs after iteration_end_callback of loops_start.
  * Add and remove it on the loop's thread. */
 struct loop_iteration_callback {
-    struct link link;
+    struct list_link link;
     void (*run)(struct loop_iteration_callback *t);
 };
 void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t);
@@ -66,7 +66,7 @@ void loop_remove_iteration_callback(struct loop_iteration_callback *t);
 /* A callback that runs when the loop stops. It closes libuv handles that no other object closes.
  * Add and remove it on the loop's thread. */
 struct loop_end_callback {
-    struct link link;
+    struct list_link link;
     void (*run)(struct loop_end_callback *e);
 };
 void loop_add_end_callback(struct loop *l, struct loop_end_callback *e);
@@ -81,7 +81,7 @@ void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void 
  * of the list. Timeouts are checked at most every 250 ms (more often for shorter durations),
  * against the loop's clock or, if movable_clock, against the clock that tests can move. */
 struct deadline {
-    struct link link;
+    struct list_link link;
     int64_t at; /* time of expiry, in ms */
 };
 

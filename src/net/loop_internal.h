@@ -20,13 +20,13 @@ struct loop {
     struct loop_message *waiting, *waiting_last; /* messages not run yet, oldest first */
     bool stops;
     struct loop_message stop;
-    struct link iteration_ends;
-    struct link ends;
+    struct list_link iteration_ends;
+    struct list_link ends;
     struct stall_meter meter;
 
     uv_timer_t timer;  /* timer for the earliest deadline */
     uint64_t timer_at; /* time at which the timer fires, in ms; 0 if the timer is not running */
-    struct link deadline_lists; /* list of struct deadline_list */
+    struct list_link deadline_lists; /* list of struct deadline_list */
 };
 
 void loop_init_deadlines(struct loop *l);

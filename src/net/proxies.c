@@ -7,7 +7,8 @@
 
 static bool add_trusted_network(struct trusted_proxy_networks *p, struct str text)
 {
-    return p->count < MAX_TRUSTED_PROXIES && network_parse(text, &p->list[p->count]) && ++p->count;
+    return p->count < MAX_TRUSTED_PROXIES && ip_network_parse(text, &p->list[p->count]) &&
+           ++p->count;
 }
 
 bool parse_trusted_proxies(struct str list, struct trusted_proxy_networks *ret,
@@ -33,7 +34,7 @@ bool parse_trusted_proxies(struct str list, struct trusted_proxy_networks *ret,
 bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_address *a)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (network_contains(&p->list[i], a))
+        if (ip_network_contains(&p->list[i], a))
             return true;
     return false;
 }
@@ -75,12 +76,12 @@ static bool parse_hop_address(struct str text, struct ip_address *ret)
     if (text.n && text.p[0] == '[') {
         const char *end = memchr(text.p, ']', text.n);
 
-        return end && address_parse(str_slice(text.p + 1, (size_t)(end - text.p) - 1), ret);
+        return end && ip_address_parse(str_slice(text.p + 1, (size_t)(end - text.p) - 1), ret);
     }
     struct str rest = text, host = str_cut(&rest, ':');
     bool port = host.n < text.n && !memchr(rest.p, ':', rest.n);
 
-    return address_parse(port ? host : text, ret);
+    return ip_address_parse(port ? host : text, ret);
 }
 
 /* Returns the unquoted value of a parameter of one Forwarded element. */

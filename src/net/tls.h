@@ -23,8 +23,8 @@ enum err tls_context_open_self_signed(const char *folder, const char *host,
  * host. If they are missing, expire within 7 days or lack a name, first creates a certificate
  * authority that signs them, and stores its certificate in ca.pem. The authority's key is never
  * stored, so that nobody can issue another certificate that clients trust because of ca.pem. */
-enum err tls_context_open_issued(const char *folder, const char *host, const char *const *names,
-                                 struct tls_context **ret);
+enum err tls_context_open_issued_by_authority(const char *folder, const char *host,
+                                              const char *const *names, struct tls_context **ret);
 /* Uses other certificate files for new connections. If the files are invalid, logs it and changes
  * nothing. May be called from any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);

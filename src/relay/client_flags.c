@@ -40,7 +40,7 @@ static struct serialized_message *create_client_platform_message(
 
 static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
 {
-    outbox_send_message(s, t);
+    participant_outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 

@@ -114,9 +114,9 @@ struct relay_worker {
     unsigned index;
     struct loop *loop;
     struct relay_participants *participants;
-    struct packet_handler *work;
-    struct packet_handler *inner_work; /* the same for relay_worker_handle_idle_rooms */
-    bool interrupted;                  /* relay_worker_handle_idle_rooms runs */
+    struct media_packet_handler *work;
+    struct media_packet_handler *inner_work; /* the same for relay_worker_handle_idle_rooms */
+    bool interrupted;                        /* relay_worker_handle_idle_rooms runs */
     uint64_t done_packets, done_bytes; /* datagrams that were handled but are not yet in `count` */
     struct media_queue queue;          /* received media */
     struct broadcast_queue *broadcast_queues; /* one per server loop */
@@ -322,12 +322,12 @@ void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uin
                                   enum peer_message_kind kind, const struct voice_state_key *key);
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
-/* Sends one message to many sockets: call broadcast_add_receiver for each, then
- * broadcast_send_to_receivers. Runs on the relay's thread; send nothing else in between. */
-void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
-                            struct serialized_message *text, unsigned seq);
-void broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text);
-struct broadcast_queue *broadcast_queues_new(const struct relay *r);
+/* Sends one message to many sockets: call relay_broadcast_add_receiver for each, then
+ * relay_broadcast_send_to_receivers. Runs on the relay's thread; send nothing else in between. */
+void relay_broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
+                                  struct serialized_message *text, unsigned seq);
+void relay_broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text);
+struct broadcast_queue *relay_broadcast_queues_new(const struct relay *r);
 
 /* --- peers.c, opcodes.c: WebSockets, on their loops ----------------------------------- */
 
@@ -355,15 +355,16 @@ struct media_rate_window {
 
 /* Number of requests in the current second, for one kind of request. Anybody can send requests with
  * the SSRC or address of a participant, so requests do not count towards media_rate_window. */
-struct request_window {
+struct request_rate_window {
     int64_t since_ms;
     unsigned count;
 };
 /* Counts a request. Returns false if there were more than the limit in this second. */
-static inline bool request_is_within_limit(struct request_window *w, int64_t now_ms, unsigned most)
+static inline bool request_is_within_rate_limit(struct request_rate_window *w, int64_t now_ms,
+                                                unsigned most)
 {
     if (now_ms - w->since_ms >= 1000)
-        *w = (struct request_window){ .since_ms = now_ms };
+        *w = (struct request_rate_window){ .since_ms = now_ms };
     return w->count++ < most;
 }
 
@@ -421,13 +422,13 @@ struct participant_media {
 
 struct participant_rate_limits {
     /* Op 5 messages about this participant that were sent in this second. */
-    struct request_window speaking;
-    struct request_window discovery;         /* IP discovery and pings */
-    struct request_window foreign_discovery; /* IP discovery from unknown addresses */
-    struct request_window rtcp_received;     /* RTCP requests to this participant */
-    struct request_window rtcp_sent;         /* RTCP requests from this participant */
-    struct request_window stun;              /* valid STUN requests */
-    struct request_window stun_received;     /* STUN requests, valid or not */
+    struct request_rate_window speaking;
+    struct request_rate_window discovery;         /* IP discovery and pings */
+    struct request_rate_window foreign_discovery; /* IP discovery from unknown addresses */
+    struct request_rate_window rtcp_received;     /* RTCP requests to this participant */
+    struct request_rate_window rtcp_sent;         /* RTCP requests from this participant */
+    struct request_rate_window stun;              /* valid STUN requests */
+    struct request_rate_window stun_received;     /* STUN requests, valid or not */
 };
 
 /* Messages sent to a participant: the latest sequence number, and the messages to repeat after
@@ -536,7 +537,7 @@ void participant_update_flags(struct relay_participant *s, struct opt_int flags)
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer);
 /* Chooses the room's codec. If the codec changes, sends it to all participants that sent a codec
  * list, except `except`. */
-void room_choose_codec(struct relay_room *room, const struct relay_participant *except);
+void relay_room_choose_video_codec(struct relay_room *room, const struct relay_participant *except);
 /* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
 void participant_handle_video_offer(struct relay_participant *s, struct relay_message *n);
 void participant_handle_video_request(struct relay_participant *s,
@@ -554,8 +555,9 @@ bool participant_receives_video(const struct relay_participant *to,
 struct dave_rooms *dave_rooms_new(struct relay_worker *w);
 void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
 /* Creates the DAVE group of a new room; `first` is the voice state of its first participant. */
-void room_begin_dave_encryption(struct relay_room *room, const struct relay_voice_state *first);
-void room_free_dave_encryption(struct relay_room *room);
+void relay_room_begin_dave_encryption(struct relay_room *room,
+                                      const struct relay_voice_state *first);
+void relay_room_free_dave_encryption(struct relay_room *room);
 /* If encryption is required, returns why the participant may not send and receive media:
  * RELAY_DAVE_REQUIRED if its client does not support encryption, RELAY_RATE_LIMITED if the room has
  * as many members as encryption supports. Otherwise returns 0. */
@@ -581,22 +583,22 @@ unsigned participant_dave_version(const struct relay_participant *s);
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
 
 /* Sends a message; numbers and stores it if the gateway version requires it. The caller keeps its
- * reference. outbox_add_to_broadcast adds the participant to a broadcast instead. */
-void outbox_send_message(struct relay_participant *s, struct serialized_message *t);
-void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
-void outbox_send_resumed(struct relay_participant *s);
-/* outbox_can_replay_after returns whether all messages after sequence number seq_ack are still
- * stored. outbox_replay_after sends these messages again. */
-bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack);
-void outbox_replay_after(struct relay_participant *s, int64_t seq_ack);
-void outbox_drop_acknowledged_messages(struct relay_participant *s, int64_t seq_ack);
-void outbox_clear(struct relay_participant *s);
+ * reference. participant_outbox_add_to_broadcast adds the participant to a broadcast instead. */
+void participant_outbox_send_message(struct relay_participant *s, struct serialized_message *t);
+void participant_outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
+void participant_outbox_send_resumed(struct relay_participant *s);
+/* participant_outbox_can_replay_after returns whether all messages after sequence number seq_ack
+ * are still stored. participant_outbox_replay_after sends these messages again. */
+bool participant_outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack);
+void participant_outbox_replay_after(struct relay_participant *s, int64_t seq_ack);
+void participant_outbox_drop_acknowledged(struct relay_participant *s, int64_t seq_ack);
+void participant_outbox_clear(struct relay_participant *s);
 
-void outbox_send_ready(struct relay_participant *s);
-void outbox_send_voice_version(struct relay_participant *s);
-void outbox_send_session_description(struct relay_participant *s, unsigned dave_version);
+void participant_outbox_send_ready(struct relay_participant *s);
+void participant_outbox_send_voice_version(struct relay_participant *s);
+void participant_outbox_send_description(struct relay_participant *s, unsigned dave_version);
 /* Sends the list of the other participants (op 11). */
-void outbox_send_participant_list(struct relay_participant *s);
+void participant_outbox_send_participant_list(struct relay_participant *s);
 
 /* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it (`offered`, or NULL). */
 struct json_writer;
@@ -606,7 +608,7 @@ void write_video_layer_json(struct json_writer *j, const struct relay_participan
 struct serialized_message *create_speaking_message(const struct relay_participant *about);
 struct serialized_message *create_video_message(const struct relay_participant *about);
 struct serialized_message *create_client_disconnect_message(const struct relay_participant *about);
-struct serialized_message *create_want_all_video_message(void);
+struct serialized_message *create_message_that_requests_all_video(void);
 struct serialized_message *create_video_codec_message(enum video_codec codec);
 struct serialized_message *create_client_connect_message(const struct relay_participant *about);
 
@@ -616,16 +618,16 @@ void participant_free_streams(struct relay_participant *s);
 /* Creates the state for handling datagrams on a worker. A worker has two: the second one,
  * inner_work, shares the batch of outgoing datagrams with the first, `outer`. For the first one,
  * outer is NULL. */
-struct packet_handler *packet_handler_new(struct relay_worker *w,
-                                          const struct packet_handler *outer);
-void packet_handler_free(struct packet_handler *work); /* accepts NULL */
+struct media_packet_handler *media_packet_handler_new(struct relay_worker *w,
+                                                      const struct media_packet_handler *outer);
+void media_packet_handler_free(struct media_packet_handler *work); /* accepts NULL */
 /* Answers a request datagram at once. Queues a media datagram until it is its sender's turn. Takes
  * over d. */
-void media_dispatch_datagram(struct packet_handler *work, struct media_datagram *d);
+void media_dispatch_datagram(struct media_packet_handler *work, struct media_datagram *d);
 /* Handles the datagram that is next in the media queue. Returns false if the queue is empty. */
-bool media_handle_next_datagram(struct packet_handler *work);
+bool media_handle_next_datagram(struct media_packet_handler *work);
 /* Sends the outgoing datagrams that are queued, although their batch is not full. */
-void media_send_queued_datagrams(struct packet_handler *work);
+void media_send_queued_datagrams(struct media_packet_handler *work);
 /* Drops the queued media that the participant has sent. */
 void participant_drop_queued_media(struct relay_participant *s);
 

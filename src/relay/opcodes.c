@@ -352,11 +352,11 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 }
 
 static const struct field envelope_fields[] = {
-    { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
-    { FIELD(struct voice_envelope, d), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_gateway_envelope, op), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_gateway_envelope, d), .type = &type_raw, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema envelope_schema = { .size = sizeof(struct voice_envelope),
+static const struct schema envelope_schema = { .size = sizeof(struct voice_gateway_envelope),
                                                .fields = envelope_fields };
 const struct type type_voice_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
@@ -455,7 +455,7 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
         voice_peer_close(p, RELAY_BAD_PAYLOAD, "the payload is not a valid message");
         return;
     }
-    const struct voice_envelope *e = decoded;
+    const struct voice_gateway_envelope *e = decoded;
     if (!json_parse_int_text(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
         voice_peer_close(p, RELAY_BAD_OPCODE, "unknown opcode");
     else

@@ -137,7 +137,7 @@ static void drop_oldest_stored_message(struct relay_participant *s)
     s->outbox.ring_first = s->outbox.ring_cap = 0;
 }
 
-void outbox_clear(struct relay_participant *s)
+void participant_outbox_clear(struct relay_participant *s)
 {
     while (s->outbox.ring_count)
         drop_oldest_stored_message(s);
@@ -194,20 +194,20 @@ static void send_and_store_message(struct relay_participant *s, struct serialize
     send_message_to_socket(s, t, assign_sequence_number(s, stored));
 }
 
-void outbox_send_message(struct relay_participant *s, struct serialized_message *t)
+void participant_outbox_send_message(struct relay_participant *s, struct serialized_message *t)
 {
     send_and_store_message(s, t, t);
 }
 
-void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t)
+void participant_outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t)
 {
     unsigned seq = assign_sequence_number(s, t);
 
     if (s->peer)
-        broadcast_add_receiver(s->worker, s->loop, s->peer, t, seq);
+        relay_broadcast_add_receiver(s->worker, s->loop, s->peer, t, seq);
 }
 
-void outbox_send_resumed(struct relay_participant *s)
+void participant_outbox_send_resumed(struct relay_participant *s)
 {
     struct serialized_message *t = serialized_message_new(VOICE_RESUMED, STR("null"));
 
@@ -239,14 +239,14 @@ static bool find_first_message_after(const struct relay_participant *s, int64_t 
     return last >= 0 || (s->outbox.ring_count && ring_sequence_number(s, 0) == next);
 }
 
-bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack)
+bool participant_outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack)
 {
     unsigned at;
 
     return find_first_message_after(s, seq_ack, &at);
 }
 
-void outbox_replay_after(struct relay_participant *s, int64_t seq_ack)
+void participant_outbox_replay_after(struct relay_participant *s, int64_t seq_ack)
 {
     unsigned at;
     size_t lists = 0;
@@ -262,7 +262,7 @@ void outbox_replay_after(struct relay_participant *s, int64_t seq_ack)
     }
 }
 
-void outbox_drop_acknowledged_messages(struct relay_participant *s, int64_t seq_ack)
+void participant_outbox_drop_acknowledged(struct relay_participant *s, int64_t seq_ack)
 {
     for (int count = find_stored_message(s, seq_ack) + 1; count > 0; count--)
         drop_oldest_stored_message(s);
@@ -275,7 +275,7 @@ static void send_payload_to_participant(struct relay_participant *to, enum voice
 {
     struct serialized_message *t = serialized_message_from_buf(op, d);
 
-    outbox_send_message(to, t);
+    participant_outbox_send_message(to, t);
     serialized_message_unref(t);
 }
 
@@ -298,7 +298,7 @@ void write_video_layer_json(struct json_writer *j, const struct relay_participan
     json_end_object(j);
 }
 
-void outbox_send_ready(struct relay_participant *s)
+void participant_outbox_send_ready(struct relay_participant *s)
 {
     const struct relay *r = s->relay;
     struct buf out;
@@ -331,12 +331,12 @@ void outbox_send_ready(struct relay_participant *s)
     send_payload_to_participant(s, VOICE_READY, &out);
 }
 
-void outbox_send_voice_version(struct relay_participant *s)
+void participant_outbox_send_voice_version(struct relay_participant *s)
 {
     struct serialized_message *t = serialized_message_new(
         VOICE_VERSION, STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
 
-    outbox_send_message(s, t);
+    participant_outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 
@@ -362,7 +362,7 @@ static void write_sdp_json(struct json_writer *j, const struct relay_participant
     buf_clear(&sdp);
 }
 
-void outbox_send_session_description(struct relay_participant *s, unsigned dave_version)
+void participant_outbox_send_description(struct relay_participant *s, unsigned dave_version)
 {
     struct buf out;
     struct json_writer j = begin_json_payload_of_message(&out);
@@ -419,7 +419,7 @@ struct serialized_message *create_video_message(const struct relay_participant *
 
 /* Creates op 15 for a sender of video: requests all its layers, because the relay itself chooses
  * the layer for each viewer. */
-struct serialized_message *create_want_all_video_message(void)
+struct serialized_message *create_message_that_requests_all_video(void)
 {
     return serialized_message_new(VOICE_MEDIA_SINK_WANTS, STR("{\"any\":100}"));
 }
@@ -454,7 +454,7 @@ struct serialized_message *create_client_connect_message(const struct relay_part
 /* Sends the list of participants (op 11). Such a list is long, and is only repeated if a client
  * resumes before it has acknowledged the list. So it is not stored: RESUME creates it again from
  * the current participants. */
-void outbox_send_participant_list(struct relay_participant *s)
+void participant_outbox_send_participant_list(struct relay_participant *s)
 {
     for (size_t list = 0; list * CLIENTS_PER_MESSAGE < s->room->count; list++) {
         struct serialized_message *t = create_participants_page_message(s, list);

@@ -23,9 +23,9 @@ static void write_text_member(struct json_writer *j, const char *name, struct st
 static struct str format_media_address(const struct relay_participant *s,
                                        char text[ADDRESS_TEXT_SIZE])
 {
-    struct ip_address a = address_from_sockaddr(&s->media.address);
+    struct ip_address a = ip_address_from_sockaddr(&s->media.address);
 
-    return s->media.has_address ? str_slice(text, address_format(&a, text)) : STR("");
+    return s->media.has_address ? str_slice(text, ip_address_format(&a, text)) : STR("");
 }
 
 static const char *encryption_mode_name_of(const struct relay_participant *s)

@@ -27,11 +27,12 @@ unsigned participant_visible_speaking_bits(const struct relay_participant *s)
 }
 
 /* Sends op 5 at most SPEAKING_PER_SECOND times per second, because a room may have 10,000
- * participants. If the limit is reached, on_delayed_speaking_due sends the final state later. */
+ * participants. If the limit is reached, on_delayed_speaking_message_due sends the final state
+ * later. */
 static void send_speaking_or_delay(struct relay_participant *s)
 {
-    if (!request_is_within_limit(&s->rate.speaking, clock_monotonic_ns() / 1000000,
-                                 SPEAKING_PER_SECOND)) {
+    if (!request_is_within_rate_limit(&s->rate.speaking, clock_monotonic_ns() / 1000000,
+                                      SPEAKING_PER_SECOND)) {
         if (!s->speech.late.link.next)
             deadline_restart(participants_of_same_worker(s)->speaking_deadlines, &s->speech.late);
         return;
@@ -40,7 +41,7 @@ static void send_speaking_or_delay(struct relay_participant *s)
     send_to_other_participants(s, create_speaking_message(s));
 }
 
-void on_delayed_speaking_due(struct deadline *d)
+void on_delayed_speaking_message_due(struct deadline *d)
 {
     struct relay_participant *s = container_of(d, struct relay_participant, speech.late);
 
@@ -50,9 +51,9 @@ void on_delayed_speaking_due(struct deadline *d)
 
 static void send_messages_about_new_participant(struct relay_participant *s)
 {
-    outbox_send_ready(s);
+    participant_outbox_send_ready(s);
     if (s->room->count > 1)
-        outbox_send_participant_list(s);
+        participant_outbox_send_participant_list(s);
     send_to_other_participants(s, create_client_connect_message(s));
     exchange_client_flags(s);
 }
@@ -113,7 +114,7 @@ static void apply_state_change(struct relay_participants *all, const struct rela
     unsigned visible_before = s ? participant_visible_speaking_bits(s) : 0;
 
     if (!f->user_id) {
-        room_disconnect_all_participants(all, f->room_id);
+        relay_room_disconnect_all_participants(all, f->room_id);
         return;
     }
     if (c) {
@@ -158,7 +159,7 @@ static void handle_speaking_message(struct relay_participant *s, const struct re
 
 static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
 {
-    outbox_send_message(s, t);
+    participant_outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 
@@ -228,7 +229,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
     participant_set_codecs(s, &n->select.offer);
     s->described = true;
     unsigned dave_version = participant_join_dave_group(s);
-    outbox_send_session_description(s, dave_version);
+    participant_outbox_send_description(s, dave_version);
     participant_on_description_sent(s, dave_version);
     if (!again)
         send_present_participants(s);
@@ -269,7 +270,7 @@ static void resume_participant(struct relay_participants *all, const struct rela
 
     if (!s && forward_resume_to_next_worker(all, n))
         return;
-    if (!s || !outbox_can_replay_after(s, n->resume.seq_ack)) {
+    if (!s || !participant_outbox_can_replay_after(s, n->resume.seq_ack)) {
         peer_message_send(all->relay, n->loop, n->peer, PEER_MESSAGE_CLOSE, RELAY_INVALID_SESSION);
         return;
     }
@@ -281,8 +282,8 @@ static void resume_participant(struct relay_participants *all, const struct rela
     map_set_value(&all->by_peer, s->peer, s);
     peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_RESUMED,
                                  &s->voice_state);
-    outbox_send_resumed(s);
-    outbox_replay_after(s, n->resume.seq_ack);
+    participant_outbox_send_resumed(s);
+    participant_outbox_replay_after(s, n->resume.seq_ack);
     participant_rejoin_dave_group(s);
 }
 
@@ -317,9 +318,9 @@ void participants_handle_message(struct relay_participants *all, struct relay_me
     else if (n->kind == RELAY_MESSAGE_VIDEO_REQUEST)
         participant_handle_video_request(s, &n->wants);
     else if (n->kind == RELAY_MESSAGE_ACK)
-        outbox_drop_acknowledged_messages(s, n->seq_ack);
+        participant_outbox_drop_acknowledged(s, n->seq_ack);
     else if (n->kind == RELAY_MESSAGE_VERSION)
-        outbox_send_voice_version(s);
+        participant_outbox_send_voice_version(s);
     else if (n->kind == RELAY_MESSAGE_DAVE)
         participant_handle_dave_message(s, n);
 }

@@ -10,7 +10,7 @@
 
 /* Chooses the room's codec and sends it to the participants. A client without a codec list has no
  * video, so it does not get the codec. */
-void room_choose_codec(struct relay_room *room, const struct relay_participant *except)
+void relay_room_choose_video_codec(struct relay_room *room, const struct relay_participant *except)
 {
     struct codec_votes count = { 0 };
 
@@ -23,7 +23,7 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
     struct serialized_message *t = create_video_codec_message(best);
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != except && room->participants[i]->offer.decodes.given)
-            outbox_send_message(room->participants[i], t);
+            participant_outbox_send_message(room->participants[i], t);
     serialized_message_unref(t);
 }
 
@@ -38,7 +38,7 @@ void participant_set_codecs(struct relay_participant *s, const struct codec_offe
     /* Op 14 may list only video codecs, so the payload type of Opus stays. */
     s->offer.numbers.opus = opus;
     if (counts)
-        room_choose_codec(s->room, s->described ? NULL : s);
+        relay_room_choose_video_codec(s->room, s->described ? NULL : s);
 }
 
 /* --- video that is sent --------------------------------------------------------------- */
@@ -146,9 +146,9 @@ void participant_handle_video_offer(struct relay_participant *s, struct relay_me
     bool active = update_video_layers(s, n);
     send_to_other_participants(s, create_video_message(s));
     if (active) {
-        struct serialized_message *t = create_want_all_video_message();
+        struct serialized_message *t = create_message_that_requests_all_video();
 
-        outbox_send_message(s, t);
+        participant_outbox_send_message(s, t);
         serialized_message_unref(t);
     }
 }

@@ -25,7 +25,7 @@ static uint64_t token_map_key(const unsigned char token[RELAY_TOKEN_SIZE])
 
 uint64_t media_address_key(const union media_address *a)
 {
-    struct ip_address address = address_from_sockaddr(a);
+    struct ip_address address = ip_address_from_sockaddr(a);
     unsigned char bytes[sizeof address.bytes + 2];
     unsigned port = media_address_port(a);
 
@@ -132,7 +132,7 @@ static void room_add_participant(struct relay_participants *all, const struct re
         media_queue_room_init(&room->share);
         map_set_value(&all->rooms, room->id, room);
         atomic_fetch_add(&all->relay->count.rooms, 1);
-        room_begin_dave_encryption(room, f);
+        relay_room_begin_dave_encryption(room, f);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -154,10 +154,10 @@ static void room_remove_participant(struct relay_participants *all, struct relay
     if (room->count)
         participant_leave_dave_group(s);
     if (room->count && s->offer.decodes.given)
-        room_choose_codec(room, s);
+        relay_room_choose_video_codec(room, s);
     if (room->count)
         return;
-    room_free_dave_encryption(room);
+    relay_room_free_dave_encryption(room);
     media_queue_remove_room(&room->worker->queue, &room->share);
     map_remove_value(&all->rooms, room->id);
     atomic_fetch_sub(&all->relay->count.rooms, 1);
@@ -236,7 +236,7 @@ static void participant_free(struct relay_participant *s)
     remove_participant_from_map(&all->by_token, token_map_key(s->token), s);
     remove_participant_from_map(&all->by_peer, s->peer, s);
     room_remove_participant(all, s);
-    outbox_clear(s);
+    participant_outbox_clear(s);
     media_cipher_free(s->media.cipher);
     webrtc_transport_free(s->media.webrtc);
     participant_free_streams(s);
@@ -264,8 +264,8 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
 
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != s)
-            outbox_add_to_broadcast(room->participants[i], t);
-    broadcast_send_to_receivers(s->worker, t);
+            participant_outbox_add_to_broadcast(room->participants[i], t);
+    relay_broadcast_send_to_receivers(s->worker, t);
     serialized_message_unref(t);
 }
 
@@ -298,12 +298,12 @@ void participant_disconnect(struct relay_participant *s, enum relay_close_code c
     participant_remove(s);
 }
 
-void room_disconnect_all_participants(struct relay_participants *all, snowflake id)
+void relay_room_disconnect_all_participants(struct relay_participants *all, snowflake id)
 {
     for (struct relay_room *room; (room = map_find_value(&all->rooms, id));) {
         struct relay_participant *s = room->participants[room->count - 1];
 
-        room_free_dave_encryption(room);
+        relay_room_free_dave_encryption(room);
         s->offer.decodes.given = false; /* so that no new codec is chosen for the others */
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
@@ -352,10 +352,10 @@ struct relay_participants *participants_new(struct relay_worker *w)
     all->resume_deadlines =
         deadline_list_new(w->loop, VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
     all->speaking_deadlines =
-        deadline_list_new(w->loop, VOICE_SPEAKING_DELAY_MS, false, on_delayed_speaking_due);
+        deadline_list_new(w->loop, VOICE_SPEAKING_DELAY_MS, false, on_delayed_speaking_message_due);
     all->consents = deadline_list_new(w->loop, WEBRTC_CONSENT_MS, true, on_ice_consent_expired);
     all->handshake_checks =
-        deadline_list_new(w->loop, WEBRTC_HANDSHAKE_CHECK_MS, false, on_handshake_check_due);
+        deadline_list_new(w->loop, WEBRTC_HANDSHAKE_CHECK_MS, false, on_webrtc_handshake_check_due);
     return all;
 }
 
@@ -367,7 +367,7 @@ void participants_free(struct relay_participants *all)
     if (!all)
         return;
     while ((s = map_next_value(&all->by_ssrc, &at))) {
-        room_free_dave_encryption(s->room);
+        relay_room_free_dave_encryption(s->room);
         participant_free((struct relay_participant *)(uintptr_t)s);
         at = 0;
     }

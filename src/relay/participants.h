@@ -45,9 +45,9 @@ struct relay_participant *participant_new(struct relay_participants *all,
 /* Removes the participant, and sends op 13 (client disconnected) to the others. */
 void participant_remove(struct relay_participant *s);
 /* Disconnects all participants of a room, without sending op 13. */
-void room_disconnect_all_participants(struct relay_participants *all, snowflake id);
+void relay_room_disconnect_all_participants(struct relay_participants *all, snowflake id);
 /* Callback of relay_participants.speaking_deadlines. */
-void on_delayed_speaking_due(struct deadline *d);
+void on_delayed_speaking_message_due(struct deadline *d);
 void participant_close_socket(struct relay_participant *s, enum peer_message_kind kind,
                               enum relay_close_code code);
 

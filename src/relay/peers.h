@@ -49,7 +49,7 @@ struct relay_message *voice_peer_new_message(const struct voice_peer *p,
 /* --- opcodes.c ------------------------------------------------------------------------ */
 
 /* The outer object of every message. */
-struct voice_envelope {
+struct voice_gateway_envelope {
     struct str op, d;
 };
 extern const struct type type_voice_envelope;

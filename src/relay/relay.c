@@ -74,9 +74,9 @@ struct broadcast_queue {
     struct broadcast_receiver to[BROADCAST_RECEIVERS_MAX];
 };
 
-struct broadcast_queue *broadcast_queues_new(const struct relay *r)
+struct broadcast_queue *relay_broadcast_queues_new(const struct relay *r)
 {
-    return mem_new(loops_count(r->loops) * sizeof(struct broadcast_queue));
+    return mem_new(loops_get_count(r->loops) * sizeof(struct broadcast_queue));
 }
 
 /* A message for many sockets of an event loop. While a room fills with 1,000 participants, half a
@@ -122,8 +122,8 @@ static void post_broadcast(struct relay *r, struct broadcast_queue *lot,
     loop_post_message(b->loop, &b->post);
 }
 
-void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
-                            struct serialized_message *text, unsigned seq)
+void relay_broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
+                                  struct serialized_message *text, unsigned seq)
 {
     struct broadcast_queue *lot = &w->broadcast_queues[loop_index(loop)];
 
@@ -133,9 +133,9 @@ void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t 
         post_broadcast(w->relay, lot, text);
 }
 
-void broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text)
+void relay_broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text)
 {
-    for (unsigned i = 0; i < loops_count(w->relay->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(w->relay->loops); i++)
         if (w->broadcast_queues[i].count)
             post_broadcast(w->relay, &w->broadcast_queues[i], text);
 }
@@ -299,8 +299,8 @@ static void open_media_socket(struct loop *loop, void *arg)
     for (unsigned i = 0; !o->result && i < o->relay->worker_count; i++) {
         struct relay_worker *w = &o->relay->workers[i];
 
-        w->work = packet_handler_new(w, NULL);
-        w->inner_work = packet_handler_new(w, w->work);
+        w->work = media_packet_handler_new(w, NULL);
+        w->inner_work = media_packet_handler_new(w, w->work);
     }
 }
 
@@ -330,9 +330,9 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
     pthread_mutex_init(&r->lock, NULL);
     map_init(&r->unauthenticated);
     map_init(&r->pending_identifies);
-    r->loop_states = mem_new(loops_count(loops) * sizeof *r->loop_states);
+    r->loop_states = mem_new(loops_get_count(loops) * sizeof *r->loop_states);
     r->routes = address_routes_new();
-    for (unsigned i = 0; i < loops_count(loops); i++)
+    for (unsigned i = 0; i < loops_get_count(loops); i++)
         loop_call_and_wait(loops_get_loop_at(loops, i), create_voice_loop, r);
     relay_workers_start(r);
     loop_call_and_wait(get_receiver_loop(r), open_media_socket, &opening);
@@ -353,7 +353,7 @@ void relay_stop(struct relay *r)
     loop_call_and_wait(get_receiver_loop(r), close_media_socket, r);
     relay_workers_clear(r);
     /* Run all messages that were posted to the loop before its voice sockets are freed. */
-    for (unsigned i = 0; i < loops_count(r->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(r->loops); i++)
         loop_call_and_wait(loops_get_loop_at(r->loops, i), free_voice_loop, r);
     if (r->receiver_loops)
         loops_stop(r->receiver_loops);
@@ -367,7 +367,7 @@ void relay_stop(struct relay *r)
     mem_free(r);
 }
 
-int relay_port(const struct relay *r)
+int relay_get_media_port(const struct relay *r)
 {
     return r->port;
 }

@@ -78,7 +78,7 @@ struct pending_identify {
 struct relay_source {
     void *arg;
     /* Checks an IDENTIFY. To accept it, records a relay_voice_state with its number in the
-     * transaction (call_record_voice_change); this change reaches the relay by
+     * transaction (call_record_voice_state_change); this change reaches the relay by
      * relay_deliver_state_change. To refuse it, calls relay_refuse_identify. The relay owns c, so
      * the function must copy it. */
     void (*identify)(void *arg, const struct pending_identify *c);
@@ -114,7 +114,7 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
 /* Stops the relay. Call it when the server's sockets are closed and no transaction commits any
  * more, before the event loops stop. r may be NULL. */
 void relay_stop(struct relay *r);
-int relay_port(const struct relay *r);
+int relay_get_media_port(const struct relay *r);
 
 /* Accepts a WebSocket on the path "/voice", which may be followed by RELAY_PATH_PORT or a slash.
  * Used in struct http_server_callbacks. r may be NULL. */

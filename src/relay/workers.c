@@ -269,7 +269,7 @@ void relay_workers_start(struct relay *r)
         w->index = i;
         w->loop = loops_get_loop_at(r->worker_loops, i);
         w->wake.run = on_worker_woken;
-        w->broadcast_queues = broadcast_queues_new(r);
+        w->broadcast_queues = relay_broadcast_queues_new(r);
         pthread_mutex_init(&w->lock, NULL);
         media_queue_init(&w->queue);
         loop_call_and_wait(w->loop, init_worker_on_its_loop, w);
@@ -302,8 +302,8 @@ void relay_workers_stop(struct relay *r)
         message_queue_free(&w->client_messages);
         free_datagram_list(&w->inbox);
         free_datagram_list(&w->received);
-        packet_handler_free(w->inner_work);
-        packet_handler_free(w->work);
+        media_packet_handler_free(w->inner_work);
+        media_packet_handler_free(w->work);
         mem_free(w->broadcast_queues);
         pthread_mutex_destroy(&w->lock);
     }

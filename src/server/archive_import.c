@@ -26,7 +26,7 @@ void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder,
     struct world_file_import_options options = {
         .domains = g->hooks.domains ? g->hooks.domains : guildhall_domains,
         .auth = g->auth,
-        .password_cost = config_password_cost(g->config),
+        .password_cost = config_get_password_cost(g->config),
         .files = path,
     };
     struct world_file_import_report report;

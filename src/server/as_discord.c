@@ -48,7 +48,7 @@ enum err open_platform_certificate(const struct config *c, const char *host,
     if (mkdir(folder, 0755) != 0 && errno != EEXIST)
         log_error("as-discord: cannot create the folder '%s': %s", folder, strerror(errno));
     else
-        e = tls_context_open_issued(folder, host, platform_host_names, ret);
+        e = tls_context_open_issued_by_authority(folder, host, platform_host_names, ret);
     arena_free(arena);
     return e;
 }

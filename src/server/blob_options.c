@@ -37,8 +37,8 @@ static const char *environment_value(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-bool config_blob_options(const struct config *c, const char *blobs, struct arena *arena,
-                         struct store_options *ret)
+bool config_get_blob_options(const struct config *c, const char *blobs, struct arena *arena,
+                             struct store_options *ret)
 {
     bool redirects_to_url = strcmp(c->s3_redirects, "off") != 0 && strcmp(c->s3_redirects, "on");
 

@@ -55,14 +55,14 @@ bool check_cluster_config(const struct config *config)
 
 /* --- callbacks of the cluster --------------------------------------------------------- */
 
-static void on_log_entry_passed_over(void *arg, int64_t position, const struct log_address *a)
+static void on_log_entry_passed_over(void *arg, int64_t position, const struct log_entry_address *a)
 {
     gateway_pass_over_log_position(((struct guildhall *)arg)->gateway, position, a);
 }
 
 static void on_passed_over_due(void *arg)
 {
-    gateway_publish_passed_over(((struct guildhall *)arg)->gateway);
+    gateway_publish_passed_over_log_position(((struct guildhall *)arg)->gateway);
 }
 
 static void on_remote_revocation(void *arg, const struct revocation_record *f)

@@ -44,8 +44,8 @@ extern const struct option_source config_option_source;
  * strings live as long as the arena. If an option is invalid, logs an error and returns false. */
 struct store_options;
 struct object_storage_options;
-bool config_blob_options(const struct config *c, const char *blobs, struct arena *arena,
-                         struct store_options *ret);
+bool config_get_blob_options(const struct config *c, const char *blobs, struct arena *arena,
+                             struct store_options *ret);
 /* If the option as-discord is set, sets the options that it implies (server/as_discord.c). */
 void config_apply_as_discord_option(struct config *c, struct arena *arena);
 

@@ -27,7 +27,7 @@ static struct store_options store_options_from_config(const struct config *confi
         .blob_cache = config->blob_cache_mib * 1024 * 1024,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
-        .readers = config_loop_count(config),
+        .readers = config_get_loop_count(config),
     };
 }
 
@@ -44,7 +44,7 @@ static enum err open_store(const struct config *config, struct store_options *op
     struct arena *arena = arena_new();
     enum err e = ERR_UNAVAILABLE;
 
-    if (config_blob_options(config, config->blobs, arena, options)) {
+    if (config_get_blob_options(config, config->blobs, arena, options)) {
         if (options->objects && options->serves)
             set_size_of_libuv_thread_pool();
         e = store_open(options, ret);
@@ -101,7 +101,7 @@ static void on_credential_revoked(void *arg, snowflake account, const unsigned c
 
 static void on_network_banned(void *arg, const struct ip_network *n)
 {
-    gateway_close_banned_addresses(((struct guildhall *)arg)->gateway, n);
+    gateway_close_sockets_of_banned_addresses(((struct guildhall *)arg)->gateway, n);
 }
 
 static void on_voice_state_changed(void *arg, const struct relay_voice_state *state)
@@ -183,8 +183,8 @@ static struct api *create_api(struct guildhall *g)
         .cors_origin = c->cors_origin,
         .application_flags = c->privileged_intents ? APPLICATION_FLAGS_INTENTS : 0,
         .version = g->hooks.version ? g->hooks.version : GUILDHALL_VERSION,
-        .password_cost = config_password_cost(c),
-        .password_threads = config_password_threads(c),
+        .password_cost = config_get_password_cost(c),
+        .password_threads = config_get_password_thread_count(c),
         .password_queue = (unsigned)c->password_queue,
         .quota = c->upload_quota_mib * 1024 * 1024,
         .daily_quota = c->upload_quota_daily_mib * 1024 * 1024,
@@ -199,7 +199,7 @@ static struct api *create_api(struct guildhall *g)
         .gateway = g->gateway,
         .page = strcmp(c->web, "off") ? web_reply_with_page : NULL,
         .page_arg = &g->web,
-        .traffic = workbench_get_traffic_ring(g->workbench),
+        .traffic = workbench_get_traffic_ring_buffer(g->workbench),
         .workbench = g->workbench,
         .private_endpoints = may_fetch_private_addresses(g),
         .private_for_local = private_endpoints_option_is_auto(g),
@@ -283,7 +283,7 @@ static struct gateway *create_gateway(struct guildhall *g)
         .replicates = c->keeper,
         .suspends = true,
         .no_limits = !c->rate_limits,
-        .traffic = workbench_get_traffic_ring(g->workbench),
+        .traffic = workbench_get_traffic_ring_buffer(g->workbench),
     };
 
     return gateway_new(&options);
@@ -324,7 +324,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->web = (struct web_options){ .folder = config->web_files,
                                    .operator_only = strcmp(config->web, "operator") == 0 };
     g->api = create_api(g);
-    g->loops = loops_start(config_loop_count(config), on_loop_iteration_end, g);
+    g->loops = loops_start(config_get_loop_count(config), on_loop_iteration_end, g);
     e = start_voice_relay(g);
     if (e)
         goto fail;

@@ -65,7 +65,7 @@ struct gateway *guildhall_get_gateway(const struct guildhall *g);
 struct voice_service *guildhall_get_voice(const struct guildhall *g);
 
 /* Returns the cost of hashing a password, from the options. */
-struct password_cost config_password_cost(const struct config *c);
+struct password_cost config_get_password_cost(const struct config *c);
 
 /* Opens the store for a tool. With `concurrently`, the tool may only read, and a server may be
  * running. Otherwise the tool may write, and no server may be running. */

@@ -70,8 +70,8 @@ struct guildhall {
 
 /* Return the configured number of OS threads. If it is not configured, it is derived from the
  * number of CPU cores. */
-unsigned config_loop_count(const struct config *c);
-unsigned config_password_threads(const struct config *c);
+unsigned config_get_loop_count(const struct config *c);
+unsigned config_get_password_thread_count(const struct config *c);
 
 /* --- listener.c -------------------------------- */
 

@@ -43,7 +43,7 @@ void guildhall_init(const struct config *config)
     bool json = strcmp(config->log_format, "json") == 0 ||
                 (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
 
-    mem_configure_malloc(config_loop_count(config));
+    mem_configure_malloc(config_get_loop_count(config));
     if (sodium_init() < 0) {
         fprintf(stderr,
                 "guildhall: cannot initialise libsodium: the system provides no random numbers\n");
@@ -64,12 +64,12 @@ static unsigned cpu_core_count(void)
     return cores > 0 ? (unsigned)cores : 1;
 }
 
-unsigned config_loop_count(const struct config *c)
+unsigned config_get_loop_count(const struct config *c)
 {
     return c->loops ? (unsigned)c->loops : cpu_core_count();
 }
 
-struct password_cost config_password_cost(const struct config *c)
+struct password_cost config_get_password_cost(const struct config *c)
 {
     return (struct password_cost){ .ops = (unsigned long long)c->password_passes,
                                    .memory = (size_t)c->password_memory_mib * 1024 * 1024 };
@@ -77,7 +77,7 @@ struct password_cost config_password_cost(const struct config *c)
 
 /* Returns the number of OS threads that hash passwords. The default is half of the CPU cores, so
  * that a flood of log-ins leaves the other half free. */
-unsigned config_password_threads(const struct config *c)
+unsigned config_get_password_thread_count(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (cpu_core_count() + 1) / 2;
 }

@@ -36,7 +36,7 @@ static enum err query_single_number(struct tx *tx, struct sql sql, const struct 
     bool found;
     enum err e = tx_one(tx, sql, values, n, &row, &found);
 
-    *ret = !e && found && !row_is_null(&row, 0) ? row_int(&row, 0) : -1;
+    *ret = !e && found && !row_column_is_null(&row, 0) ? row_int(&row, 0) : -1;
     return e;
 }
 

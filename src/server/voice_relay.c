@@ -54,7 +54,7 @@ static void find_voice_address6(const struct guildhall *g, char out[46])
 
     if (!strchr(voice_bind_address(g), ':'))
         return;
-    if (uv_ip6_addr(g->host, 0, &listens) == 0 && address_is_public(&listens)) {
+    if (uv_ip6_addr(g->host, 0, &listens) == 0 && ip_address_is_public(&listens)) {
         uv_ip6_name(&listens, out, 46);
         return;
     }
@@ -62,7 +62,7 @@ static void find_voice_address6(const struct guildhall *g, char out[46])
         return;
     for (int i = 0; i < count && !out[0]; i++)
         if (list[i].address.address6.sin6_family == AF_INET6 &&
-            address_is_public(&list[i].address.address6))
+            ip_address_is_public(&list[i].address.address6))
             uv_ip6_name(&list[i].address.address6, out, 46);
     uv_free_interface_addresses(list, count);
 }

@@ -8,7 +8,7 @@
 
 /* Waiting reads of one owner. Freed when the queue becomes empty. */
 struct owner_queue {
-    struct link round_robin;
+    struct list_link round_robin;
     uint64_t owner;
     struct work_item *first, **last;
 };
@@ -19,7 +19,7 @@ void fair_queue_init(struct fair_queue *l)
     pthread_mutex_init(&l->lock, NULL);
     init_condition_with_monotonic_clock(&l->filled);
     for (int i = 0; i < READ_PRIORITY_COUNT; i++) {
-        links_init(&l->by_priority[i].round_robin);
+        linked_list_init(&l->by_priority[i].round_robin);
         map_init(&l->by_priority[i].by_owner);
     }
 }
@@ -42,7 +42,7 @@ static struct owner_queue *owner_queue_get_or_create(struct fair_queue_priority 
     worker = mem_new(sizeof *worker);
     worker->owner = owner;
     worker->last = &worker->first;
-    links_append(&k->round_robin, &worker->round_robin);
+    linked_list_append(&k->round_robin, &worker->round_robin);
     if (owner)
         map_set_value(&k->by_owner, owner, worker);
     return worker;
@@ -60,16 +60,16 @@ static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
 /* Removes the oldest read of the first owner and moves the owner to the end; NULL if none waits. */
 static struct work_item *pop_read_of_next_owner(struct fair_queue_priority *k)
 {
-    if (links_are_empty(&k->round_robin))
+    if (linked_list_is_empty(&k->round_robin))
         return NULL;
 
     struct owner_queue *worker = container_of(k->round_robin.next, struct owner_queue, round_robin);
     struct work_item *w = worker->first;
 
     worker->first = w->next;
-    link_remove(&worker->round_robin);
+    linked_list_remove(&worker->round_robin);
     if (worker->first) {
-        links_append(&k->round_robin, &worker->round_robin);
+        linked_list_append(&k->round_robin, &worker->round_robin);
         return w;
     }
     if (worker->owner)

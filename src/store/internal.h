@@ -14,12 +14,13 @@
 #include "store/store.h"
 
 /* Destination of a copy of the database: an open file, and the offset at which the copy begins. */
-struct copy_destination {
+struct database_copy_destination {
     int fd;
     int64_t offset;
 };
 /* Callback that chooses a destination with space for `size` bytes. */
-typedef enum err reserve_copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
+typedef enum err reserve_copy_destination_fn(void *arg, int64_t size,
+                                             struct database_copy_destination *ret);
 
 struct store_engine {
     const char *name;
@@ -203,7 +204,8 @@ struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct fair_queue_priority {
-        struct link round_robin; /* list of struct owner_queue: the first owner's read runs next */
+        struct list_link
+            round_robin; /* list of struct owner_queue: the first owner's read runs next */
         struct map by_owner;
     } by_priority[READ_PRIORITY_COUNT];
     unsigned sleepers;

@@ -94,7 +94,7 @@ static struct result_cache_entry *cached_result_new(const struct result_cache_ke
 
     *k = (struct result_cache_entry){ .key = *key, .seen = *seen, .room = rows };
     k->arena = arena_new_small();
-    k->slots = arena_alloc_raw(k->arena, rows * sizeof *k->slots);
+    k->slots = arena_alloc_unzeroed(k->arena, rows * sizeof *k->slots);
     return k;
 }
 

@@ -125,7 +125,7 @@ enum err tx_run_work_item(struct tx *tx)
 struct value copy_column_value_to_arena(struct arena *a, enum value_kind kind, const void *p,
                                         size_t n)
 {
-    char *copy = arena_alloc_raw(a, n + 1);
+    char *copy = arena_alloc_unzeroed(a, n + 1);
 
     if (n)
         memcpy(copy, p, n);
@@ -258,7 +258,7 @@ static const struct value *get_column(const struct rows *r, int column)
     return &r->row[column];
 }
 
-bool row_is_null(const struct rows *r, int column)
+bool row_column_is_null(const struct rows *r, int column)
 {
     return get_column(r, column)->kind == VALUE_NULL;
 }

@@ -138,7 +138,7 @@ struct work_item {
     struct str log;                 /* row of the event log, see tx_set_event_log_body */
     int64_t position;               /* position of the row `log` in the event log */
     struct ordered_id *ordered_ids; /* see tx_make_ids_visible_in_order; reset before each run */
-    struct link commit_link;        /* PostgreSQL: link in the list of the commit order */
+    struct list_link commit_link;   /* PostgreSQL: link in the list of the commit order */
     bool in_commit_order;           /* PostgreSQL: whether commit_link is in the list */
     bool answered;                  /* PostgreSQL: whether the database has acknowledged COMMIT */
 };
@@ -349,7 +349,7 @@ enum err rows_end(struct rows *r);
 
 /* The functions below return columns of the current row, from 0; an SQL NULL is 0, false or empty.
  * Text and bytes are copied to the arena and outlive the rows, unless .lent was set before. */
-bool row_is_null(const struct rows *r, int column);
+bool row_column_is_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
 double row_real(const struct rows *r, int column);

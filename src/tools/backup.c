@@ -88,14 +88,14 @@ static int check_backup_file(const char *path)
     return 0;
 }
 
-int tool_check(const struct command_settings *s, char **arguments)
+int run_command_check(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0])
         return check_database_and_files(&s->config);
     return arguments[1] ? print_usage_forms("check [FILE|-]") : check_backup_file(arguments[0]);
 }
 
-int tool_backup(const struct command_settings *s, char **arguments)
+int run_command_backup(const struct command_settings *s, char **arguments)
 {
     struct backup_options options = { .path = arguments[0],
                                       .keys = snapshot_key_files,
@@ -137,7 +137,7 @@ static int restore_backup_file(const struct command_settings *s, const char *pat
     return e ? 1 : 0;
 }
 
-int tool_restore(const struct command_settings *s, char **arguments)
+int run_command_restore(const struct command_settings *s, char **arguments)
 {
     struct buf out;
 
@@ -145,7 +145,9 @@ int tool_restore(const struct command_settings *s, char **arguments)
         return print_usage_forms(
             "restore NAME (a snapshot), or restore FILE|- --data DIR (a backup)");
     buf_init(&out, 1024 * 1024);
-    bool runs = control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK;
+    bool runs =
+        control_socket_send_request(s->config.data, "operate snapshot\trestored", &out) == OK;
     buf_clear(&out);
-    return runs ? snapshot_restore(s, arguments[0]) : restore_backup_file(s, arguments[0]);
+    return runs ? tool_restore_snapshot_on_running_server(s, arguments[0])
+                : restore_backup_file(s, arguments[0]);
 }

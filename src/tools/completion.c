@@ -24,7 +24,7 @@ static bool append_allowed_option_values(struct buf *out, const struct option_ro
 {
     if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)
         return false;
-    for (const char *p = option_value_placeholder(row); *p; p++)
+    for (const char *p = option_get_value_placeholder(row); *p; p++)
         buf_add_char(out, *p == '|' ? ' ' : *p);
     return true;
 }
@@ -123,7 +123,7 @@ static void append_zsh_options(struct buf *out, const struct option_row *rows)
         buf_printf(out, "    '--%s[", rows->name);
         append_shell_escaped(out, rows->help, "[]:\\");
         buf_add_lit(out, "]:");
-        append_shell_escaped(out, option_value_placeholder(rows), ":\\");
+        append_shell_escaped(out, option_get_value_placeholder(rows), ":\\");
         buf_add_char(out, ':');
         if (option_takes_file(rows) || option_takes_folder(rows)) {
             buf_add_str(out, str_of(option_takes_file(rows) ? "_files" : "_files -/"));
@@ -208,7 +208,7 @@ static void write_fish_completion(struct buf *out)
     append_fish_options(out, config_option_rows, NULL);
 }
 
-int tool_completion(const struct command_settings *s, char **arguments)
+int run_command_completion(const struct command_settings *s, char **arguments)
 {
     static const struct {
         const char *shell;

@@ -113,7 +113,7 @@ static struct config make_config_of_demo(const struct config *given)
     return c;
 }
 
-int tool_demo(const struct command_settings *s, char **arguments)
+int run_command_demo(const struct command_settings *s, char **arguments)
 {
     struct config config = make_config_of_demo(&s->config);
     struct demo_state tour = { .config = &config };

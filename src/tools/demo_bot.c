@@ -239,7 +239,7 @@ static size_t count_bot_sessions(const struct demo_bot *b, snowflake bot)
 
     snprintf(start, sizeof start, "{\"user_id\":\"%" PRIu64 "\"", bot);
     buf_init(&out, SIZE_MAX);
-    if (control_send_request(b->config->data, "operate sessions", &out) == OK)
+    if (control_socket_send_request(b->config->data, "operate sessions", &out) == OK)
         for (struct str rest = buf_as_str(&out); rest.n;) {
             struct str line = str_cut(&rest, '\n');
 
@@ -295,7 +295,7 @@ static void run_bot_session(const struct demo_bot *b)
         bool there = api_client_connect_gateway(w);
         while (there && !b->stopping) {
             enum api_client_event_result result =
-                api_client_next_event(w, clock_monotonic_ns() + INT64_C(1000000000), &e);
+                api_client_wait_for_event(w, clock_monotonic_ns() + INT64_C(1000000000), &e);
 
             if (result == CLIENT_EVENT && str_is(e.name, "INTERACTION_CREATE"))
                 reply_to_interaction(b, w, arena, e.data);

@@ -154,7 +154,7 @@ static int import_gifs(const struct config *config, const char *path, const char
     return status;
 }
 
-int tool_gifs(const struct command_settings *s, char **arguments)
+int run_command_gifs(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
         (arguments[2] && arguments[3]))

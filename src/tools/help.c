@@ -90,7 +90,7 @@ int print_command_help(const struct program_command *c, bool all)
         options_append_help(c->options, &out);
     }
     /* Print the server's options only for serve and demo; other commands use few of them. */
-    if (all || c->run == tool_serve || c->run == tool_demo)
+    if (all || c->run == run_command_serve || c->run == run_command_demo)
         append_server_options_help(&out);
     else
         buf_printf(
@@ -112,7 +112,7 @@ int print_unknown_command(const char *name)
     return print_usage_error(problem);
 }
 
-int tool_help(const struct command_settings *s, char **arguments)
+int run_command_help(const struct command_settings *s, char **arguments)
 {
     const struct program_command *c =
         arguments && arguments[0] ? program_find_command(arguments[0]) : NULL;
@@ -120,5 +120,6 @@ int tool_help(const struct command_settings *s, char **arguments)
     (void)s;
     if (arguments && arguments[0] && !c)
         return print_unknown_command(arguments[0]);
-    return c && c->run != tool_help ? print_command_help(c, false) : print_help_of_all_commands();
+    return c && c->run != run_command_help ? print_command_help(c, false)
+                                           : print_help_of_all_commands();
 }

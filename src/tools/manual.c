@@ -101,7 +101,7 @@ static void append_manual_options(struct buf *out, const struct option_row *rows
         buf_printf(out, ".TP\n\\fB%s", dashes);
         append_roff_text(out, rows->name);
         buf_printf(out, "\\fR%s", *dashes ? " " : " = ");
-        append_roff_font(out, 'I', option_value_placeholder(rows));
+        append_roff_font(out, 'I', option_get_value_placeholder(rows));
         buf_add_char(out, '\n');
         append_roff_sentence(out, rows->help);
         if (rows->fallback) {
@@ -191,7 +191,7 @@ static void append_configuration_markdown(struct buf *out)
              "| Option | Meaning | Default | Reload |\n|---|---|---|---|\n");
     for (const struct option_row *row = config_option_rows; row->name; row++) {
         buf_printf(out, "| `--%s ", row->name);
-        append_markdown_cell(out, option_value_placeholder(row));
+        append_markdown_cell(out, option_get_value_placeholder(row));
         buf_add_lit(out, "` | ");
         append_markdown_cell(out, row->help);
         buf_add_lit(out, " | ");
@@ -201,7 +201,7 @@ static void append_configuration_markdown(struct buf *out)
     }
 }
 
-int tool_manual(const struct command_settings *s, char **arguments)
+int run_command_manual(const struct command_settings *s, char **arguments)
 {
     bool conf = arguments[0] && strcmp(arguments[0], "conf") == 0;
     bool markdown = arguments[0] && strcmp(arguments[0], "options") == 0;

@@ -114,8 +114,8 @@ static int move_with_options(const struct command_settings *s, struct arena *are
     struct progress_output meter;
     bool to_postgres = to ? is_postgres_url(to) : s->config.store != NULL;
 
-    if (!config_blob_options(&s->config, blobs, arena, &from) ||
-        !config_blob_options(&s->config, to_blobs, arena, &target))
+    if (!config_get_blob_options(&s->config, blobs, arena, &from) ||
+        !config_get_blob_options(&s->config, to_blobs, arena, &target))
         return 1;
     if (s->move_to_blobs && is_in_postgres(to_blobs) && !to_postgres)
         return print_usage_error("--to-blobs postgres requires a PostgreSQL database");
@@ -142,7 +142,7 @@ static int move_with_options(const struct command_settings *s, struct arena *are
     return run_move(&o, &meter);
 }
 
-int tool_move(const struct command_settings *s, char **arguments)
+int run_command_move(const struct command_settings *s, char **arguments)
 {
     struct arena *arena;
 

@@ -40,7 +40,7 @@ static enum err read_and_print_nodes(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-int tool_nodes(const struct command_settings *s, char **arguments)
+int run_command_nodes(const struct command_settings *s, char **arguments)
 {
     struct store *store;
 

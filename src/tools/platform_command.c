@@ -293,7 +293,7 @@ static int add_guild_subscription(const struct command_settings *s, const char *
     return e ? 1 : 0;
 }
 
-int tool_platform(const struct command_settings *s, char **arguments)
+int run_command_platform(const struct command_settings *s, char **arguments)
 {
     int count = 0;
 

@@ -31,9 +31,9 @@ int print_unknown_command(const char *name);
 /* Prints the help of one command. If `all` is set, also prints the server's options. */
 int print_command_help(const struct program_command *c, bool all);
 
-int tool_help(const struct command_settings *s, char **arguments);
-int tool_manual(const struct command_settings *s, char **arguments);
-int tool_completion(const struct command_settings *s, char **arguments);
+int run_command_help(const struct command_settings *s, char **arguments);
+int run_command_manual(const struct command_settings *s, char **arguments);
+int run_command_completion(const struct command_settings *s, char **arguments);
 
 /* Reads settings from arguments, environment and configuration file. The caller sets ret->commands,
  * because the environment may contain options of other commands. `rest` gets the arguments that are

@@ -68,7 +68,7 @@ static enum err print_seed_tokens(const struct command_settings *s, struct store
     return e;
 }
 
-int tool_seed(const struct command_settings *s, char **arguments)
+int run_command_seed(const struct command_settings *s, char **arguments)
 {
     const char *problem = seed_find_option_error(&s->seed);
     struct progress_output m;

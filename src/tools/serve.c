@@ -176,7 +176,7 @@ static void import_queued_world_file(const struct config *config)
 {
     struct world_file_import_options options = {
         .domains = guildhall_domains,
-        .password_cost = config_password_cost(config),
+        .password_cost = config_get_password_cost(config),
     };
     struct store *store = NULL;
 
@@ -229,13 +229,13 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     return sig ? 0 : 1;
 }
 
-int tool_reload(const struct command_settings *s, char **arguments)
+int run_command_reload(const struct command_settings *s, char **arguments)
 {
     struct buf reply;
 
     (void)arguments;
     buf_init(&reply, SIZE_MAX);
-    enum err e = control_send_request_to_all(s->config.data, "reload", &reply);
+    enum err e = control_socket_send_request_to_all_servers(s->config.data, "reload", &reply);
     if (e)
         fprintf(stderr, "guildhall: %s '%s'\n",
                 e == ERR_FORBIDDEN
@@ -258,7 +258,7 @@ const struct option_row serve_option_rows[] = {
     { 0 },
 };
 
-int tool_serve(const struct command_settings *s, char **arguments)
+int run_command_serve(const struct command_settings *s, char **arguments)
 {
     char **command = *arguments ? arguments + 1 : NULL;
 

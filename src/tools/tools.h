@@ -71,40 +71,40 @@ extern const struct option_row import_option_rows[], seed_option_rows[], session
 
 /* The commands. Each returns the exit status. `arguments` are the words after the name of the
  * command, then NULL. */
-int tool_serve(const struct command_settings *s, char **arguments);
-int tool_reload(const struct command_settings *s, char **arguments);
-int tool_demo(const struct command_settings *s, char **arguments);
-int tool_import(const struct command_settings *s, char **arguments);
-int tool_export(const struct command_settings *s, char **arguments);
-int tool_copy_guild(const struct command_settings *s, char **arguments);
-int tool_export_guild(const struct command_settings *s, char **arguments);
-int tool_seed(const struct command_settings *s, char **arguments);
-int tool_sessions(const struct command_settings *s, char **arguments);
-int tool_watch(const struct command_settings *s, char **arguments);
-int tool_record(const struct command_settings *s, char **arguments);
-int tool_replay(const struct command_settings *s, char **arguments);
-int tool_why(const struct command_settings *s, char **arguments);
-int tool_health(const struct command_settings *s, char **arguments);
-int tool_clock(const struct command_settings *s, char **arguments);
-int tool_fault(const struct command_settings *s, char **arguments);
-int tool_console_key(const struct command_settings *s, char **arguments);
-int tool_nodes(const struct command_settings *s, char **arguments);
-int tool_platform(const struct command_settings *s, char **arguments);
-int tool_gifs(const struct command_settings *s, char **arguments);
-int tool_operator_command(const struct command_settings *s,
-                          char **arguments); /* runs all operator commands */
-int tool_check(const struct command_settings *s, char **arguments);
-int tool_backup(const struct command_settings *s, char **arguments);
-int tool_restore(const struct command_settings *s, char **arguments);
-int tool_move(const struct command_settings *s, char **arguments);
-int tool_snapshot(const struct command_settings *s, char **arguments);
+int run_command_serve(const struct command_settings *s, char **arguments);
+int run_command_reload(const struct command_settings *s, char **arguments);
+int run_command_demo(const struct command_settings *s, char **arguments);
+int run_command_import(const struct command_settings *s, char **arguments);
+int run_command_export(const struct command_settings *s, char **arguments);
+int run_command_copy_guild(const struct command_settings *s, char **arguments);
+int run_command_export_guild(const struct command_settings *s, char **arguments);
+int run_command_seed(const struct command_settings *s, char **arguments);
+int run_command_sessions(const struct command_settings *s, char **arguments);
+int run_command_watch(const struct command_settings *s, char **arguments);
+int run_command_record(const struct command_settings *s, char **arguments);
+int run_command_replay(const struct command_settings *s, char **arguments);
+int run_command_why(const struct command_settings *s, char **arguments);
+int run_command_health(const struct command_settings *s, char **arguments);
+int run_command_clock(const struct command_settings *s, char **arguments);
+int run_command_fault(const struct command_settings *s, char **arguments);
+int run_command_console_key(const struct command_settings *s, char **arguments);
+int run_command_nodes(const struct command_settings *s, char **arguments);
+int run_command_platform(const struct command_settings *s, char **arguments);
+int run_command_gifs(const struct command_settings *s, char **arguments);
+int run_command_of_operator(const struct command_settings *s,
+                            char **arguments); /* runs all operator commands */
+int run_command_check(const struct command_settings *s, char **arguments);
+int run_command_backup(const struct command_settings *s, char **arguments);
+int run_command_restore(const struct command_settings *s, char **arguments);
+int run_command_move(const struct command_settings *s, char **arguments);
+int run_command_snapshot(const struct command_settings *s, char **arguments);
 /* Makes the running server restore a snapshot, and waits until it is restored. */
-int snapshot_restore(const struct command_settings *s, const char *name);
-int tool_invoke(const struct command_settings *s, char **arguments);
-int tool_say(const struct command_settings *s, char **arguments);
-int tool_react(const struct command_settings *s, char **arguments);
-int tool_join(const struct command_settings *s, char **arguments);
-int tool_leave(const struct command_settings *s, char **arguments);
+int tool_restore_snapshot_on_running_server(const struct command_settings *s, const char *name);
+int run_command_invoke(const struct command_settings *s, char **arguments);
+int run_command_say(const struct command_settings *s, char **arguments);
+int run_command_react(const struct command_settings *s, char **arguments);
+int run_command_join(const struct command_settings *s, char **arguments);
+int run_command_leave(const struct command_settings *s, char **arguments);
 
 /* Adds an account while no server runs. Prints the same output as "user add". */
 int add_user_without_server(const struct command_settings *s, char **words);
@@ -131,8 +131,8 @@ int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
 /* Prints a reply, which is a line of tab-separated column names and one line of cells per row. */
 void print_reply_rows(const struct command_settings *s, struct str reply);
 
-/* Prints why the server on this folder cannot be reached. `e` is the error of control_send_request.
- * Returns the exit status. */
+/* Prints why the server on this folder cannot be reached. `e` is the error of
+ * control_socket_send_request. Returns the exit status. */
 int print_server_unreachable(const char *folder, enum err e);
 
 /* Opens the store for writing while no server runs. If the caller is root, switches to the user who

@@ -112,7 +112,7 @@ static void print_version_as_json(const struct library_version *libraries, size_
     print_and_free_buf(&out);
 }
 
-int tool_version(const struct command_settings *s, char **arguments)
+int run_command_version(const struct command_settings *s, char **arguments)
 {
     struct library_version libraries[MAX_LIBRARIES];
     size_t count = list_libraries(libraries);

@@ -14,6 +14,6 @@ struct build_identity {
 extern const struct build_identity build_identity;
 
 extern const struct option_row version_option_rows[];
-int tool_version(const struct command_settings *s, char **arguments);
+int run_command_version(const struct command_settings *s, char **arguments);
 
 #endif

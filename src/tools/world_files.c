@@ -76,7 +76,7 @@ enum err import_world_file_text(const struct config *config, struct store *store
         .progress = progress,
         .domains = guildhall_domains,
         .tokens = tokens,
-        .password_cost = config_password_cost(config),
+        .password_cost = config_get_password_cost(config),
     };
     enum err e = auth_new(config->data, store, &options.auth);
 
@@ -93,7 +93,7 @@ enum err import_world_file_text(const struct config *config, struct store *store
     return e;
 }
 
-int tool_import(const struct command_settings *s, char **arguments)
+int run_command_import(const struct command_settings *s, char **arguments)
 {
     struct progress_watch watch;
     struct world_file_import_report report;
@@ -139,7 +139,7 @@ static bool write_private_file(const char *path, struct str text)
     return ok;
 }
 
-int tool_export(const struct command_settings *s, char **arguments)
+int run_command_export(const struct command_settings *s, char **arguments)
 {
     struct progress_watch watch;
     bool importable, ok = false;

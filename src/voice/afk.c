@@ -28,7 +28,7 @@ static enum err schedule_afk_move(struct call *call, const struct voice_state *s
                         STR(""));
 }
 
-enum err afk_schedule_move(struct call *call, const struct voice_state *s)
+enum err afk_schedule_move_of_idle_user(struct call *call, const struct voice_state *s)
 {
     struct guild guild;
 
@@ -49,10 +49,10 @@ static enum err schedule_afk_moves_of_step(struct call *call, const struct large
     e = list_voice_states_of_room_step(call->tx, c, &states);
     for (size_t i = 0; !e && i < states.count; i++)
         e = schedule_afk_move(call, (const struct voice_state *)states.items + i, &guild);
-    return e ? e : schedule_next_room_step(call, &afk_reschedule_job, c, &states);
+    return e ? e : schedule_next_large_room_step(call, &afk_reschedule_job, c, &states);
 }
 
-enum err afk_reschedule_guild(struct call *call, snowflake guild_id)
+enum err afk_reschedule_jobs_of_guild(struct call *call, snowflake guild_id)
 {
     return schedule_afk_moves_of_step(call, &(struct large_room_step){ .guild_id = guild_id });
 }

@@ -14,8 +14,8 @@
 /* --- IDENTIFY ------------------------------------------------------------------------- */
 
 /* Finds the voice state of an IDENTIFY payload. For a private call, server_id is the channel. */
-static enum err find_state_to_connect(struct tx *tx, const struct pending_identify *c,
-                                      struct voice_state *ret)
+static enum err find_voice_state_to_connect(struct tx *tx, const struct pending_identify *c,
+                                            struct voice_state *ret)
 {
     enum err e = voice_state_find(tx, c->server_id, c->user_id, ret);
 
@@ -60,7 +60,7 @@ static enum err accept_voice_identify(struct call *call, const struct pending_id
         return e;
     fact.stage = !e && channel.type == CHANNEL_STAGE;
     fact.claim = c->number;
-    call_record_voice_change(call, &fact);
+    call_record_voice_state_change(call, &fact);
     return OK;
 }
 
@@ -69,7 +69,7 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
                                           enum relay_close_code *ret)
 {
     bool here;
-    enum err e = room_is_owned_by_this_node(call, room_id, &here);
+    enum err e = voice_room_belongs_to_this_node(call, room_id, &here);
 
     *ret = e ? RELAY_UNKNOWN_ERROR : here ? 0 : RELAY_SERVER_NOT_FOUND;
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
@@ -97,8 +97,8 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
 
 /* Checks an IDENTIFY payload for a stream. If `admits` is set, also rewrites the participant's row
  * without a change, so that this transaction conflicts with a transaction that ends the stream. */
-static enum err connect_stream(struct call *call, struct pending_identify *c,
-                               const struct stream *s, bool admits)
+static enum err connect_stream_participant_to_relay(struct call *call, struct pending_identify *c,
+                                                    const struct stream *s, bool admits)
 {
     struct stream_participant part;
     unsigned char token[VOICE_TOKEN_SIZE];
@@ -126,7 +126,7 @@ static enum err check_voice_identify(struct call *call, bool admits)
     struct pending_identify *c = call_get_stage_data(call, "pending_identify");
     struct voice_state state;
     struct stream stream;
-    enum err e = find_state_to_connect(call->tx, c, &state);
+    enum err e = find_voice_state_to_connect(call->tx, c, &state);
 
     c->refusal = RELAY_UNKNOWN_ERROR;
     if (!e)
@@ -135,7 +135,7 @@ static enum err check_voice_identify(struct call *call, bool admits)
         return e;
     e = stream_find_by_rtc_server(call->tx, c->server_id, &stream);
     if (!e)
-        return connect_stream(call, c, &stream, admits);
+        return connect_stream_participant_to_relay(call, c, &stream, admits);
     return e == ERR_UNKNOWN_STREAM ? refuse_without_voice_state(call->tx, c, &c->refusal) : e;
 }
 

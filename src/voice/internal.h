@@ -32,7 +32,7 @@ struct session_opcode {
     struct voice_service *voice;
     struct loop *loop;
     struct arena *arena;
-    struct link link;
+    struct list_link link;
     struct deadline delay;
     struct loop_message post;
 };
@@ -70,7 +70,7 @@ struct voice_state_request {
 };
 extern const struct type type_voice_state_request;
 
-enum err handle_voice_state_update(struct call *call, struct session_opcode *o);
+enum err handle_voice_state_update_opcode(struct call *call, struct session_opcode *o);
 void session_opcode_set_join_channel(struct session_opcode *o);
 /* Sends VOICE_SERVER_UPDATE again if the session is still in a voice channel. */
 enum err resend_voice_server_update(struct call *call, struct session_opcode *o);

@@ -60,8 +60,8 @@ static bool is_unknown_or_hidden_error(enum err e)
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS;
 }
 
-static enum err check_guild_channel(struct call *call, const struct session_opcode *o,
-                                    struct requested_channel *in, bool *ret_open)
+static enum err check_guild_channel_may_be_joined(struct call *call, const struct session_opcode *o,
+                                                  struct requested_channel *in, bool *ret_open)
 {
     struct member_access standing;
     struct guild guild;
@@ -83,8 +83,8 @@ static enum err check_guild_channel(struct call *call, const struct session_opco
 }
 
 /* Checks whether the account may join a private call: only its recipients may, and no bots. */
-static enum err check_private_call(struct call *call, const struct session_opcode *o,
-                                   struct requested_channel *in, bool *ret_open)
+static enum err check_private_call_may_be_joined(struct call *call, const struct session_opcode *o,
+                                                 struct requested_channel *in, bool *ret_open)
 {
     enum err e;
 
@@ -108,17 +108,18 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     if (in->guild_id != request->guild_id.value)
         return OK;
     if (!in->guild_id)
-        return check_private_call(call, o, in, ret_open);
+        return check_private_call_may_be_joined(call, o, in, ret_open);
     if (!channel_is_voice(in->channel.type))
         return OK;
-    e = check_guild_channel(call, o, in, ret_open);
+    e = check_guild_channel_may_be_joined(call, o, in, ret_open);
     return is_unknown_or_hidden_error(e) ? OK : e;
 }
 
 /* Reads whether the channel is full. A DM counts as full if one of its users has blocked the
  * other. */
-static enum err check_user_limit(struct call *call, const struct session_opcode *o,
-                                 const struct requested_channel *in, bool *ret_full)
+static enum err check_user_limit_of_voice_channel(struct call *call, const struct session_opcode *o,
+                                                  const struct requested_channel *in,
+                                                  bool *ret_full)
 {
     int64_t limit = in->channel.user_limit.value;
 
@@ -289,10 +290,10 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
         e = voice_room_on_join(call, &s);
     if (!e && was && outcome >= VOICE_OUTCOME_TAKE_OVER)
         e = hook_voice_left(call, was);
-    return e || !in->afk_channel_id ? e : afk_schedule_move(call, &s);
+    return e || !in->afk_channel_id ? e : afk_schedule_move_of_idle_user(call, &s);
 }
 
-enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
+enum err handle_voice_state_update_opcode(struct call *call, struct session_opcode *o)
 {
     struct voice_request_conditions f = { .leaves = !o->target };
     struct voice_state was = { 0 };
@@ -304,7 +305,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     bool stays = f.present && voice_state_channel_id(&was) == o->target;
     /* The rate limit does not apply to users who stay in their channel. */
     if (!e && f.open && !stays)
-        e = check_user_limit(call, o, &in, &f.full);
+        e = check_user_limit_of_voice_channel(call, o, &in, &f.full);
     if (e)
         return e;
     compare_request_with_voice_state(o, &in, &was, &f);

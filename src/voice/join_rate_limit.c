@@ -23,7 +23,7 @@ static int64_t now_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-struct join_rate_limit *join_rate_limit_new(bool limited)
+struct join_rate_limit *voice_join_rate_limit_new(bool limited)
 {
     struct join_rate_limit *p = mem_new(sizeof *p);
 
@@ -45,7 +45,7 @@ static struct account_joins *account_joins_get_or_create(struct join_rate_limit 
     return pace;
 }
 
-bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id)
+bool voice_join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id)
 {
     if (!p->limited)
         return true;
@@ -75,12 +75,12 @@ static void remove_account_joins_before(struct join_rate_limit *p, int64_t ms)
     mem_free(old);
 }
 
-void join_rate_limit_expire(struct join_rate_limit *p)
+void voice_join_rate_limit_expire(struct join_rate_limit *p)
 {
     remove_account_joins_before(p, now_ms() - WINDOW_MS);
 }
 
-void join_rate_limit_free(struct join_rate_limit *p)
+void voice_join_rate_limit_free(struct join_rate_limit *p)
 {
     remove_account_joins_before(p, INT64_MAX);
     map_clear(&p->accounts);

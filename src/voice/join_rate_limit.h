@@ -9,12 +9,12 @@
 struct join_rate_limit;
 
 /* Creates the rate limit. If `limited` is false, all joins are allowed. */
-struct join_rate_limit *join_rate_limit_new(bool limited);
-void join_rate_limit_free(struct join_rate_limit *p);
+struct join_rate_limit *voice_join_rate_limit_new(bool limited);
+void voice_join_rate_limit_free(struct join_rate_limit *p);
 
 /* Counts a join. Returns true if the rate limit allows it now. */
-bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
+bool voice_join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
 /* Frees expired entries; call regularly. */
-void join_rate_limit_expire(struct join_rate_limit *p);
+void voice_join_rate_limit_expire(struct join_rate_limit *p);
 
 #endif

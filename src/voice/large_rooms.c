@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 
-enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
-                                 const struct large_room_step *c, const struct list *done)
+enum err schedule_next_large_room_step(struct call *call, const struct job_kind *kind,
+                                       const struct large_room_step *c, const struct list *done)
 {
     const struct voice_state *s = done->items;
     snowflake key = c->channel_id ? c->channel_id : c->guild_id;

@@ -19,7 +19,8 @@ static enum err read_caller_permissions_in_voice(struct call *call, const struct
 }
 
 /* The caller needs MOVE_MEMBERS and CONNECT in the target channel. */
-static enum err check_can_move_to_channel(struct call *call, snowflake id, struct channel *ret)
+static enum err check_member_may_be_moved_to_channel(struct call *call, snowflake id,
+                                                     struct channel *ret)
 {
     uint64_t permissions;
     enum err e = channel_find(call->tx, id, ret);
@@ -34,13 +35,13 @@ static enum err check_can_move_to_channel(struct call *call, snowflake id, struc
     /* If CONNECT is missing, other voice permissions do not count, so the error names only
      * CONNECT. */
     if (!(permissions & PERMISSION(CONNECT)))
-        return call_missing_permissions_error(call, PERMISSION(CONNECT));
+        return call_get_missing_permissions_error(call, PERMISSION(CONNECT));
     if (!(permissions & PERMISSION(MOVE_MEMBERS)))
-        return call_missing_permissions_error(call, PERMISSION(MOVE_MEMBERS));
+        return call_get_missing_permissions_error(call, PERMISSION(MOVE_MEMBERS));
     return channel_is_voice(ret->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-enum err check_voice_moderation(struct call *call, const struct voice_moderation *in)
+enum err check_voice_moderation(struct call *call, const struct voice_moderation_change *in)
 {
     const struct member *m = in->member;
     uint64_t needed = 0, permissions;
@@ -60,24 +61,24 @@ enum err check_voice_moderation(struct call *call, const struct voice_moderation
     if (!e)
         e = read_caller_permissions_in_voice(call, &s, present, &permissions);
     if (!e && (permissions & needed) != needed)
-        e = call_missing_permissions_error(call, needed);
+        e = call_get_missing_permissions_error(call, needed);
     if (!e && in->to.given == GIVEN)
-        e = check_can_move_to_channel(call, in->to.value, &to);
+        e = check_member_may_be_moved_to_channel(call, in->to.value, &to);
     return e || present ? e : ERR_NOT_IN_VOICE;
 }
 
-static enum err audit_record_moderation(struct call *call, enum audit_action action,
+static enum err audit_record_moderation(struct call *call, enum audit_log_action action,
                                         snowflake channel_id)
 {
-    struct audit_options options = { .count = opt_str_or_null(STR("1")) };
+    struct audit_log_options options = { .count = opt_str_or_null(STR("1")) };
 
     if (channel_id)
         options.channel_id = opt_id_or_null(channel_id);
-    return audit_record_changes(call, call->target.guild->id, action, 0, &options,
-                                (struct list){ 0 });
+    return audit_log_record_changes(call, call->target.guild->id, action, 0, &options,
+                                    (struct list){ 0 });
 }
 
-enum err apply_voice_moderation(struct call *call, const struct voice_moderation *change)
+enum err apply_voice_moderation(struct call *call, const struct voice_moderation_change *change)
 {
     const struct member *m = change->member;
     struct voice_state s;

@@ -36,16 +36,18 @@ static enum err schedule_update_at_timeout_end(struct call *call,
 
 /* Returns whether the user must be suppressed. On a stage, moderators decide who speaks. Exception:
  * a member with a timeout or pending membership screening never speaks. */
-static bool must_be_suppressed(const struct permission_update *r, const struct voice_state *s,
-                               const struct permission_input *who, uint64_t permissions)
+static bool voice_member_must_be_suppressed(const struct permission_update *r,
+                                            const struct voice_state *s,
+                                            const struct permission_input *who,
+                                            uint64_t permissions)
 {
     if (r->channel.type == CHANNEL_STAGE)
         return s->suppress || member_is_restricted(who);
     return is_suppressed_on_join(&r->channel, r->guild.afk_channel_id.value, permissions);
 }
 
-static enum err save_state_with_suppress(struct call *call, const struct permission_update *r,
-                                         struct voice_state *s, bool suppress)
+static enum err save_voice_state_with_suppress(struct call *call, const struct permission_update *r,
+                                               struct voice_state *s, bool suppress)
 {
     bool stage = r->channel.type == CHANNEL_STAGE, steps_back = stage && suppress && !s->suppress;
 
@@ -56,8 +58,8 @@ static enum err save_state_with_suppress(struct call *call, const struct permiss
     return e || !steps_back ? e : stage_schedule_close_if_silent(call, r->channel.id);
 }
 
-static enum err update_state_permissions(struct call *call, struct permission_update *r,
-                                         struct voice_state *s, const struct member *m)
+static enum err update_permissions_of_voice_state(struct call *call, struct permission_update *r,
+                                                  struct voice_state *s, const struct member *m)
 {
     struct permission_input who = permission_input_of_member(&r->guild, m);
     enum err e = read_channel_unless_known(call->tx, r, voice_state_channel_id(s));
@@ -69,7 +71,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t permissions = permissions_in_channel(&who, r->channel.type, o->items, o->count, false);
-    bool suppress = must_be_suppressed(r, s, &who, permissions);
+    bool suppress = voice_member_must_be_suppressed(r, s, &who, permissions);
     bool video = s->self_video && permissions & PERMISSION(STREAM);
     bool priority = permissions & PERMISSION(PRIORITY_SPEAKER);
     bool visible_change = suppress != s->suppress || video != s->self_video;
@@ -77,7 +79,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
         s->self_video = video;
         s->priority = priority;
         s->member = m;
-        e = visible_change ? save_state_with_suppress(call, r, s, suppress)
+        e = visible_change ? save_voice_state_with_suppress(call, r, s, suppress)
                            : voice_state_save_without_event(call, s);
     }
     return e ? e
@@ -87,8 +89,9 @@ static enum err update_state_permissions(struct call *call, struct permission_up
 
 /* Updates the voice states of one job step. Voice states and members are both ordered by user
  * id. */
-static enum err update_states_of_step(struct call *call, struct permission_update *r,
-                                      const struct large_room_step *c, const struct list *states)
+static enum err update_voice_states_of_step(struct call *call, struct permission_update *r,
+                                            const struct large_room_step *c,
+                                            const struct list *states)
 {
     struct voice_state *s = states->items;
     struct list members;
@@ -100,7 +103,7 @@ static enum err update_states_of_step(struct call *call, struct permission_updat
         while (m < end && m->user_id < s[i].user_id)
             m++;
         if (m < end && m->user_id == s[i].user_id)
-            e = update_state_permissions(call, r, &s[i], m);
+            e = update_permissions_of_voice_state(call, r, &s[i], m);
     }
     return e;
 }
@@ -122,8 +125,8 @@ static enum err run_permission_update_step(struct call *call, const struct large
     if (!e && states.count)
         e = read_guild_with_roles(call->tx, c->guild_id, &r);
     if (!e && states.count)
-        e = update_states_of_step(call, &r, c, &states);
-    return e ? e : schedule_next_room_step(call, &voice_permission_steps_job, c, &states);
+        e = update_voice_states_of_step(call, &r, c, &states);
+    return e ? e : schedule_next_large_room_step(call, &voice_permission_steps_job, c, &states);
 }
 
 static enum err run_permission_update_job(struct call *call, const struct job *job)
@@ -160,7 +163,7 @@ enum err voice_on_guild_change(struct call *call, const struct guild_change *c)
     if (away || c->after->owner_id != c->before->owner_id)
         e = voice_on_permission_change(call, &(struct permission_change){ id, NULL });
     if (!e && (away || c->after->afk_timeout != c->before->afk_timeout))
-        e = afk_reschedule_guild(call, id);
+        e = afk_reschedule_jobs_of_guild(call, id);
     return e;
 }
 
@@ -173,7 +176,7 @@ enum err voice_on_member_change(struct call *call, const struct member *m)
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
     e = read_guild_with_roles(call->tx, m->guild_id, &r);
-    return e ? e : update_state_permissions(call, &r, &s, m);
+    return e ? e : update_permissions_of_voice_state(call, &r, &s, m);
 }
 
 static enum err run_timeout_end_job(struct call *call, const struct job *job)

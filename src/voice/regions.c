@@ -7,7 +7,7 @@
 /* GET /voice/regions */
 static enum err list_voice_regions(struct call *call)
 {
-    struct list regions = voice_regions_for_client(call->arena, call->exchange->remote, false);
+    struct list regions = voice_regions_list_for_client(call->arena, call->exchange->remote, false);
 
     return call_reply_with_object(call, &regions);
 }
@@ -15,8 +15,8 @@ static enum err list_voice_regions(struct call *call)
 /* GET /guilds/{guild.id}/regions */
 static enum err list_guild_regions(struct call *call)
 {
-    struct list regions = voice_regions_for_client(call->arena, call->exchange->remote,
-                                                   guild_may_use_vip_regions(call->target.guild));
+    struct list regions = voice_regions_list_for_client(
+        call->arena, call->exchange->remote, guild_may_use_vip_regions(call->target.guild));
 
     return call_reply_with_object(call, &regions);
 }

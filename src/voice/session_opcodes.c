@@ -39,9 +39,9 @@ struct session_queue {
     bool needed;
     /* Number of reads of voice states after a restart that have not finished. */
     unsigned pending_restores;
-    struct link waiting;         /* struct session_opcode */
-    struct link delayed_updates; /* struct session_opcode: updates to send later */
-    struct map limits;           /* guild id of a bot (0 for users) to struct server_update_limit */
+    struct list_link waiting;         /* struct session_opcode */
+    struct list_link delayed_updates; /* struct session_opcode: updates to send later */
+    struct map limits; /* guild id of a bot (0 for users) to struct server_update_limit */
 };
 
 struct voice_service {
@@ -61,17 +61,17 @@ static int64_t now_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static struct session_opcode *first_queued_opcode(const struct link *list)
+static struct session_opcode *first_queued_opcode(const struct list_link *list)
 {
     return container_of(list->next, struct session_opcode, link);
 }
 
-static void free_queued_opcodes(struct link *list)
+static void free_queued_opcodes(struct list_link *list)
 {
-    while (!links_are_empty(list)) {
+    while (!linked_list_is_empty(list)) {
         struct session_opcode *o = first_queued_opcode(list);
 
-        link_remove(&o->link);
+        linked_list_remove(&o->link);
         arena_free(o->arena);
     }
 }
@@ -86,8 +86,8 @@ static struct session_queue *session_queue_get(struct voice_service *v, uint64_t
         return l;
     l = mem_new(sizeof *l);
     l->session = session;
-    links_init(&l->waiting);
-    links_init(&l->delayed_updates);
+    linked_list_init(&l->waiting);
+    linked_list_init(&l->delayed_updates);
     map_init(&l->limits);
     map_set_value(&v->queues, session, l);
     return l;
@@ -167,7 +167,7 @@ static void schedule_delayed_server_update(struct session_queue *l, const struct
         .loop = o->loop,
         .arena = arena,
     };
-    links_append(&l->delayed_updates, &again->link);
+    linked_list_append(&l->delayed_updates, &again->link);
     deadline_restart(o->voice->delays[loop_index(o->loop)], &again->delay);
 }
 
@@ -210,7 +210,7 @@ static void on_session_opcode_done(struct call *call, enum err e, void *arg)
         update_server_update_limit(l, o);
     if (again) {
         /* The opcode that leaves voice at the end of the session is retried until it succeeds. */
-        links_append(&l->waiting, &o->link);
+        linked_list_append(&l->waiting, &o->link);
         deadline_restart(v->delays[loop_index(o->loop)], &o->delay);
     }
     pthread_mutex_unlock(&v->lock);
@@ -247,7 +247,8 @@ static bool session_opcode_may_run_now(struct session_queue *l, struct session_o
         loop_post_message(o->loop, &o->post);
         return false;
     }
-    if (joins && !l->ended && !join_rate_limit_allows(o->voice->join_rate_limit, o->caller.id)) {
+    if (joins && !l->ended &&
+        !voice_join_rate_limit_allows(o->voice->join_rate_limit, o->caller.id)) {
         deadline_restart(o->voice->delays[loop_index(o->loop)], &o->delay);
         return false;
     }
@@ -267,15 +268,15 @@ static void run_next_session_opcode(struct voice_service *v, uint64_t session)
         pthread_mutex_unlock(&v->lock);
         return;
     }
-    if (links_are_empty(&l->waiting)) {
+    if (linked_list_is_empty(&l->waiting)) {
         l->busy = false;
-        if (l->ended && links_are_empty(&l->delayed_updates) && !l->pending_restores) {
+        if (l->ended && linked_list_is_empty(&l->delayed_updates) && !l->pending_restores) {
             map_remove_value(&v->queues, session);
             session_queue_free(l);
         }
     } else if (session_opcode_may_run_now(l, first_queued_opcode(&l->waiting))) {
         next = first_queued_opcode(&l->waiting);
-        link_remove(&next->link);
+        linked_list_remove(&next->link);
     }
     pthread_mutex_unlock(&v->lock);
     if (next)
@@ -290,7 +291,7 @@ static void enqueue_session_opcode(struct voice_service *v, struct session_opcod
 
     l->ended = l->ended || last;
     l->busy = l->needed = true;
-    links_append(&l->waiting, &o->link);
+    linked_list_append(&l->waiting, &o->link);
     pthread_mutex_unlock(&v->lock);
     if (go)
         run_next_session_opcode(v, o->session);
@@ -308,7 +309,7 @@ static void on_opcode_delay_over(struct deadline *d)
         return;
     }
     pthread_mutex_lock(&v->lock);
-    link_remove(&o->link);
+    linked_list_remove(&o->link);
     pthread_mutex_unlock(&v->lock);
     enqueue_session_opcode(v, o, false);
 }
@@ -423,7 +424,7 @@ void voice_on_resume_refused(struct voice_service *v, snowflake user_id)
     if (!v)
         return;
     pthread_mutex_lock(&v->lock);
-    refused_resumes_add(&v->refused_resumes, user_id);
+    refused_resumes_add_account(&v->refused_resumes, user_id);
     pthread_mutex_unlock(&v->lock);
 }
 
@@ -433,7 +434,7 @@ void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_
     if (!v || api_is_draining(v->api))
         return;
     pthread_mutex_lock(&v->lock);
-    bool refused = refused_resumes_contain(&v->refused_resumes, who->caller->id);
+    bool refused = refused_resumes_contain_account(&v->refused_resumes, who->caller->id);
     pthread_mutex_unlock(&v->lock);
     if (!refused)
         return;
@@ -461,22 +462,23 @@ static void on_voice_second_tick(void *arg)
     struct voice_service *v = arg;
 
     pthread_mutex_lock(&v->lock);
-    join_rate_limit_expire(v->join_rate_limit);
+    voice_join_rate_limit_expire(v->join_rate_limit);
     refused_resumes_remove(&v->refused_resumes, false);
     pthread_mutex_unlock(&v->lock);
-    room_owner_watch_check(v->room_owner_watch);
+    voice_room_node_watch_check(v->room_owner_watch);
 }
 
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint)
 {
     voice_set_relay_endpoint(endpoint);
-    return v->room_owner_watch ? room_owner_watch_accept_rooms(v->room_owner_watch, endpoint) : OK;
+    return v->room_owner_watch ? voice_room_node_watch_accept_rooms(v->room_owner_watch, endpoint)
+                               : OK;
 }
 
 void voice_stop_accepting_rooms(struct voice_service *v)
 {
     if (v && v->room_owner_watch)
-        room_owner_watch_hand_over_rooms(v->room_owner_watch);
+        voice_room_node_watch_hand_over_rooms(v->room_owner_watch);
 }
 
 enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret)
@@ -485,15 +487,15 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice_service 
 
     v->api = api;
     v->loops = loops;
-    v->delays = mem_new(loops_count(loops) * sizeof *v->delays);
+    v->delays = mem_new(loops_get_count(loops) * sizeof *v->delays);
     pthread_mutex_init(&v->lock, NULL);
     map_init(&v->queues);
     map_init(&v->refused_resumes);
-    v->join_rate_limit = join_rate_limit_new(!api_get_options(api)->limits.off);
-    for (unsigned i = 0; i < loops_count(loops); i++)
+    v->join_rate_limit = voice_join_rate_limit_new(!api_get_options(api)->limits.off);
+    for (unsigned i = 0; i < loops_get_count(loops); i++)
         loop_call_and_wait(loops_get_loop_at(loops, i), create_delay_list_of_loop, v);
     if (api_get_options(api)->cluster && !cluster_has_no_other_nodes(api_get_options(api)->cluster))
-        v->room_owner_watch = room_owner_watch_new(api, loops_get_loop_at(loops, 0));
+        v->room_owner_watch = voice_room_node_watch_new(api, loops_get_loop_at(loops, 0));
     *ret = v;
     return voice_node_lease_begin(api, loops_get_loop_at(loops, 0), on_voice_second_tick, v,
                                   &v->lease);
@@ -505,7 +507,7 @@ void voice_stop(struct voice_service *v)
         return;
     voice_node_lease_end(v->lease);
     v->lease = NULL;
-    for (unsigned i = 0; i < loops_count(v->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(v->loops); i++)
         loop_call_and_wait(loops_get_loop_at(v->loops, i), free_delay_list_of_loop, v);
 }
 
@@ -520,8 +522,8 @@ void voice_free(struct voice_service *v)
     map_clear(&v->queues);
     refused_resumes_remove(&v->refused_resumes, true);
     map_clear(&v->refused_resumes);
-    join_rate_limit_free(v->join_rate_limit);
-    room_owner_watch_free(v->room_owner_watch);
+    voice_join_rate_limit_free(v->join_rate_limit);
+    voice_room_node_watch_free(v->room_owner_watch);
     pthread_mutex_destroy(&v->lock);
     mem_free(v->delays);
     mem_free(v);

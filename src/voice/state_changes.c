@@ -52,7 +52,7 @@ void voice_state_send_to_relay(struct call *call, const struct voice_state *s)
 {
     struct relay_voice_state fact = relay_voice_state_from(s);
 
-    call_record_voice_change(call, &fact);
+    call_record_voice_state_change(call, &fact);
 }
 
 enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from)
@@ -118,7 +118,8 @@ static void emit_server_update(struct call *call, const struct voice_state *s, s
 enum err emit_voice_server_update(struct call *call, const struct voice_state *s)
 {
     struct str endpoint;
-    enum err e = find_endpoint_of_room_owner(call, voice_state_channel_id(s), s->region, &endpoint);
+    enum err e =
+        find_voice_endpoint_of_node_of_room(call, voice_state_channel_id(s), s->region, &endpoint);
 
     if (!e)
         emit_server_update(call, s, endpoint);
@@ -199,7 +200,8 @@ enum err voice_state_move_to_channel(struct call *call, const struct voice_state
     if (!e && full)
         return ERR_MAX_MEMBERS;
     if (!e)
-        e = member_access_find_of_other(call->tx, voice_state_guild_id(s), s->user_id, &standing);
+        e = member_access_find_of_other_user(call->tx, voice_state_guild_id(s), s->user_id,
+                                             &standing);
     if (!e)
         e = member_permissions_in_channel(call->tx, &standing, to, &permissions);
     if (!e)
@@ -228,10 +230,11 @@ enum err voice_state_move_to_channel(struct call *call, const struct voice_state
         e = voice_room_on_join(call, &moved);
     if (!e)
         e = hook_voice_left(call, s);
-    return e ? e : afk_schedule_move(call, &moved);
+    return e ? e : afk_schedule_move_of_idle_user(call, &moved);
 }
 
-static enum err change_region_of_state(struct call *call, struct voice_state *s, struct str region)
+static enum err change_region_of_voice_state(struct call *call, struct voice_state *s,
+                                             struct str region)
 {
     if (str_eq(s->region, region))
         return OK;
@@ -245,29 +248,31 @@ static enum err change_region_of_state(struct call *call, struct voice_state *s,
     return emit_voice_server_update(call, s);
 }
 
-static enum err change_regions_of_step(struct call *call, const struct large_room_step *c,
-                                       struct str region)
+static enum err change_regions_of_voice_states_of_step(struct call *call,
+                                                       const struct large_room_step *c,
+                                                       struct str region)
 {
     struct list states;
     enum err e = list_voice_states_of_room_step(call->tx, c, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
-        e = change_region_of_state(call, (struct voice_state *)states.items + i, region);
-    return e ? e : schedule_next_room_step(call, &voice_region_job, c, &states);
+        e = change_region_of_voice_state(call, (struct voice_state *)states.items + i, region);
+    return e ? e : schedule_next_large_room_step(call, &voice_region_job, c, &states);
 }
 
 enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region)
 {
-    return change_regions_of_step(call, &(struct large_room_step){ .channel_id = channel_id },
-                                  region);
+    return change_regions_of_voice_states_of_step(
+        call, &(struct large_room_step){ .channel_id = channel_id }, region);
 }
 
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c)
 {
     struct large_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
 
-    return channel_is_voice(c->type) ? change_regions_of_step(call, &step, c->rtc_region.value)
-                                     : OK;
+    return channel_is_voice(c->type)
+               ? change_regions_of_voice_states_of_step(call, &step, c->rtc_region.value)
+               : OK;
 }
 
 /* Continues a region change. The job uses the voice region that the channel has when the job
@@ -282,7 +287,7 @@ static enum err run_region_change_job(struct call *call, const struct job *job)
     enum err e = channel_find(call->tx, step.channel_id, &c);
     if (e || c.rtc_region.given != GIVEN)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    return change_regions_of_step(call, &step, c.rtc_region.value);
+    return change_regions_of_voice_states_of_step(call, &step, c.rtc_region.value);
 }
 
 const struct job_kind voice_region_job = {

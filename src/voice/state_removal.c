@@ -7,7 +7,7 @@
 #include "platform/channels/channels.h"
 #include "voice/rooms/rooms.h"
 
-enum err voice_on_member_leave(struct call *call, const struct member_leave *leave)
+enum err voice_on_member_leave(struct call *call, const struct member_leaving_guild *leave)
 {
     struct voice_state s;
     enum err e = voice_state_find(call->tx, leave->guild_id, leave->user->id, &s);
@@ -30,9 +30,9 @@ enum err voice_on_recipient_remove(struct call *call, const struct group_recipie
 
 /* Ends the room in the relay before its voice states are removed, so that the relay does not send
  * op 13 for each participant. */
-static void end_room_in_relay(struct call *call, snowflake room_id)
+static void end_voice_room_in_relay(struct call *call, snowflake room_id)
 {
-    call_record_voice_change(call, &(struct relay_voice_state){ .room_id = room_id });
+    call_record_voice_state_change(call, &(struct relay_voice_state){ .room_id = room_id });
 }
 
 /* Removes the voice states of one job step. Calls `leave` for each of them. */
@@ -46,7 +46,7 @@ static enum err remove_voice_states_of_step(struct call *call, const struct larg
 
     for (size_t i = 0; !e && i < states.count; i++)
         e = leave(call, &s[i]);
-    return e ? e : schedule_next_room_step(call, &voice_removal_job, c, &states);
+    return e ? e : schedule_next_large_room_step(call, &voice_removal_job, c, &states);
 }
 
 /* Removes a voice state without an event, because the members of the guild got GUILD_DELETE. */
@@ -90,7 +90,7 @@ enum err voice_on_channel_delete(struct call *call, const struct channel *c)
     enum err e = channel_has_voice_participants(call->tx, c->id, 1, &any);
 
     if (!e && any) {
-        end_room_in_relay(call, c->id);
+        end_voice_room_in_relay(call, c->id);
         e = remove_voice_states_of_step(call, &step, voice_state_delete_and_emit);
     }
     if (!e)
@@ -104,7 +104,7 @@ enum err voice_on_guild_delete(struct call *call, snowflake guild_id)
     enum err e = list_active_voice_rooms(call->tx, guild_id, &rooms);
 
     for (size_t i = 0; !e && i < rooms.count; i++)
-        end_room_in_relay(call, ((const snowflake *)rooms.items)[i]);
+        end_voice_room_in_relay(call, ((const snowflake *)rooms.items)[i]);
     if (!e)
         e = voice_rooms_delete_of_guild(call->tx, guild_id);
     if (e)

@@ -213,9 +213,9 @@ enum err voice_state_write_row(struct tx *tx, const struct voice_state *s)
              v_text(s->session_id), v_id(s->session), v_int(s->node), v_text(s->region),
              v_bytes(s->salt), v_int(s->live), v_int(s->self_mute), v_int(s->self_deaf),
              v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
-             optional_int_value(s->request_to_speak_timestamp), v_int(s->connected_at.value),
-             v_int(s->active_at), v_int(s->priority), optional_int_value(s->flags),
-             optional_int_value(s->platform), v_int(s->requested_again_at)),
+             sql_value_of_optional_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
+             v_int(s->active_at), v_int(s->priority), sql_value_of_optional_int(s->flags),
+             sql_value_of_optional_int(s->platform), v_int(s->requested_again_at)),
         NULL);
 }
 

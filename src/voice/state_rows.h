@@ -30,11 +30,11 @@ enum err list_voice_states_of_room_step(struct tx *tx, const struct large_room_s
 
 /* --- large_rooms.c: jobs for large rooms ---------------------------------------------- */
 
-/* schedule_next_room_step schedules the job `kind` for the voice states that follow those in the
- * list `done`, if there may be more. large_room_step_from_job reads the step from the job. A job
- * applies the settings that are stored when the job runs, so an outdated job is harmless. */
-enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
-                                 const struct large_room_step *c, const struct list *done);
+/* schedule_next_large_room_step schedules the job `kind` for the voice states that follow those in
+ * the list `done`, if there may be more. large_room_step_from_job reads the step from the job. A
+ * job applies the settings that are stored when the job runs, so an outdated job is harmless. */
+enum err schedule_next_large_room_step(struct call *call, const struct job_kind *kind,
+                                       const struct large_room_step *c, const struct list *done);
 bool large_room_step_from_job(const struct job *job, struct large_room_step *ret);
 
 /* --- state_changes.c ------------------------------------------------------------------ */
@@ -50,6 +50,6 @@ void emit_voice_state_to_account(struct call *call, const struct voice_state *s)
 /* --- afk.c ---------------------------------------------------------------------------- */
 
 /* Reschedules the AFK jobs of a guild whose AFK settings changed. */
-enum err afk_reschedule_guild(struct call *call, snowflake guild_id);
+enum err afk_reschedule_jobs_of_guild(struct call *call, snowflake guild_id);
 
 #endif

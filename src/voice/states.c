@@ -154,7 +154,7 @@ static enum err modify_own_voice_state(struct call *call)
         return e;
     uint64_t needs = stage_request_needed_permissions(&s, &request);
     if ((call->target.permissions & needs) != needs)
-        return call_missing_permissions_error(call, needs);
+        return call_get_missing_permissions_error(call, needs);
     if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
     stage_voice_state_request_apply(&s, &request, clock_us());
@@ -255,6 +255,6 @@ const struct domain voice_domain = {
             .channel_region_set = voice_on_channel_region_change,
             .channel_deleting = voice_on_channel_delete,
             .recipient_leaving = voice_on_recipient_remove,
-            .voice_left = room_owner_on_leave,
+            .voice_left = voice_room_release_node_on_last_leave,
         },
 };

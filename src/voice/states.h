@@ -78,7 +78,7 @@ enum err emit_voice_server_update(struct call *call, const struct voice_state *s
 
 /* Hooks: delete the voice states of a member, recipient, channel or guild. For a guild no further
  * event is sent, because GUILD_DELETE was sent. */
-enum err voice_on_member_leave(struct call *call, const struct member_leave *leave);
+enum err voice_on_member_leave(struct call *call, const struct member_leaving_guild *leave);
 enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
@@ -111,14 +111,14 @@ extern const struct job_kind voice_permission_steps_job;
 
 /* Moderator actions (moderation.c). check_voice_moderation checks the permissions first, then
  * returns ERR_NOT_IN_VOICE if the member is not in voice. */
-enum err check_voice_moderation(struct call *call, const struct voice_moderation *in);
-enum err apply_voice_moderation(struct call *call, const struct voice_moderation *change);
+enum err check_voice_moderation(struct call *call, const struct voice_moderation_change *in);
+enum err apply_voice_moderation(struct call *call, const struct voice_moderation_change *change);
 
 /* --- automatic changes ---------------------------------------------------------------- */
 
 /* Schedules a job that moves the user to the guild's AFK channel when he is idle. Call this
  * function after a join. */
-enum err afk_schedule_move(struct call *call, const struct voice_state *s);
+enum err afk_schedule_move_of_idle_user(struct call *call, const struct voice_state *s);
 /* afk_reschedule_job runs for a whole guild */
 extern const struct job_kind afk_move_job, afk_reschedule_job;
 
@@ -129,7 +129,8 @@ enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
 /* Opens a stage, or changes the stage that is open in the channel. silent_since is the time since
  * which the stage has had no speaker. */
 struct stage_instance;
-enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since);
+enum err stage_instance_insert(struct tx *tx, const struct stage_instance *s,
+                               struct opt_int silent_since);
 /* Closes the open stage of the channel, if any, with STAGE_INSTANCE_DELETE. */
 enum err stage_instance_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;

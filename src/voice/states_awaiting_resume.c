@@ -30,7 +30,7 @@ static int64_t now_ms(void)
 
 /* --- accounts with a refused RESUME -------------------------------------------------- */
 
-void refused_resumes_add(struct map *refusals, snowflake user_id)
+void refused_resumes_add_account(struct map *refusals, snowflake user_id)
 {
     struct refused_resume *r = map_find_value(refusals, user_id);
 
@@ -42,7 +42,7 @@ void refused_resumes_add(struct map *refusals, snowflake user_id)
     r->at_ms = now_ms();
 }
 
-bool refused_resumes_contain(const struct map *refusals, snowflake user_id)
+bool refused_resumes_contain_account(const struct map *refusals, snowflake user_id)
 {
     const struct refused_resume *r = map_find_value(refusals, user_id);
 
@@ -75,8 +75,8 @@ struct state_restore {
     bool resumed;
 };
 
-static enum err find_states_to_restore(struct call *call, const struct state_restore *r,
-                                       struct list *ret)
+static enum err find_voice_states_to_restore(struct call *call, const struct state_restore *r,
+                                             struct list *ret)
 {
     struct voice_state s;
 
@@ -91,17 +91,18 @@ static enum err find_states_to_restore(struct call *call, const struct state_res
 
 /* Reads whether there are voice states to restore. Most sessions are not in voice, so this read
  * avoids a write transaction for them. */
-static enum err read_states_to_restore(struct call *call)
+static enum err read_voice_states_to_restore(struct call *call)
 {
     struct list states;
-    enum err e = find_states_to_restore(call, call_get_stage_data(call, "state_restore"), &states);
+    enum err e =
+        find_voice_states_to_restore(call, call_get_stage_data(call, "state_restore"), &states);
 
     return e ? e : states.count ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
 static enum err prepare_restoring_voice_states(struct call *call)
 {
-    call->read = read_states_to_restore;
+    call->read = read_voice_states_to_restore;
     return OK;
 }
 
@@ -127,7 +128,7 @@ static enum err restore_voice_states_of_session(struct call *call)
 {
     const struct state_restore *r = call_get_stage_data(call, "state_restore");
     struct list states;
-    enum err e = find_states_to_restore(call, r, &states);
+    enum err e = find_voice_states_to_restore(call, r, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
         e = restore_voice_state_of_session(call, r, (struct voice_state *)states.items + i);

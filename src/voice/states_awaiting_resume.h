@@ -7,8 +7,8 @@
 #include "voice/internal.h"
 
 /* Set of accounts whose RESUME was refused recently. The caller holds the lock. */
-void refused_resumes_add(struct map *refusals, snowflake user_id);
-bool refused_resumes_contain(const struct map *refusals, snowflake user_id);
+void refused_resumes_add_account(struct map *refusals, snowflake user_id);
+bool refused_resumes_contain_account(const struct map *refusals, snowflake user_id);
 void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
 /* Restore the voice states of a resumed session, or the account's voice state in a guild. Call on a

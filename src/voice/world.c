@@ -89,7 +89,7 @@ static enum err import_stage(struct world_file_importer *im, const void *entry,
             in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY,
         .guild_scheduled_event_id = opt_id_or_null(event),
     };
-    e = stage_insert(im->tx, &s, opt_int_present(clock_us()));
+    e = stage_instance_insert(im->tx, &s, opt_int_present(clock_us()));
     return e ? e
              : insert_job_row(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
 }

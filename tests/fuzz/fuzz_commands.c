@@ -7,7 +7,8 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-static void check_encoded_command(struct arena *a, const struct command *k, struct str retained)
+static void check_localized_command_json_is_valid(struct arena *a, const struct command *k,
+                                                  struct str retained)
 {
     static const struct type *const forms[] = { &type_command, &type_command_unlocalized };
     static const char *const locales[] = { "de", "en-US", "es-419", "" };
@@ -28,7 +29,8 @@ static void check_encoded_command(struct arena *a, const struct command *k, stru
     }
 }
 
-static void check_command(struct arena *a, const struct command_patch *in, snowflake guild_id)
+static void check_command_built_from_patch(struct arena *a, const struct command_patch *in,
+                                           snowflake guild_id)
 {
     static int64_t in_guilds = INSTALL_GUILD;
     struct command k = new_empty_command(guild_id);
@@ -46,7 +48,7 @@ static void check_command(struct arena *a, const struct command_patch *in, snowf
     FUZZ_CHECK(read);
     normalize_command(a, read);
     FUZZ_CHECK(str_eq(json_column_encode(a, &type_command_stored, read), retained));
-    check_encoded_command(a, &k, retained);
+    check_localized_command_json_is_valid(a, &k, retained);
 }
 
 static void try_body(const struct type *type, struct str text, snowflake guild_id)
@@ -61,7 +63,8 @@ static void try_body(const struct type *type, struct str text, snowflake guild_i
         if (type->kind != KIND_ARRAY)
             list = &one;
         for (size_t i = 0; i < list->count; i++)
-            check_command(a, (const struct command_patch *)list->items + i, guild_id);
+            check_command_built_from_patch(a, (const struct command_patch *)list->items + i,
+                                           guild_id);
     }
     arena_free(a);
 }

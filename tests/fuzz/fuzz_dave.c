@@ -38,7 +38,7 @@ static void check_key_package_bytes(struct str bytes)
                    is_within(k.leaf.signature_key, bytes));
 }
 
-static void check_commit(struct str bytes)
+static void check_parsed_dave_commit(struct str bytes)
 {
     struct mls_reader r = { .rest = bytes };
     struct mls_commit c;
@@ -192,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 3 == 0)
         check_key_package_bytes(in);
     else if (data[0] % 3 == 1)
-        check_commit(in);
+        check_parsed_dave_commit(in);
     else
         check_application_limit(in);
     return 0;

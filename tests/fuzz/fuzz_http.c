@@ -29,7 +29,8 @@ static bool is_inside(struct str s, struct str bytes)
     return !s.p || (s.p >= bytes.p && s.p + s.n <= bytes.p + bytes.n);
 }
 
-static void check_request(const struct http_request *r, struct str bytes)
+static void check_request_is_parsed_equally_in_pieces(const struct http_request *r,
+                                                      struct str bytes)
 {
     char out[70];
     size_t n;
@@ -97,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     long head = http_parse_head(bytes, &r);
 
     if (head > 0) {
-        check_request(&r, bytes);
+        check_request_is_parsed_equally_in_pieces(&r, bytes);
         check_chunked_body_in_any_pieces(str_skip_bytes(bytes, (size_t)head));
     }
     check_cuts(bytes, head);

@@ -7,10 +7,11 @@
 #include "cluster/log_address.h"
 
 /* An address that can be decoded is encoded to the same bytes. */
-static void check_address(struct str whole, struct str rest, const struct log_address *a)
+static void check_decoded_log_address(struct str whole, struct str rest,
+                                      const struct log_entry_address *a)
 {
     unsigned parts[LOG_ADDRESS_KEYS_MAX];
-    unsigned count = log_address_list_parts(a, parts);
+    unsigned count = log_address_list_nats_parts(a, parts);
     struct buf b;
 
     FUZZ_CHECK(a->count >= 1 && a->count <= LOG_ADDRESS_KEYS_MAX && count <= a->count);
@@ -26,7 +27,7 @@ static void check_address(struct str whole, struct str rest, const struct log_ad
 static void check_entry(struct str bytes)
 {
     struct arena *arena = arena_new();
-    struct log_address a;
+    struct log_entry_address a;
     struct log_entry f;
 
     if (log_entry_decode(bytes, arena, &f)) {
@@ -40,10 +41,10 @@ static void check_entry(struct str bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str bytes = { (const char *)data, size }, rest = bytes;
-    struct log_address a;
+    struct log_entry_address a;
 
     if (log_address_decode(&rest, &a))
-        check_address(bytes, rest, &a);
+        check_decoded_log_address(bytes, rest, &a);
     else
         rest = bytes;
     check_entry(rest);

@@ -31,7 +31,7 @@ static void check_list(struct str bytes)
 
 /* A truncated header is incomplete until the parser has seen enough to give the result of the
  * whole. */
-static void check_proxy_header(struct str bytes)
+static void check_parsed_proxy_header(struct str bytes)
 {
     struct ip_address whole = { 0 }, part = { 0 };
     bool found, part_found, decided = false;
@@ -74,7 +74,7 @@ static struct ip_address client_of(const struct trusted_proxy_networks *p,
 {
     struct ip_address a;
 
-    FUZZ_CHECK(address_parse(STR("10.0.0.1"), &a));
+    FUZZ_CHECK(ip_address_parse(STR("10.0.0.1"), &a));
     find_forwarded_client_address(p, r, &a);
     return a;
 }
@@ -104,7 +104,7 @@ static void check_entry_appended_by_proxy(const struct trusted_proxy_networks *p
 
     if (words.n > sizeof line / 2 || memchr(words.p, '\n', words.n))
         return;
-    FUZZ_CHECK(address_parse(STR("192.0.2.7"), &real));
+    FUZZ_CHECK(ip_address_parse(STR("192.0.2.7"), &real));
     static const char *const forms[] = { "X-Forwarded-For: %.*s, 192.0.2.7",
                                          "Forwarded: %.*s, for=192.0.2.7;proto=https",
                                          "Forwarded: %.*s, for=\"192.0.2.7:80\"" };
@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct http_request r;
 
     check_list(bytes);
-    check_proxy_header(bytes);
+    check_parsed_proxy_header(bytes);
     FUZZ_CHECK(parse_trusted_proxies(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
     if (request_of(STR(""), bytes, &r)) {
         client_used_tls_to_proxy(&r, false);

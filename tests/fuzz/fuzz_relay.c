@@ -10,7 +10,7 @@
 #include "relay/media/rtcp.h"
 #include "relay/media/encryption.h"
 
-static void check_replay_window(const struct rtp_packet *p)
+static void check_replay_window_accepts_numbers_once(const struct rtp_packet *p)
 {
     static struct rtp_stream stream;
     struct rtp_stream_position a;
@@ -59,7 +59,7 @@ static size_t seal_by_hand(struct str datagram, const unsigned char *key, unsign
 }
 
 /* RTCP parts cover the packet, and decryption restores the encrypted data. */
-static void check_rtcp_packets(struct str datagram, const unsigned char *key)
+static void check_rtcp_parts_and_decryption(struct str datagram, const unsigned char *key)
 {
     unsigned char *out = mem_new(ENCRYPTED_PACKET_MAX), *opened = mem_new(PACKET_MAX);
     struct media_cipher *s =
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (kind == PACKET_IS_DISCOVERY || kind == PACKET_RTCP)
         packet_read_ssrc(kind, datagram);
     if (kind == PACKET_RTCP)
-        check_rtcp_packets(datagram, key);
+        check_rtcp_parts_and_decryption(datagram, key);
     if (kind != PACKET_RTP)
         return 0;
     unsigned mode = data[0] % 3;
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!rtp_parse_header(datagram, &p))
         return 0;
     FUZZ_CHECK(p.clear.n + p.encrypted.n == datagram.n && p.clear.n >= RTP_HEADER_SIZE);
-    check_replay_window(&p);
+    check_replay_window_accepts_numbers_once(&p);
     struct media_cipher *s =
         media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(mode))), key, 0);
     plain = mem_new(sizeof *plain);

@@ -138,7 +138,8 @@ static void check_form_errors_are_json(const struct form *form, struct buf *out)
 }
 
 /* An accepted value must be accepted again in its encoded form. */
-static void check_accepted_value(const void *value, struct arena *arena, struct buf *once)
+static void check_accepted_value_is_encoded_equally(const void *value, struct arena *arena,
+                                                    struct buf *once)
 {
     struct form form = { .arena = arena };
     struct json_writer j = json_writer_to_buf(once), k;
@@ -171,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (e == ERR_INVALID_FORM_BODY)
         check_form_errors_are_json(&form, &out);
     else if (e == OK)
-        check_accepted_value(value, arena, &out);
+        check_accepted_value_is_encoded_equally(value, arena, &out);
     else
         FUZZ_CHECK(e == ERR_INVALID_JSON && !form_has_errors(&form));
     buf_clear(&out);

@@ -6,7 +6,7 @@
 
 enum { BLOCK = 16 };
 
-static void check_video_request(const struct list *entries)
+static void check_parsed_video_request(const struct list *entries)
 {
     static const struct relay_video_layer layers[RELAY_LAYERS_MAX] = {
         { .quality = 25, .active = true }, { .quality = 0 }, { .quality = 100, .active = true }
@@ -48,7 +48,7 @@ static void check_data(struct str text, struct arena *arena)
 
         if (r->type && !schema_decode(r->type, text, &form, &d) &&
             r->type == &type_voice_video_request)
-            check_video_request(d);
+            check_parsed_video_request(d);
     }
     check_lists(text, arena);
 }
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     void *d;
 
     if (size <= VOICE_MAX_MESSAGE && !schema_decode(&type_voice_envelope, text, &form, &d))
-        check_data(((const struct voice_envelope *)d)->d, arena);
+        check_data(((const struct voice_gateway_envelope *)d)->d, arena);
     arena_free(arena);
     return 0;
 }

@@ -8,7 +8,7 @@
 
 enum { MAX_MESSAGE = 1024 };
 
-static void check_message(const struct ws_message *m)
+static void check_decoded_websocket_message(const struct ws_message *m)
 {
     bool control = m->opcode >= WS_CLOSE;
 
@@ -19,7 +19,7 @@ static void check_message(const struct ws_message *m)
         FUZZ_CHECK(utf8_is_valid(m->payload));
 }
 
-static void append_message_to_log(struct buf *log, const struct ws_message *m)
+static void append_websocket_message_to_log(struct buf *log, const struct ws_message *m)
 {
     buf_printf(log, "%d %d %zu ", m->opcode, m->opcode == WS_CLOSE ? m->close_code : 0,
                m->payload.n);
@@ -45,8 +45,8 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
         at += (size_t)used;
         FUZZ_CHECK(found || at == piece.n);
         if (found) {
-            check_message(&m);
-            append_message_to_log(log, &m);
+            check_decoded_websocket_message(&m);
+            append_websocket_message_to_log(log, &m);
         }
     }
     mem_free(copy);
@@ -55,7 +55,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
     return used >= 0;
 }
 
-static void read_messages(struct str bytes, size_t step, struct buf *log)
+static void read_websocket_messages_of_input(struct str bytes, size_t step, struct buf *log)
 {
     struct ws_reader r;
     bool going = true;
@@ -74,10 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_init(&whole, SIZE_MAX);
     buf_init(&pieces, SIZE_MAX);
     if (size)
-        read_messages(bytes, size, &whole);
+        read_websocket_messages_of_input(bytes, size, &whole);
     for (size_t step = 1; step < 8; step += 2) {
         buf_reset(&pieces);
-        read_messages(bytes, step, &pieces);
+        read_websocket_messages_of_input(bytes, step, &pieces);
         FUZZ_CHECK(str_eq(buf_as_str(&whole), buf_as_str(&pieces)));
     }
     buf_clear(&whole);

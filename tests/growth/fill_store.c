@@ -127,7 +127,7 @@ static void insert_large_channel_to_be_deleted(struct group *c, struct group_spa
 
 /* Members that are banned together and wrote as many messages as there are rows of every other
  * kind. */
-static void insert_members_to_ban(struct group *c, struct group_spare *s, int size, int round)
+static void insert_members_for_bulk_ban(struct group *c, struct group_spare *s, int size, int round)
 {
     int count = size / 10 < GROUP_SPAMMERS ? size / 10 : GROUP_SPAMMERS;
     int last = size - 10 - round * count;
@@ -154,7 +154,7 @@ static void add_spares(struct group *c, int size)
         insert_large_role_to_be_deleted(c, s, size);
         insert_large_channel_to_be_deleted(c, s, size);
         snprintf(s->leaver, sizeof s->leaver, "%d", size - 3 - i);
-        insert_members_to_ban(c, s, size, i);
+        insert_members_for_bulk_ban(c, s, size, i);
     }
 }
 

@@ -152,7 +152,7 @@ static struct answer send_request(struct client *c, const char *method, const ch
     return client_post(c, body, "%s", path);
 }
 
-static void send_measured_request(struct group *c, const struct question *q)
+static void send_request_and_measure_time(struct group *c, const struct question *q)
 {
     if (q->ask) {
         q->ask(c);
@@ -185,7 +185,7 @@ static bool has_jobs(struct group *c)
 static long long measure_once(struct group *c, const struct question *q)
 {
     held.sum = held.longest = 0;
-    send_measured_request(c, q);
+    send_request_and_measure_time(c, q);
     wait_for_iteration_end(c);
     for (int i = 0; q->measure != SUM && has_jobs(c) && i < 10000; i++) {
         world_wait(c->world, 1);

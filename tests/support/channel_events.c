@@ -60,8 +60,9 @@ void expect_channel_event_at(const char *file, int line, struct channel_events *
 
     if (!h)
         fail_test(file, line, "the channel got no event, expected %s", event);
-    if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the channel got %s, expected %s", event_name(h->event), event);
+    if (strcmp(get_name_of_event_type(h->event), event) != 0)
+        fail_test(file, line, "the channel got %s, expected %s", get_name_of_event_type(h->event),
+                  event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
     va_end(args);
@@ -74,7 +75,7 @@ void expect_channel_silence_at(const char *file, int line, struct channel_events
     const struct arrivals *h = next_channel_event(r);
 
     if (h)
-        fail_test(file, line, "the channel got an unexpected %s", event_name(h->event));
+        fail_test(file, line, "the channel got an unexpected %s", get_name_of_event_type(h->event));
 }
 
 static void add_part(struct buf *out, const char *name, const char *filename, struct str bytes)

@@ -37,7 +37,7 @@ static bool read_items(struct json_reader *r, struct dom *d)
             if (!read_value(r, add_item(r, d, &room)))
                 return false;
     }
-    return json_reader_ok(r);
+    return json_reader_has_no_error(r);
 }
 
 static bool read_value(struct json_reader *r, struct dom *d)

@@ -55,8 +55,9 @@ static struct str request_type(const char *headers)
 
 /* A record is a line of fields, separated by tabs, and the bytes of both bodies. A body that is too
  * long, or not a text, is left out. */
-static void write_record(FILE *out, const char *test, const char *method, const char *path,
-                         const char *kind, struct str type, struct str body, struct answer a)
+static void write_documentation_example(FILE *out, const char *test, const char *method,
+                                        const char *path, const char *kind, struct str type,
+                                        struct str body, struct answer a)
 {
     bool text =
         str_is(type, "application/json") || str_is(type, "application/x-www-form-urlencoded");
@@ -87,6 +88,7 @@ void example_record(const struct client *c, const char *method, const char *path
         return;
     pthread_mutex_lock(&lock);
     if (is_rare_shape(c->world->test, method, path, a.status > 399) && (out = open_record_file()))
-        write_record(out, c->world->test, method, path, kind, request_type(headers), body, a);
+        write_documentation_example(out, c->world->test, method, path, kind, request_type(headers),
+                                    body, a);
     pthread_mutex_unlock(&lock);
 }

@@ -173,7 +173,7 @@ void world_count_choices(struct world *w)
     clock_continue_after_stop(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
-    clock_stop();
+    clock_stop_both_clocks();
 }
 
 void expect_gifs_at(const char *file, int line, struct world *w, const char *query, const char *ids)

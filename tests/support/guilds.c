@@ -68,8 +68,9 @@ void expect_received_at(const char *file, int line, struct world *w, struct audi
 
     if (!h)
         fail_test(file, line, "no event, expected %s", event);
-    if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the event is %s, expected %s", event_name(h->event), event);
+    if (strcmp(get_name_of_event_type(h->event), event) != 0)
+        fail_test(file, line, "the event is %s, expected %s", get_name_of_event_type(h->event),
+                  event);
     if (!same_subject(h->to, to))
         fail_test(file, line, "%s has the audience kind %d, %llu, channel %llu, permissions %llx",
                   event, (int)h->to.kind, (unsigned long long)h->to.id,
@@ -86,7 +87,7 @@ void expect_nothing_received_at(const char *file, int line, struct world *w)
     const struct arrivals *h = next_guild_event(w);
 
     if (h)
-        fail_test(file, line, "unexpected %s: %s", event_name(h->event), h->payload);
+        fail_test(file, line, "unexpected %s: %s", get_name_of_event_type(h->event), h->payload);
 }
 
 /* --- guilds --------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static unsigned waiting_requests(struct world *w)
     const struct loops *loops = guildhall_get_api(world_server(w))->loops;
     unsigned count = 0;
 
-    for (unsigned i = 0; i < loops_count(loops); i++)
+    for (unsigned i = 0; i < loops_get_count(loops); i++)
         loop_call_and_wait(loops_get_loop_at(loops, i), count_active_pool_requests, &count);
     return count;
 }

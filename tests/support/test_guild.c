@@ -136,7 +136,7 @@ static const struct arrivals *last_event_search(void *of)
 
     pthread_mutex_lock(&l->world->lock);
     for (const struct arrivals *h = l->world->arrivals; h; h = h->next)
-        if (strcmp(event_name(h->event), l->event) == 0)
+        if (strcmp(get_name_of_event_type(h->event), l->event) == 0)
             found = h;
     pthread_mutex_unlock(&l->world->lock);
     return found;
@@ -180,8 +180,9 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
 
     if (!h)
         fail_test(file, line, "the guild got no event, expected %s", event);
-    if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the guild got %s, expected %s", event_name(h->event), event);
+    if (strcmp(get_name_of_event_type(h->event), event) != 0)
+        fail_test(file, line, "the guild got %s, expected %s", get_name_of_event_type(h->event),
+                  event);
     if (h->to.any_of != any_of)
         fail_test(file, line, "%s is limited to the permissions %llx", event,
                   (unsigned long long)h->to.any_of);
@@ -197,7 +198,7 @@ void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
     const struct arrivals *h = next_guild_event(p);
 
     if (h)
-        fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));
+        fail_test(file, line, "the guild got an unexpected %s", get_name_of_event_type(h->event));
 }
 
 static void find_stall_record(const struct stall_record *r, void *arg)

@@ -55,11 +55,11 @@ static void check_deadlines_on_loop(struct loop *loop, void *arg)
  * test does not depend on the next check. */
 void world_wait(struct world *w, double seconds)
 {
-    clock_advance_all((int64_t)(seconds * 1e6));
+    clock_advance_both_clocks((int64_t)(seconds * 1e6));
     if (!w->server)
         return;
     struct api *api = guildhall_get_api(w->server);
-    for (unsigned i = 0; i < loops_count(api->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(api->loops); i++)
         loop_call_and_wait(loops_get_loop_at(api->loops, i), check_deadlines_on_loop, NULL);
     job_scheduler_wake_at(api->jobs, clock_us());
 }

@@ -142,8 +142,9 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
     const struct arrivals *h = received_soon(next_account_event, c);
     if (!h)
         fail_test(file, line, "%s got no event, expected %s", c->name, event);
-    if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s got %s, expected %s", c->name, event_name(h->event), event);
+    if (strcmp(get_name_of_event_type(h->event), event) != 0)
+        fail_test(file, line, "%s got %s, expected %s", c->name, get_name_of_event_type(h->event),
+                  event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
     va_end(args);
@@ -159,7 +160,7 @@ void expect_silence_at(const char *file, int line, struct client *c)
     }
     const struct arrivals *h = next_account_event(c);
     if (h)
-        fail_test(file, line, "%s got an unexpected %s", c->name, event_name(h->event));
+        fail_test(file, line, "%s got an unexpected %s", c->name, get_name_of_event_type(h->event));
 }
 
 enum event world_event(struct world *w, size_t i)
@@ -199,8 +200,8 @@ static bool facts_agree(const struct arrivals *h)
                           memcmp(read, h->facts, event_routing_size(read)) == 0;
 
     if (!same)
-        printf("%s was announced with other facts than those of %s\n", event_name(h->event),
-               h->payload);
+        printf("%s was announced with other facts than those of %s\n",
+               get_name_of_event_type(h->event), h->payload);
     arena_free(arena);
     return same;
 }
@@ -245,7 +246,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance_all(100 * 1000); /* the next server then uses new ids */
+    clock_advance_both_clocks(100 * 1000); /* the next server then uses new ids */
 }
 
 void world_restart(struct world *w)
@@ -332,7 +333,7 @@ struct client *world_anonymous(struct world *w)
     return add_client(w, "a stranger", "");
 }
 
-struct joining_member {
+struct member_to_add_to_guild {
     struct world *world;
     struct new_account_data draft;
     struct client *client;
@@ -340,7 +341,7 @@ struct joining_member {
 
 static enum err create(struct tx *tx, void *arg)
 {
-    struct joining_member *n = arg;
+    struct member_to_add_to_guild *n = arg;
     struct user user;
     struct str token;
     enum err e = account_create(tx, guildhall_get_auth(n->world->server), &n->draft, &user, &token);
@@ -359,9 +360,9 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
         if (strcmp(c->name, name) == 0)
             return c;
 
-    struct joining_member n = { .world = w,
-                                .draft = { .username = str_of(name), .bot = bot },
-                                .client = add_client(w, name, "") };
+    struct member_to_add_to_guild n = { .world = w,
+                                        .draft = { .username = str_of(name), .bot = bot },
+                                        .client = add_client(w, name, "") };
     if (store_run_transaction_and_wait(guildhall_get_store(w->server), STORE_WRITE, w->arena,
                                        create, &n))
         fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
@@ -463,7 +464,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     w->domains = t->domains;
     /* Only tests advance the clock (waits.h): results must not depend on the load of the
      * machine. */
-    clock_stop();
+    clock_stop_both_clocks();
     stall_records_clear();
     if (t->configure)
         t->configure(&w->config);
@@ -485,7 +486,7 @@ static bool world_end(struct world *w)
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);
-    clock_reset();
+    clock_restore_real_time();
     snowflake_set_node(0); /* ids with later timestamps belong to an earlier world */
     return ok;
 }

@@ -42,8 +42,8 @@ struct delivery_explanation {
     bool delivered, content_hidden;
 };
 
-static bool add_delivery_check_result(struct call *call, struct delivery_explanation *x,
-                                      bool passed, struct str text)
+static bool add_event_delivery_check_result(struct call *call, struct delivery_explanation *x,
+                                            bool passed, struct str text)
 {
     struct explained_permission_step *s = list_append(call->arena, &x->steps, sizeof *s);
 
@@ -58,13 +58,13 @@ static bool check_bot_has_session(struct call *call, struct delivery_explanation
     for (size_t i = 0; i < x->session_count; i++)
         connected += x->sessions[i].connected;
     if (!x->session_count)
-        return add_delivery_check_result(
+        return add_event_delivery_check_result(
             call, x, false,
             str_printf(call->arena,
                        "%.*s has no session on this server: it is not connected; "
                        "start the bot and check its token",
                        STR_ARGS(x->user.username)));
-    return add_delivery_check_result(
+    return add_event_delivery_check_result(
         call, x, connected > 0,
         str_printf(call->arena,
                    connected ? "%.*s has %zu sessions"
@@ -90,7 +90,7 @@ static bool check_shard_receives_guild(struct call *call, struct delivery_explan
             x->sessions[n++] = s;
     }
     x->session_count = n;
-    return add_delivery_check_result(
+    return add_event_delivery_check_result(
         call, x, n > 0,
         n ? str_printf(call->arena, "a session has shard %u, to which the event goes", shard)
           : str_printf(call->arena,
@@ -99,9 +99,10 @@ static bool check_shard_receives_guild(struct call *call, struct delivery_explan
                        shard, count));
 }
 
-static bool check_intents(struct call *call, struct delivery_explanation *x, bool in_guild)
+static bool check_intents_allow_event(struct call *call, struct delivery_explanation *x,
+                                      bool in_guild)
 {
-    unsigned wanted = event_info(EVENT_MESSAGE_CREATE)->intents, has = 0;
+    unsigned wanted = get_info_of_event_type(EVENT_MESSAGE_CREATE)->intents, has = 0;
     struct buf names, own;
     size_t n = 0;
 
@@ -127,11 +128,11 @@ static bool check_intents(struct call *call, struct delivery_explanation *x, boo
                        STR_ARGS(buf_as_str(&names)), STR_ARGS(buf_as_str(&own)));
     buf_clear(&names);
     buf_clear(&own);
-    return add_delivery_check_result(call, x, n > 0, text);
+    return add_event_delivery_check_result(call, x, n > 0, text);
 }
 
-static enum err check_view_permission(struct call *call, struct delivery_explanation *x,
-                                      const struct channel *c, bool *ret)
+static enum err check_session_may_view_channel(struct call *call, struct delivery_explanation *x,
+                                               const struct channel *c, bool *ret)
 {
     struct permission_explanation why;
     struct member_access access;
@@ -141,15 +142,15 @@ static enum err check_view_permission(struct call *call, struct delivery_explana
     if (channel_is_private(c->type)) {
         bool is_in = user_is_channel_recipient(call->tx, c->id, x->user.id, &e);
 
-        *ret = !e && add_delivery_check_result(
+        *ret = !e && add_event_delivery_check_result(
                          call, x, is_in,
                          is_in ? STR("the account is in this direct message or group")
                                : STR("the account is not in this direct message or group"));
         return e;
     }
-    e = member_access_find_of_other(call->tx, c->guild_id.value, x->user.id, &access);
+    e = member_access_find_of_other_user(call->tx, c->guild_id.value, x->user.id, &access);
     if (e == ERR_UNKNOWN_MEMBER) {
-        add_delivery_check_result(
+        add_event_delivery_check_result(
             call, x, false,
             STR("the account is not a member of the server; add the bot with its install "
                 "link"));
@@ -158,7 +159,7 @@ static enum err check_view_permission(struct call *call, struct delivery_explana
     if (!e)
         e = explain_permission(call->tx, &access, c, PERMISSION_BIT_VIEW_CHANNEL, &why);
     if (!e)
-        *ret = add_delivery_check_result(
+        *ret = add_event_delivery_check_result(
             call, x, why.allowed,
             why.allowed
                 ? str_printf(call->arena, "%.*s can view the channel", STR_ARGS(x->user.username))
@@ -166,8 +167,8 @@ static enum err check_view_permission(struct call *call, struct delivery_explana
     return e;
 }
 
-static enum err check_content_is_visible(struct call *call, struct delivery_explanation *x,
-                                         const struct channel *c, const struct message *m)
+static enum err check_message_content_is_visible(struct call *call, struct delivery_explanation *x,
+                                                 const struct channel *c, const struct message *m)
 {
     const struct mentioned_user *mentions = m->mentions.items;
     struct list ids = { 0 };
@@ -187,7 +188,7 @@ static enum err check_content_is_visible(struct call *call, struct delivery_expl
     struct message_author_and_mentions origin = { m->author_id, m->application_id.value, ids.items,
                                                   ids.count };
     x->content_hidden = message_content_is_hidden(&reader, !channel_is_private(c->type), &origin);
-    add_delivery_check_result(
+    add_event_delivery_check_result(
         call, x, !x->content_hidden,
         x->content_hidden
             ? STR("the content is withheld: the session lacks the intent MESSAGE_CONTENT, and "
@@ -198,15 +199,15 @@ static enum err check_content_is_visible(struct call *call, struct delivery_expl
 }
 
 /* Reads the account in the READ stage. The next stage lists its sessions off the event loop. */
-static enum err read_delivery_user(struct call *call)
+static enum err read_user_of_delivery_explanation(struct call *call)
 {
     const struct delivery_query *q = call->query;
     struct delivery_explanation *x = call_store_stage_data(call, "delivery_explanation", sizeof *x);
 
-    return find_user_of_console_query(call, "user", q->user, &x->user);
+    return find_user_named_in_console_query(call, "user", q->user, &x->user);
 }
 
-static enum err list_delivery_sessions(struct call *call)
+static enum err list_sessions_of_delivery_explanation(struct call *call)
 {
     struct delivery_explanation *x = call_get_stage_data(call, "delivery_explanation");
     struct gateway *g = api_get_options(call->api)->gateway;
@@ -218,15 +219,16 @@ static enum err list_delivery_sessions(struct call *call)
 
 static enum err prepare_delivery_explanation(struct call *call)
 {
-    call->read = read_delivery_user;
-    call->compute = list_delivery_sessions;
+    call->read = read_user_of_delivery_explanation;
+    call->compute = list_sessions_of_delivery_explanation;
     return OK;
 }
 
 /* Removes the sessions that began after the message. The start of a session is known only if the
  * traffic log has its READY. */
-static bool check_session_is_older(struct call *call, struct delivery_explanation *x,
-                                   const struct recorded_delivery *log, snowflake message_id)
+static bool check_session_is_older_than_event(struct call *call, struct delivery_explanation *x,
+                                              const struct recorded_event_delivery *log,
+                                              snowflake message_id)
 {
     int64_t sent_ms = snowflake_to_ms(message_id), began_us = 0;
     size_t n = 0;
@@ -242,7 +244,7 @@ static bool check_session_is_older(struct call *call, struct delivery_explanatio
         return true;
     char began[TIMESTAMP_TEXT_SIZE];
     timestamp_format(began_us, began);
-    return add_delivery_check_result(
+    return add_event_delivery_check_result(
         call, x, false,
         str_printf(call->arena,
                    "the session began at %.12s, %lld ms after the message was sent; a session "
@@ -252,49 +254,52 @@ static bool check_session_is_older(struct call *call, struct delivery_explanatio
 }
 
 static void add_recorded_event(struct call *call, struct delivery_explanation *x,
-                               const struct recorded_delivery *log)
+                               const struct recorded_event_delivery *log)
 {
     char sent[TIMESTAMP_TEXT_SIZE];
 
     if (!log->sent_us)
         return;
     timestamp_format(log->sent_us, sent);
-    add_delivery_check_result(
+    add_event_delivery_check_result(
         call, x, true,
         str_printf(call->arena, "MESSAGE_CREATE was sent to it at %.12s", sent + 11));
 }
 
-static enum err read_recorded_delivery(struct call *call, const struct delivery_explanation *x,
-                                       snowflake message_id, struct recorded_delivery *ret)
+static enum err read_recorded_event_delivery(struct call *call,
+                                             const struct delivery_explanation *x,
+                                             snowflake message_id,
+                                             struct recorded_event_delivery *ret)
 {
-    struct delivery_search wanted = { x->user.id, message_id, x->sessions, x->session_count };
+    struct event_delivery_search wanted = { x->user.id, message_id, x->sessions, x->session_count };
     enum err e =
         tx_require_background_thread(call->tx); /* searches the texts of up to 2000 records */
 
     return e ? e
-             : find_recorded_delivery(call->tx, call_get_workbench(call)->traffic, &wanted, ret);
+             : find_recorded_event_delivery(call->tx, call_get_workbench(call)->traffic, &wanted,
+                                            ret);
 }
 
 /* Runs the checks in the same order as the gateway, until one fails. */
-static enum err run_delivery_checks(struct call *call, struct delivery_explanation *x,
-                                    const struct channel *c, const struct message *m)
+static enum err run_event_delivery_checks(struct call *call, struct delivery_explanation *x,
+                                          const struct channel *c, const struct message *m)
 {
-    struct recorded_delivery log;
+    struct recorded_event_delivery log;
     bool views = false;
 
     if (!check_bot_has_session(call, x) ||
         !check_shard_receives_guild(call, x, c->guild_id.value) ||
-        !check_intents(call, x, !channel_is_private(c->type)))
+        !check_intents_allow_event(call, x, !channel_is_private(c->type)))
         return OK;
-    enum err e = read_recorded_delivery(call, x, m->id, &log);
-    if (e || !check_session_is_older(call, x, &log, m->id))
+    enum err e = read_recorded_event_delivery(call, x, m->id, &log);
+    if (e || !check_session_is_older_than_event(call, x, &log, m->id))
         return e;
-    e = check_view_permission(call, x, c, &views);
+    e = check_session_may_view_channel(call, x, c, &views);
     x->delivered = views;
     if (e || !views)
         return e;
     add_recorded_event(call, x, &log);
-    return check_content_is_visible(call, x, c, m);
+    return check_message_content_is_visible(call, x, c, m);
 }
 
 /* GET /console/delivery */
@@ -310,7 +315,7 @@ static enum err get_delivery_explanation(struct call *call)
     if (!e)
         e = message_find(call, channel.id, q->message_id, &message);
     if (!e)
-        e = run_delivery_checks(call, &x, &channel, &message);
+        e = run_event_delivery_checks(call, &x, &channel, &message);
     if (e)
         return e;
     const struct explained_permission_step *steps = x.steps.items;

@@ -32,8 +32,8 @@ static const struct schema permission_query_schema = { .name = "PermissionQuery"
                                                        .size = sizeof(struct permission_query),
                                                        .fields = permission_query_fields };
 
-enum err find_user_of_console_query(struct call *call, const char *field, struct str name,
-                                    struct user *ret)
+enum err find_user_named_in_console_query(struct call *call, const char *field, struct str name,
+                                          struct user *ret)
 {
     struct rows row;
     snowflake id;
@@ -69,12 +69,12 @@ static bool permission_name_matches(struct str words, const char *name)
     return true;
 }
 
-static enum err find_permission(struct call *call, struct str words, unsigned *ret)
+static enum err find_permission_bit_by_name(struct call *call, struct str words, unsigned *ret)
 {
     struct buf all;
 
     for (unsigned bit = 0; bit < 64; bit++)
-        if (permission_name(bit) && permission_name_matches(words, permission_name(bit))) {
+        if (get_permission_name(bit) && permission_name_matches(words, get_permission_name(bit))) {
             *ret = bit;
             return OK;
         }
@@ -149,8 +149,8 @@ static enum err find_channel_by_id_or_name(struct call *call, snowflake user_id,
 
 /* Finds a guild by id or name. If `words` is empty, finds the guild of the user if he is in only
  * one. */
-static enum err find_guild_id(struct call *call, snowflake user_id, struct str words,
-                              snowflake *ret)
+static enum err find_guild_id_of_explanation(struct call *call, snowflake user_id, struct str words,
+                                             snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -172,7 +172,8 @@ static enum err find_guild_id(struct call *call, snowflake user_id, struct str w
                                 "name a channel, or one server of this account by id or name");
 }
 
-static void write_id_and_name(struct json_writer *j, const char *key, snowflake id, struct str name)
+static void write_object_with_id_and_name_json(struct json_writer *j, const char *key, snowflake id,
+                                               struct str name)
 {
     json_write_key(j, str_of(key));
     json_begin_object(j);
@@ -211,18 +212,18 @@ static enum err get_permission_explanation(struct call *call)
     struct user user;
     unsigned bit = 0;
     snowflake guild_id = 0;
-    enum err e = find_user_of_console_query(call, "user", q->user, &user);
+    enum err e = find_user_named_in_console_query(call, "user", q->user, &user);
 
     if (!e)
-        e = find_permission(call, q->permission, &bit);
+        e = find_permission_bit_by_name(call, q->permission, &bit);
     if (!e && q->channel.n)
         e = find_channel_by_id_or_name(call, user.id, q->channel, &channel);
     if (!e && !q->channel.n)
-        e = find_guild_id(call, user.id, q->guild, &guild_id);
+        e = find_guild_id_of_explanation(call, user.id, q->guild, &guild_id);
     if (!e && q->channel.n)
         guild_id = channel.guild_id.value;
     if (!e)
-        e = member_access_find_of_other(call->tx, guild_id, user.id, &access);
+        e = member_access_find_of_other_user(call->tx, guild_id, user.id, &access);
     if (e == ERR_UNKNOWN_MEMBER)
         return call_add_field_error(call, "user", FORM_CHOICES,
                                     "the account is not a member of this server");
@@ -235,12 +236,12 @@ static enum err get_permission_explanation(struct call *call)
     struct json_writer j = call_get_reply_json_writer(call);
 
     json_begin_object(&j);
-    write_id_and_name(&j, "user", user.id, user.username);
-    write_id_and_name(&j, "guild", guild.id, guild.name);
+    write_object_with_id_and_name_json(&j, "user", user.id, user.username);
+    write_object_with_id_and_name_json(&j, "guild", guild.id, guild.name);
     if (channel.id)
-        write_id_and_name(&j, "channel", channel.id, channel.name.value);
+        write_object_with_id_and_name_json(&j, "channel", channel.id, channel.name.value);
     json_write_name(&j, "permission");
-    json_write_text(&j, str_of(permission_name(bit)));
+    json_write_text(&j, str_of(get_permission_name(bit)));
     json_write_name(&j, "allowed");
     json_write_bool(&j, why.allowed);
     json_write_name(&j, "permissions");

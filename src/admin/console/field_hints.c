@@ -26,7 +26,7 @@ static bool move_reader_to_json_path(struct json_reader *r, struct str path)
         if (!there)
             return false;
     }
-    return json_reader_ok(r);
+    return json_reader_has_no_error(r);
 }
 
 /* Returns the path in a description of a problem: "data.content" in "data.content: Must be …". */
@@ -66,7 +66,7 @@ static struct str describe_sent_value(struct str body, struct str problem, struc
 
 /* --- what to write instead -------------------------------------------------------------- */
 
-static bool problem_contains(struct str problem, const char *part)
+static bool form_problem_contains_text(struct str problem, const char *part)
 {
     return memmem(problem.p, problem.n, part, strlen(part)) != NULL;
 }
@@ -82,7 +82,7 @@ static struct str quoted_value_of_problem(struct str problem)
 }
 
 /* Returns advice about a value that was sent where an id is expected. */
-static const char *advice_for_invalid_id(struct str value)
+static const char *find_advice_for_invalid_id(struct str value)
 {
     static const char *const unset[] = {
         "", "undefined", "null", "None", "NaN", "[object Object]", "%5Bobject%20Object%5D", "nil"
@@ -106,32 +106,34 @@ static bool is_component_type(struct str path)
 
 /* Returns advice what to send instead, beginning with "; ". Returns "" if the description of the
  * problem already says this. */
-static const char *advice_for_problem(struct str problem, struct str path)
+static const char *find_advice_for_form_problem(struct str problem, struct str path)
 {
-    if (problem_contains(problem, "is not snowflake"))
-        return advice_for_invalid_id(quoted_value_of_problem(problem));
-    if (problem_contains(problem, "Not a well formed URL"))
+    if (form_problem_contains_text(problem, "is not snowflake"))
+        return find_advice_for_invalid_id(quoted_value_of_problem(problem));
+    if (form_problem_contains_text(problem, "Not a well formed URL"))
         return "; write a complete URL with https://, or attachment://NAME for a file of the message";
-    if (problem_contains(problem, "Value \"#") && problem_contains(problem, "is not int"))
+    if (form_problem_contains_text(problem, "Value \"#") &&
+        form_problem_contains_text(problem, "is not int"))
         return "; write a colour as a number, such as 0xFF0000 (16711680)";
-    if (problem_contains(problem, "as string"))
+    if (form_problem_contains_text(problem, "as string"))
         return "; convert it to a string";
-    if (problem_contains(problem, "Value must be one of (1,") && is_component_type(path))
+    if (form_problem_contains_text(problem, "Value must be one of (1,") && is_component_type(path))
         return "; put buttons and menus into an action row (type 1)";
-    if (problem_contains(problem, "Should be ISO8601"))
+    if (form_problem_contains_text(problem, "Should be ISO8601"))
         return "; write a time such as 2026-01-31T12:00:00Z (toISOString, isoformat)";
     return "";
 }
 
-struct str hint_for_form_problem(struct str body, struct str problem, struct arena *arena)
+struct str find_hint_for_invalid_form_field(struct str body, struct str problem,
+                                            struct arena *arena)
 {
     struct str path = json_path_of_problem(problem);
 
     if (!path.n)
         return STR("correct the body or its Content-Type");
-    if (problem_contains(problem, "This field is required"))
+    if (form_problem_contains_text(problem, "This field is required"))
         return STR_CONCAT(arena, STR("add the field "), path);
     return STR_CONCAT(arena, STR("correct the field "), path,
                       describe_sent_value(body, problem, arena),
-                      str_of(advice_for_problem(problem, path)));
+                      str_of(find_advice_for_form_problem(problem, path)));
 }

@@ -27,7 +27,7 @@ static bool path_has_version(struct str target)
     return version.n >= 2 && version.p[0] == 'v' && version.p[1] >= '0' && version.p[1] <= '9';
 }
 
-static const char *hint_for_unknown_path(struct str target)
+static const char *find_hint_for_unknown_path(struct str target)
 {
     if (!str_starts_with(target, STR("/api/")) && !str_is(target, "/api"))
         return "no such route: paths begin with /api/v10; is /api missing in the base URL?";
@@ -44,7 +44,7 @@ static const char *hint_for_unknown_path(struct str target)
                                     : "no such route below /api; is /v10 missing?";
 }
 
-static const char *hint_for_credential(const struct traffic_record *r)
+static const char *find_hint_for_invalid_credential(const struct traffic_record *r)
 {
     switch (r->credential) {
     case TRAFFIC_NO_CREDENTIAL:
@@ -67,7 +67,7 @@ static const char *hint_for_credential(const struct traffic_record *r)
 }
 
 /* Names the methods that the path allows, from the header Allow of the reply. */
-static struct str hint_for_method(struct str reply_headers, struct arena *arena)
+static struct str find_hint_for_wrong_method(struct str reply_headers, struct arena *arena)
 {
     static const char name[] = "Allow: ";
     const char *at = memmem(reply_headers.p, reply_headers.n, name, sizeof name - 1);
@@ -82,42 +82,43 @@ static struct str hint_for_method(struct str reply_headers, struct arena *arena)
 
 /* Returns a hint if the path or the credential is wrong. Returns NULL if the request was refused
  * for another reason. */
-static const char *hint_for_request_head(const struct traffic_record *r, struct str target)
+static const char *find_hint_for_refused_request_head(const struct traffic_record *r,
+                                                      struct str target)
 {
     if (r->not_served)
         return "Discord has this operation, but this server does not; see docs/reference.md";
     if (r->status == 404 && !r->path_pattern)
-        return hint_for_unknown_path(target);
+        return find_hint_for_unknown_path(target);
     if (r->status == 401 && r->path_pattern && strstr(r->path_pattern, "/oauth2/token"))
         return "client_id and client_secret are not those of an application; send them in the body "
                "or as basic authentication";
     if (r->status == 401 && r->path_pattern && r->code != WEBHOOK_TOKEN_CODE)
-        return hint_for_credential(r);
+        return find_hint_for_invalid_credential(r);
     return NULL;
 }
 
 /* --- records ---------------------------------------------------------------------------- */
 
-static struct str hint_for_refused_call(const struct displayed_traffic_record *s, struct str target,
-                                        struct arena *arena)
+static struct str find_hint_for_refused_call(const struct displayed_traffic_record *s,
+                                             struct str target, struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
-    const char *head = hint_for_request_head(r, target);
+    const char *head = find_hint_for_refused_request_head(r, target);
     struct error_cause cause;
 
     if (head)
         return str_of(head);
     if (r->status == 405)
-        return hint_for_method(s->reply_headers, arena);
+        return find_hint_for_wrong_method(s->reply_headers, arena);
     if (r->code == INVALID_FORM_CODE && s->problem.n)
-        return hint_for_form_problem(s->request, s->problem, arena);
-    if (!error_cause_find(r->status, r->code, &cause))
+        return find_hint_for_invalid_form_field(s->request, s->problem, arena);
+    if (!find_causes_of_api_error(r->status, r->code, &cause))
         return STR("");
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
 }
 
-static struct str hint_for_gateway_close(const struct displayed_traffic_record *s,
-                                         struct arena *arena)
+static struct str find_hint_for_gateway_close(const struct displayed_traffic_record *s,
+                                              struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
     struct error_cause cause;
@@ -128,12 +129,12 @@ static struct str hint_for_gateway_close(const struct displayed_traffic_record *
     if (r->status == AUTHENTICATION_FAILED && r->session)
         return STR("the token of this session was revoked or replaced (log-out, new password, new "
                    "token of the bot); log in with the current token");
-    if (!close_cause_find(r->status, &cause))
+    if (!find_causes_of_gateway_close_code(r->status, &cause))
         return STR("");
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
 }
 
-static const char *hint_for_endpoint_delivery(const struct traffic_record *r)
+static const char *find_hint_for_endpoint_delivery(const struct traffic_record *r)
 {
     if (!r->status)
         return "the app's endpoint did not answer; is its process running, and does it answer "
@@ -154,11 +155,11 @@ void traffic_record_find_hint(struct displayed_traffic_record *s, struct str tar
 
     s->hint = str_dup(arena, cause);
     if (!cause.n && refused)
-        s->hint = hint_for_refused_call(s, target, arena);
+        s->hint = find_hint_for_refused_call(s, target, arena);
     else if (!cause.n && closed)
-        s->hint = hint_for_gateway_close(s, arena);
+        s->hint = find_hint_for_gateway_close(s, arena);
     else if (r->kind == TRAFFIC_DELIVERED && r->status != 200 && r->status != 202)
-        s->hint = str_of(hint_for_endpoint_delivery(r));
+        s->hint = str_of(find_hint_for_endpoint_delivery(r));
     else if (r->kind == TRAFFIC_SENT && r->status == OP_INVALID_SESSION && !r->name)
         s->hint = STR("the session cannot be resumed: it has ended or expired, or the bot has "
                       "started too many sessions today; identify again");

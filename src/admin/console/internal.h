@@ -8,7 +8,7 @@
 enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, FEED_WATCHERS_MAX = 16 };
 
 /* Properties of the HTTP request that opens a live feed. The handler of its WebSocket gets them. */
-struct traffic_feed_upgrade {
+struct traffic_feed_upgrade_request {
     struct workbench *workbench;
     bool local_head;
 };
@@ -18,7 +18,7 @@ struct workbench {
     struct traffic_ring *traffic;
     struct api *api;
     char key[CONSOLE_KEY_TEXT];
-    struct traffic_feed_upgrade feed_upgrades[2]; /* index is local_head */
+    struct traffic_feed_upgrade_request feed_upgrades[2]; /* index is local_head */
     _Atomic unsigned watchers;
     struct call_log *log; /* NULL if calls are not logged */
     struct health *health;
@@ -47,8 +47,8 @@ bool console_key_is_valid(const struct workbench *w, struct str key);
 /* --- explain_permission.c ------------------------------------------------------------- */
 
 /* Finds an account by name or id; an error is reported at this field of the query. */
-enum err find_user_of_console_query(struct call *call, const char *field, struct str name,
-                                    struct user *ret);
+enum err find_user_named_in_console_query(struct call *call, const char *field, struct str name,
+                                          struct user *ret);
 void write_permission_steps_json(struct json_writer *j, const struct list *steps);
 
 /* --- routes.c ------------------------------------------------------------------------- */

@@ -7,12 +7,12 @@
 enum { RECORDS_MAX = 200 };
 
 struct record_search {
-    struct recorded_delivery *found;
+    struct recorded_event_delivery *found;
     const struct gateway_session_options *sessions;
     size_t session_count;
 };
 
-static void note_session_start(const struct displayed_traffic_record *s, void *arg)
+static void record_session_start_time(const struct displayed_traffic_record *s, void *arg)
 {
     const struct record_search *search = arg;
 
@@ -21,7 +21,7 @@ static void note_session_start(const struct displayed_traffic_record *s, void *a
             search->found->began_us[i] = s->r.at_us;
 }
 
-static void note_sent_message(const struct displayed_traffic_record *s, void *arg)
+static void record_time_of_sent_message(const struct displayed_traffic_record *s, void *arg)
 {
     const struct record_search *search = arg;
 
@@ -39,22 +39,23 @@ static enum err search_records(struct tx *tx, struct traffic_ring *t, struct tra
     return traffic_for_each_record(tx, t, &page, note, search);
 }
 
-enum err find_recorded_delivery(struct tx *tx, struct traffic_ring *t,
-                                const struct delivery_search *wanted, struct recorded_delivery *ret)
+enum err find_recorded_event_delivery(struct tx *tx, struct traffic_ring *t,
+                                      const struct event_delivery_search *wanted,
+                                      struct recorded_event_delivery *ret)
 {
     struct record_search search = { ret, wanted->sessions, wanted->session_count };
     struct str user = str_printf(tx_arena(tx), "%llu", (unsigned long long)wanted->user_id);
     struct str message =
         str_printf(tx_arena(tx), "\"%llu\"", (unsigned long long)wanted->message_id);
 
-    *ret = (struct recorded_delivery){ 0 };
+    *ret = (struct recorded_event_delivery){ 0 };
     enum err e =
         search_records(tx, t, (struct traffic_filter){ .user = user, .event = STR("READY") },
-                       note_session_start, &search);
+                       record_session_start_time, &search);
     if (!e)
         e = search_records(tx, t,
                            (struct traffic_filter){
                                .user = user, .event = STR("MESSAGE_CREATE"), .text = message },
-                           note_sent_message, &search);
+                           record_time_of_sent_message, &search);
     return e;
 }

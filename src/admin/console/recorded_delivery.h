@@ -8,20 +8,20 @@
 
 enum { DELIVERY_SESSIONS_MAX = 64 };
 
-struct delivery_search {
+struct event_delivery_search {
     snowflake user_id, message_id;
     const struct gateway_session_options *sessions; /* at most DELIVERY_SESSIONS_MAX */
     size_t session_count;
 };
 /* Times in microseconds since 1970; 0 if the log has no such record. */
-struct recorded_delivery {
+struct recorded_event_delivery {
     int64_t began_us[DELIVERY_SESSIONS_MAX]; /* READY of each session */
     int64_t sent_us;                         /* MESSAGE_CREATE with the message */
 };
 
 /* Searches the newest records. This takes long, so do not call it on an event loop. */
-enum err find_recorded_delivery(struct tx *tx, struct traffic_ring *t,
-                                const struct delivery_search *wanted,
-                                struct recorded_delivery *ret);
+enum err find_recorded_event_delivery(struct tx *tx, struct traffic_ring *t,
+                                      const struct event_delivery_search *wanted,
+                                      struct recorded_event_delivery *ret);
 
 #endif

@@ -39,7 +39,7 @@ static enum err write_test_users_json(struct call *call, struct json_writer *j, 
         json_write_name(j, "username");
         json_write_text(j, row_text(&rows, 0));
         json_write_name(j, "global_name");
-        if (row_is_null(&rows, 1))
+        if (row_column_is_null(&rows, 1))
             json_write_null(j);
         else
             json_write_text(j, row_text(&rows, 1));

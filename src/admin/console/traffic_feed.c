@@ -38,7 +38,7 @@ struct traffic_watcher {
     struct buf records;
 };
 
-static void watcher_free(uv_handle_t *handle)
+static void traffic_watcher_free(uv_handle_t *handle)
 {
     struct traffic_watcher *x = handle->data;
 
@@ -50,10 +50,10 @@ static void watcher_free(uv_handle_t *handle)
     mem_free(x);
 }
 
-static void watcher_free_if_closed(struct traffic_watcher *x)
+static void traffic_watcher_free_if_closed(struct traffic_watcher *x)
 {
     if (x->closed && !x->reading)
-        uv_close((uv_handle_t *)&x->timer, watcher_free);
+        uv_close((uv_handle_t *)&x->timer, traffic_watcher_free);
 }
 
 static enum err read_feed_records(struct call *call)
@@ -63,7 +63,7 @@ static enum err read_feed_records(struct call *call)
     enum err e =
         tx_require_background_thread(call->tx); /* formats up to 512 KiB, so not on the loop */
 
-    return e ? e : traffic_read_page_json(call->tx, x->workbench->traffic, &x->page);
+    return e ? e : traffic_read_record_page_json(call->tx, x->workbench->traffic, &x->page);
 }
 
 static void send_feed_records(struct traffic_watcher *x)
@@ -92,10 +92,10 @@ static void on_feed_records_read(struct call *call, enum err e, void *arg)
         send_feed_records(x);
         x->page.after = x->page.last;
     }
-    watcher_free_if_closed(x);
+    traffic_watcher_free_if_closed(x);
 }
 
-static void on_watcher_timer(uv_timer_t *timer)
+static void on_traffic_watcher_timer(uv_timer_t *timer)
 {
     struct traffic_watcher *x = timer->data;
     uint64_t oldest, newest;
@@ -106,7 +106,7 @@ static void on_watcher_timer(uv_timer_t *timer)
         websocket_close(x->ws, CLOSE_FORBIDDEN, STR("no filter was received"));
     traffic_read_number_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted || x->reading || newest <= x->page.after ||
-        websocket_unsent_bytes(x->ws) > SLOW_CLIENT_BYTES)
+        websocket_count_unsent_bytes(x->ws) > SLOW_CLIENT_BYTES)
         return;
     x->reading = true;
     internal_call_start(x->workbench->api, x->loop,
@@ -119,7 +119,8 @@ static void on_watcher_timer(uv_timer_t *timer)
                                                  .arg = x });
 }
 
-static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_filter_query *in)
+static void traffic_watcher_set_filter(struct traffic_watcher *x,
+                                       const struct traffic_filter_query *in)
 {
     uint64_t oldest, newest;
 
@@ -136,7 +137,8 @@ static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_f
     x->admitted = true;
 }
 
-static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+static void on_traffic_watcher_message(struct websocket *ws, enum ws_opcode opcode,
+                                       struct str payload)
 {
     struct traffic_watcher *x = websocket_get_data(ws);
     struct arena *arena = arena_new();
@@ -153,7 +155,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
     }
     const struct traffic_filter_query *in = read;
     bool local = x->workbench->options.open && x->local_head &&
-                 address_is_loopback(websocket_remote_address(ws));
+                 address_text_is_loopback(websocket_get_client_address(ws));
     if (!x->admitted && !local && !console_key_is_valid(x->workbench, in->key)) {
         websocket_close(ws, CLOSE_FORBIDDEN, STR("invalid console key"));
         arena_free(arena);
@@ -161,12 +163,12 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
     }
     arena_free(x->filter_arena);
     x->filter_arena = arena;
-    watcher_set_filter(x, in);
+    traffic_watcher_set_filter(x, in);
 }
 
-static void on_watcher_open(struct websocket *ws, void *arg)
+static void on_traffic_watcher_open(struct websocket *ws, void *arg)
 {
-    const struct traffic_feed_upgrade *door = arg;
+    const struct traffic_feed_upgrade_request *door = arg;
     struct traffic_watcher *x = mem_new(sizeof *x);
 
     x->workbench = door->workbench;
@@ -179,13 +181,13 @@ static void on_watcher_open(struct websocket *ws, void *arg)
     x->page.out = &x->records;
     x->timer.data = x;
     uv_timer_init(loop_get_uv_loop(x->loop), &x->timer);
-    uv_timer_start(&x->timer, on_watcher_timer, FEED_INTERVAL_MS, FEED_INTERVAL_MS);
+    uv_timer_start(&x->timer, on_traffic_watcher_timer, FEED_INTERVAL_MS, FEED_INTERVAL_MS);
     websocket_set_data(ws, x);
     if (atomic_fetch_add(&x->workbench->watchers, 1) >= FEED_WATCHERS_MAX)
         websocket_close(ws, CLOSE_TOO_MANY_WATCHERS, STR("too many clients watch the traffic"));
 }
 
-static void on_watcher_closed(struct websocket *ws, int code)
+static void on_traffic_watcher_closed(struct websocket *ws, int code)
 {
     struct traffic_watcher *x = websocket_get_data(ws);
 
@@ -194,7 +196,7 @@ static void on_watcher_closed(struct websocket *ws, int code)
         return;
     x->ws = NULL;
     x->closed = true;
-    watcher_free_if_closed(x);
+    traffic_watcher_free_if_closed(x);
 }
 
 bool workbench_accept_websocket(struct workbench *w, const struct http_request *r,
@@ -205,8 +207,8 @@ bool workbench_accept_websocket(struct workbench *w, const struct http_request *
     *ret = (struct websocket_handler){ .arg = &w->feed_upgrades[request_is_from_local_page(r)],
                                        .max_message = MAX_REQUEST,
                                        .max_unsent = FEED_UNSENT_MAX_BYTES,
-                                       .open = on_watcher_open,
-                                       .message = on_watcher_message,
-                                       .closed = on_watcher_closed };
+                                       .open = on_traffic_watcher_open,
+                                       .message = on_traffic_watcher_message,
+                                       .closed = on_traffic_watcher_closed };
     return true;
 }

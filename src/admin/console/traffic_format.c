@@ -89,7 +89,7 @@ static void write_gateway_message_json(const struct displayed_traffic_record *s,
     json_write_name(j, "socket");
     json_write_int(j, (int64_t)r->socket);
     if (r->session) {
-        format_session_number(r->session, session);
+        format_traffic_session_number(r->session, session);
         write_text_member_json(j, "session", str_of(session));
     }
     if (r->kind == TRAFFIC_CLOSED) {

@@ -25,7 +25,7 @@ const char *traffic_record_kind_name(const struct displayed_traffic_record *s)
 
 /* Formats a session number as hexadecimal digits. The session_id in READY begins with the same
  * digits. */
-void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1])
+void format_traffic_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1])
 {
     unsigned char bytes[8];
 
@@ -201,7 +201,7 @@ static bool record_session_matches(const struct traffic_record *r, struct str se
 
     if (!session.n)
         return true;
-    format_session_number(r->session, text);
+    format_traffic_session_number(r->session, text);
     return r->session && session.n >= SESSION_NUMBER_HEX &&
            memcmp(session.p, text, SESSION_NUMBER_HEX) == 0;
 }
@@ -362,8 +362,8 @@ static void append_record_to_page(const struct displayed_traffic_record *s, void
     write_traffic_record_json(s, &j);
 }
 
-enum err traffic_read_page_json(struct tx *tx, struct traffic_ring *t,
-                                struct traffic_record_page *page)
+enum err traffic_read_record_page_json(struct tx *tx, struct traffic_ring *t,
+                                       struct traffic_record_page *page)
 {
     buf_reset(page->out);
     return traffic_for_each_record(tx, t, page, append_record_to_page, page->out);

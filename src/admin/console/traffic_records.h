@@ -46,8 +46,8 @@ struct traffic_record_page {
 
 /* Reads a page as JSON, in a transaction that also reads the names of accounts. Idempotent.
  * Examines a bounded number of records; to continue, call it again with after = last. */
-enum err traffic_read_page_json(struct tx *tx, struct traffic_ring *t,
-                                struct traffic_record_page *page);
+enum err traffic_read_record_page_json(struct tx *tx, struct traffic_ring *t,
+                                       struct traffic_record_page *page);
 /* Reads a page of traffic records and calls `show` for each record. */
 enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t,
                                  struct traffic_record_page *page,
@@ -60,7 +60,7 @@ enum {
 };
 /* Return the name of the record's kind, and the text of a session number. */
 const char *traffic_record_kind_name(const struct displayed_traffic_record *s);
-void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1]);
+void format_traffic_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1]);
 
 /* --- traffic_format.c ----------------------------------------------------------------- */
 
@@ -79,7 +79,8 @@ void traffic_record_find_hint(struct displayed_traffic_record *s, struct str tar
 
 /* Returns cause and fix of an invalid field. `problem` has the form "PATH: what is wrong". Secrets
  * in `body` are already redacted. */
-struct str hint_for_form_problem(struct str body, struct str problem, struct arena *arena);
+struct str find_hint_for_invalid_form_field(struct str body, struct str problem,
+                                            struct arena *arena);
 
 /* --- unknown_ids.c -------------------------------------------------------------------- */
 

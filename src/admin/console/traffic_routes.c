@@ -65,7 +65,7 @@ static enum err get_traffic(struct call *call)
     };
 
     buf_init(&records, CALL_MAX_REPLY);
-    enum err e = traffic_read_page_json(call->tx, t, &page);
+    enum err e = traffic_read_record_page_json(call->tx, t, &page);
     if (!e) {
         struct json_writer j = call_get_reply_json_writer(call);
 

@@ -28,7 +28,7 @@ static const char FIND_OBJECT[] =
     "union all select 'an application', name from applications where id = $1 and removed = 0 "
     "union all select 'a user', username from users where id = $1 limit 1";
 
-static size_t count_segments(struct str path)
+static size_t count_path_segments_of_route(struct str path)
 {
     size_t n = 0;
 
@@ -44,7 +44,8 @@ static struct str path_segment_of_parameter(struct str path, struct str pattern,
 {
     if (path.n && path.p[path.n - 1] == '/')
         path.n--;
-    size_t here = count_segments(path), wanted = count_segments(pattern);
+    size_t here = count_path_segments_of_route(path),
+           wanted = count_path_segments_of_route(pattern);
 
     for (str_cut(&path, '/'); here > wanted; here--)
         str_cut(&path, '/');
@@ -57,7 +58,7 @@ static struct str path_segment_of_parameter(struct str path, struct str pattern,
     return STR("");
 }
 
-static bool id_looks_rounded(struct str id)
+static bool id_was_probably_rounded_by_javascript(struct str id)
 {
     size_t zeros = 0;
 
@@ -86,7 +87,7 @@ static enum err explain_unknown_id(struct tx *tx, struct displayed_traffic_recor
             str_printf(tx_arena(tx), "%.*s is the id of %.*s%s%.*s%s, not of %s; use the id of %s",
                        STR_ARGS(text), STR_ARGS(row_text(&row, 0)), name.n ? " (" : "",
                        STR_ARGS(name), name.n ? ")" : "", object, object);
-    } else if (!found && id_looks_rounded(text)) {
+    } else if (!found && id_was_probably_rounded_by_javascript(text)) {
         s->hint = str_printf(tx_arena(tx),
                              "%.*s is not the id of %s; it ends in zeros, so it may have been "
                              "rounded: keep ids as strings, because numbers of JavaScript are "

@@ -14,11 +14,11 @@ struct workbench *workbench_new(const struct workbench_options *options)
     w->options = *options;
     w->traffic = traffic_ring_new(bytes ? bytes : DEFAULT_TRAFFIC_BYTES, bytes > 0);
     for (int i = 0; i < 2; i++)
-        w->feed_upgrades[i] = (struct traffic_feed_upgrade){ w, i == 1 };
+        w->feed_upgrades[i] = (struct traffic_feed_upgrade_request){ w, i == 1 };
     return w;
 }
 
-struct traffic_ring *workbench_get_traffic_ring(struct workbench *w)
+struct traffic_ring *workbench_get_traffic_ring_buffer(struct workbench *w)
 {
     return w->traffic;
 }

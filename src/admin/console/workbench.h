@@ -29,7 +29,7 @@ struct workbench *workbench_new(const struct workbench_options *options);
 /* Returns whether the option `controls` is set. Accepts NULL. */
 bool workbench_controls_are_enabled(const struct workbench *w);
 /* Returns the ring buffer of traffic records, for the options of api and gateway. */
-struct traffic_ring *workbench_get_traffic_ring(struct workbench *w);
+struct traffic_ring *workbench_get_traffic_ring_buffer(struct workbench *w);
 /* Starts the workbench. Call it after the loops were started. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
 /* Stops the workbench. Call this function when the server stops, while calls are still finishing. w

@@ -279,18 +279,19 @@ static enum err send_request_to_servers(const char *folder, const char *question
     return e;
 }
 
-enum err control_send_request(const char *folder, const char *question, struct buf *out)
+enum err control_socket_send_request(const char *folder, const char *question, struct buf *out)
 {
     return send_request_to_servers(folder, question, REPLY_TIMEOUT_S, false, out);
 }
 
-enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out)
+enum err control_socket_send_request_to_all_servers(const char *folder, const char *question,
+                                                    struct buf *out)
 {
     return send_request_to_servers(folder, question, REPLY_TIMEOUT_S, true, out);
 }
 
-enum err control_send_request_with_timeout(const char *folder, const char *question,
-                                           int64_t seconds, struct buf *out)
+enum err control_socket_send_request_with_timeout(const char *folder, const char *question,
+                                                  int64_t seconds, struct buf *out)
 {
     return send_request_to_servers(folder, question, seconds, false, out);
 }

@@ -3,7 +3,7 @@
  * A Unix socket in the data folder, accessible to every user who may open files there. A request is
  * one line of text: a word and arguments. The reply is text; the server closes the connection at
  * its end. The folder uses base/ only. Start with control_socket_open (server) and
- * control_send_request (client) in control.c. */
+ * control_socket_send_request (client) in control.c. */
 #ifndef ADMIN_CONTROL_CONTROL_H
 #define ADMIN_CONTROL_CONTROL_H
 
@@ -30,11 +30,12 @@ void control_socket_close(struct control *c);
 /* Sends a request to the server that runs on this data folder. If several servers share the folder,
  * sends it to one of them. Returns ERR_UNAVAILABLE if no server runs, ERR_FORBIDDEN without access
  * to the folder, or ERR_OVERLOADED after a timeout. */
-enum err control_send_request(const char *folder, const char *question, struct buf *out);
+enum err control_socket_send_request(const char *folder, const char *question, struct buf *out);
 /* Sends a request to all servers that share the folder and concatenates the replies. */
-enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out);
-/* Like control_send_request, but with a timeout in seconds; 0 means no timeout. */
-enum err control_send_request_with_timeout(const char *folder, const char *question,
-                                           int64_t seconds, struct buf *out);
+enum err control_socket_send_request_to_all_servers(const char *folder, const char *question,
+                                                    struct buf *out);
+/* Like control_socket_send_request, but with a timeout in seconds; 0 means no timeout. */
+enum err control_socket_send_request_with_timeout(const char *folder, const char *question,
+                                                  int64_t seconds, struct buf *out);
 
 #endif

@@ -12,9 +12,12 @@ enum err operator_app_renew_token(struct call *call, struct running_operator_com
                                                    : ERR_UNKNOWN_APPLICATION;
 
     if (e)
-        return e == ERR_UNKNOWN_APPLICATION ? operator_command_refuse(o, e, o->row->unknown) : e;
+        return e == ERR_UNKNOWN_APPLICATION
+                   ? operator_command_set_error_sentence(o, e, o->row->unknown)
+                   : e;
     if (!a.bot_id)
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "this application has no bot");
+        return operator_command_set_error_sentence(o, ERR_BAD_REQUEST,
+                                                   "this application has no bot");
     e = application_reset_bot_token(call->tx, api_get_options(call->api)->auth, &a, &token);
     if (e)
         return e;

@@ -34,7 +34,7 @@ enum err operator_ban_add(struct call *call, struct running_operator_command *o)
     struct address_ban ban;
     enum err e = ERR_BAD_REQUEST;
 
-    if (!network_parse(o->words[0], &n) || !network_has_no_host_bits(&n))
+    if (!ip_network_parse(o->words[0], &n) || !network_has_no_host_bits(&n))
         o->problem = "write a range as 192.0.2.0/24, 2001:db8::/32 or an address; bits after "
                      "the prefix must be zero";
     else

@@ -33,12 +33,12 @@ enum err operator_clock_show(struct call *call, struct running_operator_command 
     return OK;
 }
 
-enum err operator_clock_move(struct call *call, struct running_operator_command *o)
+enum err operator_test_clock_move(struct call *call, struct running_operator_command *o)
 {
     const struct clock_change *in = o->body;
 
     if (in->reset)
-        clock_reset();
-    clock_advance_all(in->advance_ms * 1000);
+        clock_restore_real_time();
+    clock_advance_both_clocks(in->advance_ms * 1000);
     return operator_clock_show(call, o);
 }

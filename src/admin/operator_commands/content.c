@@ -93,7 +93,7 @@ enum err operator_message_purge(struct call *call, struct running_operator_comma
 {
     struct message_purge_progress p = { 0 };
     struct user u;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     if (!e)
         e = read_message_purge_progress(call->tx, u.id, &p);
@@ -105,14 +105,14 @@ enum err operator_message_purge(struct call *call, struct running_operator_comma
 enum err operator_purge_show_progress(struct call *call, struct running_operator_command *o)
 {
     struct user u;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     return e ? e : add_purge_progress_row(call, o, &u);
 }
 
 static enum err refuse_unknown_file(struct running_operator_command *o)
 {
-    return operator_command_refuse(
+    return operator_command_set_error_sentence(
         o, ERR_NOT_FOUND,
         "no message has this file; pass its link, or the id that 'message show' prints");
 }

@@ -124,10 +124,11 @@ enum err operator_fault_clear(struct call *call, struct running_operator_command
     snowflake id = 0;
 
     if (o->count && !snowflake_parse(o->words[0], &id))
-        return operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");
+        return operator_command_set_error_sentence(o, ERR_NOT_FOUND,
+                                                   "there is no fault with this id");
     bool found = injected_faults_remove(api_get_injected_faults(call->api), id);
     apply_longest_event_delay(call);
-    return found || !id
-               ? OK
-               : operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");
+    return found || !id ? OK
+                        : operator_command_set_error_sentence(o, ERR_NOT_FOUND,
+                                                              "there is no fault with this id");
 }

@@ -11,7 +11,7 @@ static enum err operator_find_guild(struct call *call, struct running_operator_c
     enum err e =
         snowflake_parse(o->words[0], &id) ? guild_find(call->tx, id, ret) : ERR_UNKNOWN_GUILD;
 
-    return e == ERR_UNKNOWN_GUILD ? operator_command_refuse(o, e, o->row->unknown) : e;
+    return e == ERR_UNKNOWN_GUILD ? operator_command_set_error_sentence(o, e, o->row->unknown) : e;
 }
 
 static enum err add_guild_state_row(struct running_operator_command *o, const struct guild *g,
@@ -28,7 +28,7 @@ enum err operator_guild_set_owner(struct call *call, struct running_operator_com
     enum err e = operator_find_guild(call, o, &g);
 
     if (!e)
-        e = operator_find_user(call, o, 1, &u);
+        e = operator_command_find_user_of_argument(call, o, 1, &u);
     if (!e)
         e = guild_transfer_ownership(call, &g, u.id);
     if (e == ERR_UNKNOWN_MEMBER)

@@ -38,7 +38,8 @@ void operator_command_write_reply(const struct running_operator_command *o, stru
 
 /* Writes an output row with one value per column. `names` has the format of
  * operator_command_row.columns. */
-void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
+void operator_command_write_output_row(struct buf *out, const char *names, bool as_json,
+                                       const struct value *values);
 void operator_command_add_output_row(struct running_operator_command *o,
                                      const struct value *values);
 #define OPERATOR_ROW(o, ...) \
@@ -52,14 +53,15 @@ static inline struct value v_cstr(const char *text)
 /* Runs a command that consists of one query, and outputs its rows. */
 enum err operator_command_run_query(struct call *call, struct running_operator_command *o);
 /* Sets the error sentence of the command and returns e. */
-enum err operator_command_refuse(struct running_operator_command *o, enum err e,
-                                 const char *problem);
+enum err operator_command_set_error_sentence(struct running_operator_command *o, enum err e,
+                                             const char *problem);
 
 /* --- users.c -------------------------------------------------------------------------- */
 
 /* Finds the account whose name or id is argument `word`. Sets o->problem if there is none. */
-enum err operator_find_user(struct call *call, struct running_operator_command *o, int word,
-                            struct user *ret);
+enum err operator_command_find_user_of_argument(struct call *call,
+                                                struct running_operator_command *o, int word,
+                                                struct user *ret);
 
 enum err operator_user_show(struct call *call, struct running_operator_command *o);
 enum err operator_user_add(struct call *call, struct running_operator_command *o);
@@ -83,13 +85,18 @@ enum err operator_app_renew_token(struct call *call, struct running_operator_com
 
 /* --- mirror.c ------------------------------------------------------------------------- */
 
-enum err operator_mirror_message(struct call *call, struct running_operator_command *o);
-enum err operator_mirror_deletion(struct call *call, struct running_operator_command *o);
-enum err operator_mirror_reaction(struct call *call, struct running_operator_command *o);
-enum err operator_mirror_channel(struct call *call, struct running_operator_command *o);
-enum err operator_mirror_role(struct call *call, struct running_operator_command *o);
-enum err operator_mirror_member(struct call *call, struct running_operator_command *o);
-enum err operator_mirror_guild(struct call *call, struct running_operator_command *o);
+enum err operator_apply_mirrored_message_change(struct call *call,
+                                                struct running_operator_command *o);
+enum err operator_apply_mirrored_deletion(struct call *call, struct running_operator_command *o);
+enum err operator_apply_mirrored_reaction_change(struct call *call,
+                                                 struct running_operator_command *o);
+enum err operator_apply_mirrored_channel_change(struct call *call,
+                                                struct running_operator_command *o);
+enum err operator_apply_mirrored_role_change(struct call *call, struct running_operator_command *o);
+enum err operator_apply_mirrored_member_change(struct call *call,
+                                               struct running_operator_command *o);
+enum err operator_apply_mirrored_guild_change(struct call *call,
+                                              struct running_operator_command *o);
 
 /* --- content.c ------------------------------------------------------------------------ */
 
@@ -125,13 +132,13 @@ extern const struct type operator_clock_type, operator_fault_type, operator_sess
 enum err operator_health_show(struct call *call,
                               struct running_operator_command *o); /* health_stats.c */
 enum err operator_clock_show(struct call *call, struct running_operator_command *o);
-enum err operator_clock_move(struct call *call, struct running_operator_command *o);
+enum err operator_test_clock_move(struct call *call, struct running_operator_command *o);
 enum err operator_fault_list(struct call *call, struct running_operator_command *o);
 enum err operator_fault_add(struct call *call, struct running_operator_command *o);
 enum err operator_fault_clear(struct call *call, struct running_operator_command *o);
 enum err operator_sessions_list(struct running_operator_command *o);
 enum err operator_voice_sessions_list(struct running_operator_command *o);
-enum err operator_session_run_action(struct call *call, struct running_operator_command *o);
+enum err operator_session_apply_test_action(struct call *call, struct running_operator_command *o);
 enum err operator_snapshot_list(struct running_operator_command *o);
 enum err operator_snapshot_count_restores(struct running_operator_command *o);
 enum err operator_snapshot_create(struct running_operator_command *o);

@@ -30,7 +30,8 @@ static enum err end_mirror_command(struct running_operator_command *o, enum err 
     return OK;
 }
 
-static bool parse_ids(const struct running_operator_command *o, int count, snowflake *ret)
+static bool parse_message_ids_of_argument(const struct running_operator_command *o, int count,
+                                          snowflake *ret)
 {
     for (int i = 0; i < count; i++)
         if (!snowflake_parse(o->words[i], &ret[i]))
@@ -38,9 +39,9 @@ static bool parse_ids(const struct running_operator_command *o, int count, snowf
     return true;
 }
 
-static enum err refuse_words(struct running_operator_command *o)
+static enum err refuse_operator_command_arguments(struct running_operator_command *o)
 {
-    return operator_command_refuse(o, ERR_BAD_REQUEST, "an argument is no id");
+    return operator_command_set_error_sentence(o, ERR_BAD_REQUEST, "an argument is no id");
 }
 
 /* Finds the channel with the id ids[1] in the guild ids[0]. */
@@ -54,27 +55,28 @@ static enum err find_guild_channel(struct call *call, const snowflake *ids, stru
                                                                            : ERR_UNKNOWN_CHANNEL;
 }
 
-enum err operator_mirror_message(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_message_change(struct call *call,
+                                                struct running_operator_command *o)
 {
     bool created = str_is(o->words[3], "created");
     struct channel c;
     struct message m;
     snowflake ids[3];
 
-    if (!parse_ids(o, 3, ids))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 3, ids))
+        return refuse_operator_command_arguments(o);
     enum err e = find_guild_channel(call, ids, &c);
     if (!e)
         e = message_find(call, c.id, ids[2], &m);
     if (!e && str_is(o->words[3], "unpinned"))
-        e = m.pinned ? message_unpin(call, &c, &m) : OK;
+        e = m.pinned ? message_unpin_and_emit(call, &c, &m) : OK;
     else if (!e)
         e = message_emit_imported(call, &c, m.id, created);
     return end_mirror_command(o, e);
 }
 
 /* The ids are separated by commas. */
-enum err operator_mirror_deletion(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_deletion(struct call *call, struct running_operator_command *o)
 {
     struct str rest = o->words[2];
     struct list ids = { 0 };
@@ -82,12 +84,12 @@ enum err operator_mirror_deletion(struct call *call, struct running_operator_com
     struct message m;
     snowflake parents[2], id = 0; /* guild and channel */
 
-    if (!parse_ids(o, 2, parents))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 2, parents))
+        return refuse_operator_command_arguments(o);
     enum err e = find_guild_channel(call, parents, &c);
     while (rest.n) {
         if (!snowflake_parse(str_cut(&rest, ','), &id))
-            return refuse_words(o);
+            return refuse_operator_command_arguments(o);
         id_list_add(call->arena, &ids, id);
     }
     if (!e && ids.count == 1) {
@@ -101,7 +103,8 @@ enum err operator_mirror_deletion(struct call *call, struct running_operator_com
 }
 
 /* USER 0 stands for all users, EMOJI "-" for all emoji; both only if the change is "removed". */
-enum err operator_mirror_reaction(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_reaction_change(struct call *call,
+                                                 struct running_operator_command *o)
 {
     struct str emoji = str_is(o->words[4], "-") ? STR("") : o->words[4];
     uint64_t user;
@@ -109,41 +112,43 @@ enum err operator_mirror_reaction(struct call *call, struct running_operator_com
     struct message m;
     snowflake ids[3];
 
-    if (!parse_ids(o, 3, ids) || !str_to_u64(o->words[3], &user))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 3, ids) || !str_to_u64(o->words[3], &user))
+        return refuse_operator_command_arguments(o);
     enum err e = find_guild_channel(call, ids, &c);
     if (!e)
         e = message_find(call, c.id, ids[2], &m);
     if (!e)
-        e = str_is(o->words[5], "added") ? reaction_mirror(call, &c, &m, user, emoji)
-                                         : reaction_unmirror(call, &c, &m, user, emoji);
+        e = str_is(o->words[5], "added") ? mirrored_reaction_add(call, &c, &m, user, emoji)
+                                         : mirrored_reaction_remove(call, &c, &m, user, emoji);
     return end_mirror_command(o, e);
 }
 
-enum err operator_mirror_channel(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_channel_change(struct call *call,
+                                                struct running_operator_command *o)
 {
     struct channel c;
     snowflake ids[2];
 
-    if (!parse_ids(o, 2, ids))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 2, ids))
+        return refuse_operator_command_arguments(o);
     enum err e = find_guild_channel(call, ids, &c);
     if (e)
         return end_mirror_command(o, e);
     if (!str_is(o->words[2], "deleted"))
         e = channel_emit_imported(call, c.id, str_is(o->words[2], "created"));
     else
-        e = channel_is_thread(c.type) ? thread_delete(call, &c) : guild_channel_delete(call, &c);
+        e = channel_is_thread(c.type) ? thread_delete_and_emit(call, &c)
+                                      : guild_channel_delete(call, &c);
     return end_mirror_command(o, e);
 }
 
-enum err operator_mirror_role(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_role_change(struct call *call, struct running_operator_command *o)
 {
     struct role *role = arena_alloc(call->arena, sizeof *role);
     snowflake ids[2];
 
-    if (!parse_ids(o, 2, ids))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 2, ids))
+        return refuse_operator_command_arguments(o);
     if (!str_is(o->words[2], "deleted"))
         return end_mirror_command(
             o, role_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created")));
@@ -167,31 +172,32 @@ static enum err remove_placeholder_member(struct call *call, snowflake guild_id,
     return e ? e : member_remove_from_guild(call, guild_id, user_id);
 }
 
-enum err operator_mirror_member(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_member_change(struct call *call,
+                                               struct running_operator_command *o)
 {
     struct user user;
     snowflake ids[2];
     enum err e;
 
-    if (!parse_ids(o, 2, ids))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 2, ids))
+        return refuse_operator_command_arguments(o);
     if (str_is(o->words[2], "deleted")) {
         e = remove_placeholder_member(call, ids[0], ids[1]);
     } else if (str_is(o->words[2], "unbanned")) {
         e = user_find(call->tx, ids[1], &user);
         if (!e)
-            e = ban_remove(call, ids[0], &user);
+            e = guild_ban_remove_and_emit(call, ids[0], &user);
     } else {
         e = member_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created"));
     }
     return end_mirror_command(o, e);
 }
 
-enum err operator_mirror_guild(struct call *call, struct running_operator_command *o)
+enum err operator_apply_mirrored_guild_change(struct call *call, struct running_operator_command *o)
 {
     snowflake id;
 
-    if (!parse_ids(o, 1, &id))
-        return refuse_words(o);
+    if (!parse_message_ids_of_argument(o, 1, &id))
+        return refuse_operator_command_arguments(o);
     return end_mirror_command(o, guild_emit_update(call, id));
 }

@@ -79,14 +79,14 @@ const struct operator_command_row operator_command_rows[] = {
       .unknown = TEXT_UNKNOWN_GUILD },
     { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_resend,
       .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
-    MIRROR_ROW("mirror-message", "GUILD CHANNEL ID CHANGE", 4, operator_mirror_message)
-    MIRROR_ROW("mirror-deletion", "GUILD CHANNEL IDS", 3, operator_mirror_deletion)
+    MIRROR_ROW("mirror-message", "GUILD CHANNEL ID CHANGE", 4, operator_apply_mirrored_message_change)
+    MIRROR_ROW("mirror-deletion", "GUILD CHANNEL IDS", 3, operator_apply_mirrored_deletion)
     MIRROR_ROW("mirror-reaction", "GUILD CHANNEL MESSAGE USER EMOJI CHANGE", 6,
-               operator_mirror_reaction)
-    MIRROR_ROW("mirror-channel", "GUILD ID CHANGE", 3, operator_mirror_channel)
-    MIRROR_ROW("mirror-role", "GUILD ID CHANGE", 3, operator_mirror_role)
-    MIRROR_ROW("mirror-member", "GUILD USER CHANGE", 3, operator_mirror_member)
-    MIRROR_ROW("mirror-guild", "ID", 1, operator_mirror_guild)
+               operator_apply_mirrored_reaction_change)
+    MIRROR_ROW("mirror-channel", "GUILD ID CHANGE", 3, operator_apply_mirrored_channel_change)
+    MIRROR_ROW("mirror-role", "GUILD ID CHANGE", 3, operator_apply_mirrored_role_change)
+    MIRROR_ROW("mirror-member", "GUILD USER CHANGE", 3, operator_apply_mirrored_member_change)
+    MIRROR_ROW("mirror-guild", "ID", 1, operator_apply_mirrored_guild_change)
     { "app", "list", "", "List applications by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$owner\t$bot",
       .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, '') from "
@@ -153,18 +153,18 @@ const struct operator_command_row operator_command_rows[] = {
     { "sessions", NULL, "", "List gateway sessions", 0, 0, .run_blocking = operator_sessions_list },
     { "sessions", "voice", "", "List voice connections", 0, 0, .run_blocking = operator_voice_sessions_list },
     { "sessions", "drop", "NAME|ID [CODE]", "Close the socket of a session", 1, 2,
-      .run = operator_session_run_action },
-    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_run_action },
-    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_run_action },
+      .run = operator_session_apply_test_action },
+    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_apply_test_action },
+    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_apply_test_action },
     { "sessions", "resumable", "NAME|ID", "Send opcode 9 with true: the client may resume", 1, 2,
-      .run = operator_session_run_action },
+      .run = operator_session_apply_test_action },
     { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &operator_session_action_type,
-      .run = operator_session_run_action },
+      .run = operator_session_apply_test_action },
     { "health", NULL, "", "Show statistics of the last hour", 0, 0, .run = operator_health_show },
     { "clock", NULL, "", "Show the time that the server uses", 0, 0, .run = operator_clock_show,
       .columns = COLUMNS_CLOCK },
     { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_clock_type,
-      .run = operator_clock_move, .columns = COLUMNS_CLOCK },
+      .run = operator_test_clock_move, .columns = COLUMNS_CLOCK },
     { "fault", NULL, "", "List injected faults", 0, 0, .is_array = true,
       .run = operator_fault_list, .columns = COLUMNS_FAULT },
     { "fault", "add", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_fault_type,
@@ -216,7 +216,7 @@ static const char *decode_json_argument(struct running_operator_command *o)
         return NULL;
     }
     buf_init(&problem, 4096);
-    form_append_first_error(&form, &problem);
+    form_append_text_of_first_error(&form, &problem);
     return str_dup_cstring(o->arena, buf_move_to_arena(&problem, o->arena));
 }
 
@@ -298,7 +298,7 @@ static void on_operator_call_done(struct call *call, enum err e, void *arg)
     struct running_operator_command *o = &w->command;
 
     if (form_has_errors(&call->form) && !o->problem) {
-        form_append_first_error(&call->form, &o->out);
+        form_append_text_of_first_error(&call->form, &o->out);
         o->problem = str_dup_cstring(o->arena, buf_move_to_arena(&o->out, o->arena));
     }
     pthread_mutex_lock(&w->lock);
@@ -345,7 +345,8 @@ static enum err hash_password_argument(struct running_operator_command *o)
     struct str password = o->words[--o->count];
 
     if (password.n < 8 || password.n > 72)
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "a password must have 8-72 bytes");
+        return operator_command_set_error_sentence(o, ERR_BAD_REQUEST,
+                                                   "a password must have 8-72 bytes");
     return password_hash(o->api, o->arena, password, &o->password_hash);
 }
 
@@ -355,7 +356,7 @@ static enum err execute_operator_command(struct operator_call *w)
     enum err e = OK;
 
     if (o->row->for_tests && !workbench_controls_are_enabled(api_get_options(o->api)->workbench))
-        return operator_command_refuse(
+        return operator_command_set_error_sentence(
             o, ERR_FORBIDDEN,
             "this server has no workbench; start it with --workbench on, or use "
             "'guildhall demo'");

@@ -47,7 +47,8 @@ static void append_column_json_field(struct json_writer *j, struct str column,
         json_write_text(j, text);
 }
 
-void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values)
+void operator_command_write_output_row(struct buf *out, const char *names, bool as_json,
+                                       const struct value *values)
 {
     struct json_writer j = json_writer_to_buf(out);
     struct str columns = str_of(names);
@@ -73,11 +74,11 @@ void write_output_row(struct buf *out, const char *names, bool as_json, const st
 
 void operator_command_add_output_row(struct running_operator_command *o, const struct value *values)
 {
-    write_output_row(&o->out, o->row->columns, o->as_json, values);
+    operator_command_write_output_row(&o->out, o->row->columns, o->as_json, values);
 }
 
-enum err operator_command_refuse(struct running_operator_command *o, enum err e,
-                                 const char *problem)
+enum err operator_command_set_error_sentence(struct running_operator_command *o, enum err e,
+                                             const char *problem)
 {
     o->problem = problem;
     return e;
@@ -94,7 +95,7 @@ enum err operator_command_run_query(struct call *call, struct running_operator_c
     if (row->is_list)
         e = tx_query(call->tx, row->query, BIND(v_id(o->after), v_int(o->limit)), &rows);
     else if (!snowflake_parse(o->words[0], &id))
-        return operator_command_refuse(o, ERR_NOT_FOUND, row->unknown);
+        return operator_command_set_error_sentence(o, ERR_NOT_FOUND, row->unknown);
     else
         e = tx_query(call->tx, row->query, BIND(v_id(id)), &rows);
     if (e)
@@ -102,5 +103,5 @@ enum err operator_command_run_query(struct call *call, struct running_operator_c
     for (; rows_next(&rows); found = true)
         operator_command_add_output_row(o, rows.row);
     e = rows_end(&rows);
-    return e || found ? e : operator_command_refuse(o, ERR_NOT_FOUND, row->unknown);
+    return e || found ? e : operator_command_set_error_sentence(o, ERR_NOT_FOUND, row->unknown);
 }

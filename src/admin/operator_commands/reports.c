@@ -4,7 +4,7 @@
 #include "admin/operator_commands/internal.h"
 
 /* Adds a row with all columns; a list outputs only the first ones. */
-static void add_report_row(struct running_operator_command *o, const struct report *r)
+static void add_report_row(struct running_operator_command *o, const struct message_report *r)
 {
     OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_to_ms(r->id) * 1000), v_text(r->reason),
                  v_id(r->channel_id), v_id(r->message_id), v_id(r->author_id), v_id(r->reporter_id),
@@ -18,12 +18,12 @@ enum err operator_report_list(struct call *call, struct running_operator_command
     enum err e = list_open_reports(call->tx, o->after, o->limit, &all);
 
     for (size_t i = 0; !e && i < all.count; i++)
-        add_report_row(o, &((struct report *)all.items)[i]);
+        add_report_row(o, &((struct message_report *)all.items)[i]);
     return e;
 }
 
 static enum err operator_find_report(struct call *call, struct running_operator_command *o,
-                                     struct report *ret)
+                                     struct message_report *ret)
 {
     snowflake id;
     enum err e = snowflake_parse(o->words[0], &id) ? report_find(call->tx, id, ret) : ERR_NOT_FOUND;
@@ -35,7 +35,7 @@ static enum err operator_find_report(struct call *call, struct running_operator_
 
 enum err operator_report_show(struct call *call, struct running_operator_command *o)
 {
-    struct report r;
+    struct message_report r;
     enum err e = operator_find_report(call, o, &r);
 
     if (!e)
@@ -45,11 +45,12 @@ enum err operator_report_show(struct call *call, struct running_operator_command
 
 enum err operator_report_close(struct call *call, struct running_operator_command *o)
 {
-    struct report r;
+    struct message_report r;
     enum err e = operator_find_report(call, o, &r);
 
     if (!e)
-        e = report_close(call->tx, r.id, o->uid, o->count > 1 ? o->words[1] : STR(""));
+        e = report_close_with_resolution(call->tx, r.id, o->uid,
+                                         o->count > 1 ? o->words[1] : STR(""));
     if (!e)
         OPERATOR_ROW(o, v_id(r.id), v_cstr("closed"));
     return e;

@@ -23,8 +23,8 @@ enum err operator_invite_create(struct call *call, struct running_operator_comma
     invite.uses = 1;
     if (!parse_optional_number_argument(o, 0, INVITE_USES_MAX, &invite.uses) ||
         !parse_optional_number_argument(o, 1, INVITE_DAYS_MAX, &days))
-        return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       "USES is a number from 1 to 100000, DAYS from 1 to 3650");
+        return operator_command_set_error_sentence(
+            o, ERR_BAD_REQUEST, "USES is a number from 1 to 100000, DAYS from 1 to 3650");
     invite.expires_at = clock_us() + days * 86400 * INT64_C(1000000);
     enum err e = registration_invite_create(call, &invite);
     if (!e)

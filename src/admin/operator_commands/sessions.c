@@ -53,8 +53,8 @@ static enum err write_voice_states_json(struct tx *tx, struct buf *out)
     enum err e = tx_query(tx, SELECT_VOICE_STATES, NO_BIND, &r);
 
     while (!e && rows_next(&r))
-        write_output_row(out, "&user_id\t&guild_id\t&channel_id\t$session_id\t?connected", true,
-                         r.row);
+        operator_command_write_output_row(
+            out, "&user_id\t&guild_id\t&channel_id\t$session_id\t?connected", true, r.row);
     return e ? e : rows_end(&r);
 }
 
@@ -172,7 +172,7 @@ static enum err run_action_on_session_or_account(struct call *call,
     enum err e = tx_one(call->tx, "select id from users where username = $1", BIND(v_text(who)),
                         &row, &found);
     if (!e && (!found || !gateway_run_action_on_account_sessions(g, row_id(&row, 0), what, code)))
-        e = operator_command_refuse(
+        e = operator_command_set_error_sentence(
             o, ERR_NOT_FOUND,
             str_dup_cstring(o->arena,
                             str_printf(o->arena, "'%.*s' has no session", STR_ARGS(who))));
@@ -196,7 +196,7 @@ static struct session_action_request parse_session_action(const struct running_o
     return in;
 }
 
-enum err operator_session_run_action(struct call *call, struct running_operator_command *o)
+enum err operator_session_apply_test_action(struct call *call, struct running_operator_command *o)
 {
     static const char *const actions[] = {
         [GATEWAY_ACTION_RECONNECT] = "reconnect",

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-static void add_snapshot_row(void *arg, const struct snapshot *s)
+static void add_snapshot_row(void *arg, const struct data_snapshot *s)
 {
     OPERATOR_ROW((struct running_operator_command *)arg, v_text(s->name), v_int(s->bytes),
                  v_int(s->made_at_us));
@@ -42,8 +42,8 @@ static enum err reply_with_store_message(struct running_operator_command *o, str
     if (text.n && text.p[text.n - 1] == '\n')
         text.n--;
     if (str_starts_with(text, STR("error: ")))
-        return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       str_dup_cstring(o->arena, str_skip_bytes(text, 7)));
+        return operator_command_set_error_sentence(
+            o, ERR_BAD_REQUEST, str_dup_cstring(o->arena, str_skip_bytes(text, 7)));
     if (!o->as_json)
         OPERATOR_ROW(o, v_text(text));
     return OK;

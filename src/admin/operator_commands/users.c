@@ -25,8 +25,9 @@ static enum err find_user_by_name(struct call *call, struct str name, struct use
 }
 
 /* If a text of digits is both an id and a name, the account with that id is returned. */
-enum err operator_find_user(struct call *call, struct running_operator_command *o, int word,
-                            struct user *ret)
+enum err operator_command_find_user_of_argument(struct call *call,
+                                                struct running_operator_command *o, int word,
+                                                struct user *ret)
 {
     struct str name = o->words[word];
     snowflake id;
@@ -59,7 +60,7 @@ enum err operator_user_show(struct call *call, struct running_operator_command *
     struct user u;
     struct rows row;
     bool found;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     if (!e)
         e = tx_one(call->tx, SELECT_USER_COUNTS, BIND(v_id(u.id)), &row, &found);
@@ -86,10 +87,11 @@ enum err operator_user_add(struct call *call, struct running_operator_command *o
     struct str token;
 
     if (o->count > 1 && !draft.bot)
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "the form is: user add NAME [bot]");
+        return operator_command_set_error_sentence(o, ERR_BAD_REQUEST,
+                                                   "the form is: user add NAME [bot]");
     if (!username_is_allowed(draft.username))
-        return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       "a name has 2-32 of a-z, 0-9, _ and single dots");
+        return operator_command_set_error_sentence(
+            o, ERR_BAD_REQUEST, "a name has 2-32 of a-z, 0-9, _ and single dots");
     enum err e = account_create(call->tx, api_get_options(call->api)->auth, &draft, &user, &token);
     if (e == ERR_STORE_CONFLICT)
         o->problem = "the name is taken";
@@ -104,13 +106,13 @@ enum err operator_user_add(struct call *call, struct running_operator_command *o
 static enum err operator_find_human_user(struct call *call, struct running_operator_command *o,
                                          struct user *ret)
 {
-    enum err e = operator_find_user(call, o, 0, ret);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, ret);
 
     if (!e && ret->bot.value)
-        return operator_command_refuse(
+        return operator_command_set_error_sentence(
             o, ERR_BAD_REQUEST, "a bot has no password, and is deleted with its application");
     if (!e && account_is_erased(call->arena, ret))
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "this account is deleted");
+        return operator_command_set_error_sentence(o, ERR_BAD_REQUEST, "this account is deleted");
     return e;
 }
 
@@ -127,7 +129,7 @@ enum err operator_user_set_password(struct call *call, struct running_operator_c
 enum err operator_user_disable(struct call *call, struct running_operator_command *o)
 {
     struct user u;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     if (!e)
         e = account_set_disabled(call, &u, true);
@@ -137,10 +139,10 @@ enum err operator_user_disable(struct call *call, struct running_operator_comman
 enum err operator_user_enable(struct call *call, struct running_operator_command *o)
 {
     struct user u;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     if (!e && account_is_erased(call->arena, &u))
-        e = operator_command_refuse(o, ERR_BAD_REQUEST, "this account is deleted");
+        e = operator_command_set_error_sentence(o, ERR_BAD_REQUEST, "this account is deleted");
     if (!e)
         e = account_set_disabled(call, &u, false);
     return e ? e : add_user_state_row(o, &u, "active");
@@ -160,10 +162,11 @@ enum err operator_user_set_premium(struct call *call, struct running_operator_co
 {
     int64_t type;
     struct user u;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     if (!e && (!str_to_i64(o->words[1], &type) || type < 0 || type > 3))
-        e = operator_command_refuse(o, ERR_BAD_REQUEST, "a premium type is 0, 1, 2 or 3");
+        e = operator_command_set_error_sentence(o, ERR_BAD_REQUEST,
+                                                "a premium type is 0, 1, 2 or 3");
     if (!e)
         e = account_set_premium(call, &u, type);
     return e ? e : add_user_state_row(o, &u, type ? "premium" : "not premium");
@@ -171,7 +174,7 @@ enum err operator_user_set_premium(struct call *call, struct running_operator_co
 
 static enum err refuse_user_with_owned_objects(struct running_operator_command *o)
 {
-    return operator_command_refuse(
+    return operator_command_set_error_sentence(
         o, ERR_BAD_REQUEST,
         "the account owns guilds, applications or teams; transfer or delete them first");
 }
@@ -194,7 +197,8 @@ enum err operator_user_restore(struct call *call, struct running_operator_comman
     enum err e = operator_find_human_user(call, o, &u);
 
     if (!e && !u.deleting)
-        e = operator_command_refuse(o, ERR_BAD_REQUEST, "this account is not going to be deleted");
+        e = operator_command_set_error_sentence(o, ERR_BAD_REQUEST,
+                                                "this account is not going to be deleted");
     if (!e)
         e = account_cancel_deletion(call, &u);
     return e ? e : add_user_state_row(o, &u, "stays");
@@ -233,7 +237,7 @@ enum err operator_user_erase(struct call *call, struct running_operator_command 
 enum err operator_token_revoke(struct call *call, struct running_operator_command *o)
 {
     struct user u;
-    enum err e = operator_find_user(call, o, 0, &u);
+    enum err e = operator_command_find_user_of_argument(call, o, 0, &u);
 
     if (!e)
         e = account_revoke_tokens(call, u.id);

@@ -33,16 +33,16 @@ void address_ban_set_free(struct address_ban_set *b)
     mem_free(b);
 }
 
-bool is_address_banned(struct address_ban_set *b, struct str address)
+bool address_ban_set_contains(struct address_ban_set *b, struct str address)
 {
     struct ip_address a;
     bool banned = false;
 
-    if (!atomic_load_explicit(&b->count, memory_order_relaxed) || !address_parse(address, &a))
+    if (!atomic_load_explicit(&b->count, memory_order_relaxed) || !ip_address_parse(address, &a))
         return false;
     pthread_rwlock_rdlock(&b->lock);
     for (size_t i = 0; i < b->count && !banned; i++)
-        banned = network_contains(&b->items[i], &a);
+        banned = ip_network_contains(&b->items[i], &a);
     pthread_rwlock_unlock(&b->lock);
     return banned;
 }
@@ -105,7 +105,7 @@ static enum err read_address_ban_rows(struct tx *tx, void *arg)
     struct ip_network n;
 
     for (size_t i = 0; !e && i < all.count; i++)
-        if (network_parse(rows[i].range, &n))
+        if (ip_network_parse(rows[i].range, &n))
             address_ban_set_add(b, &n);
     return e;
 }
@@ -124,7 +124,7 @@ enum err address_ban_set_read(struct address_ban_set *b, struct store *store)
 static struct str format_address_range(struct arena *arena, const struct ip_network *n)
 {
     char text[ADDRESS_TEXT_SIZE];
-    size_t length = address_format(&n->address, text);
+    size_t length = ip_address_format(&n->address, text);
     bool four = !memchr(text, ':', length);
 
     return str_printf(arena, "%.*s/%u", (int)length, text, four ? n->bits - 96 : n->bits);
@@ -152,7 +152,7 @@ enum err insert_address_ban(struct call *call, const struct ip_network *n, struc
                     &new);
     if (e || !new)
         return e ? e : ERR_STORE_CONFLICT;
-    call_set_addresses_banned(call, n, true);
+    call_set_address_range_banned(call, n, true);
     return OK;
 }
 
@@ -168,7 +168,7 @@ enum err delete_address_ban(struct call *call, snowflake id, struct address_ban 
     if (e)
         return e;
     address_ban_from_row(&row, ret);
-    if (network_parse(ret->range, &n))
-        call_set_addresses_banned(call, &n, false);
+    if (ip_network_parse(ret->range, &n))
+        call_set_address_range_banned(call, &n, false);
     return OK;
 }

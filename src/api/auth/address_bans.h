@@ -20,7 +20,7 @@ void address_ban_set_free(struct address_ban_set *b);
 enum err address_ban_set_read(struct address_ban_set *b, struct store *store);
 
 /* May be called from any thread. */
-bool is_address_banned(struct address_ban_set *b, struct str address);
+bool address_ban_set_contains(struct address_ban_set *b, struct str address);
 void address_ban_set_add(struct address_ban_set *b, const struct ip_network *n);
 void address_ban_set_remove(struct address_ban_set *b, const struct ip_network *n);
 

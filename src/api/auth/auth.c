@@ -31,7 +31,7 @@ struct token_hash {
 
 struct cached_caller {
     struct cache_entry entry;
-    bool recognised; /* whether used since the last auth_collect_used_tokens */
+    bool recognised; /* whether used since the last auth_collect_recently_used_tokens */
     struct token_hash tag;
     struct caller caller;
 };
@@ -67,7 +67,7 @@ static struct cache_kind credentials = {
 enum err auth_new(const char *folder, struct store *store, struct auth **ret)
 {
     struct auth *a = mem_new(sizeof *a);
-    enum err e = read_server_key(folder, store, a->pepper);
+    enum err e = read_or_create_server_key(folder, store, a->pepper);
 
     if (e) {
         mem_free(a);
@@ -96,14 +96,14 @@ void auth_free(struct auth *a)
     mem_free(a);
 }
 
-struct address_ban_set *auth_address_bans(const struct auth *a)
+struct address_ban_set *auth_get_address_ban_set(const struct auth *a)
 {
     return a->bans;
 }
 
 bool auth_is_address_banned(const struct auth *a, struct str address)
 {
-    return is_address_banned(a->bans, address);
+    return address_ban_set_contains(a->bans, address);
 }
 
 static bool remove_auth_scheme(struct str *s, struct str word)
@@ -220,8 +220,8 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
            token_cache_is_up_to_date(a);
 }
 
-size_t auth_collect_used_tokens(struct auth *a, unsigned part,
-                                struct login_session_id ret[AUTH_SHARD_ENTRIES])
+size_t auth_collect_recently_used_tokens(struct auth *a, unsigned part,
+                                         struct login_session_id ret[AUTH_SHARD_ENTRIES])
 {
     struct token_shard *s = &a->shards[part];
     size_t count = 0, at = 0;

@@ -22,9 +22,10 @@ struct password_cost {
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);
 
-/* auth_address_bans returns the set of banned addresses; auth_is_address_banned searches it. */
+/* auth_get_address_ban_set returns the set of banned addresses; auth_is_address_banned searches it.
+ */
 struct address_ban_set;
-struct address_ban_set *auth_address_bans(const struct auth *a);
+struct address_ban_set *auth_get_address_ban_set(const struct auth *a);
 bool auth_is_address_banned(const struct auth *a, struct str address);
 
 /* The credential of an Authorization header. */
@@ -56,14 +57,14 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
 enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct parsed_credential *c,
                                 struct caller *ret);
 
-/* auth_collect_used_tokens returns the tokens of one cache shard that were used since the last call
- * for this shard. */
+/* auth_collect_recently_used_tokens returns the tokens of one cache shard that were used since the
+ * last call for this shard. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
 struct login_session_id {
     unsigned char session[8];
 };
-size_t auth_collect_used_tokens(struct auth *a, unsigned part,
-                                struct login_session_id ret[AUTH_SHARD_ENTRIES]);
+size_t auth_collect_recently_used_tokens(struct auth *a, unsigned part,
+                                         struct login_session_id ret[AUTH_SHARD_ENTRIES]);
 
 /* Used in a cluster only: allows the use of the token cache until this time
  * (clock_monotonic_ns). */

@@ -107,7 +107,8 @@ static enum err check_key_matches_database(struct store *store, const char *path
     return ERR_INTERNAL;
 }
 
-enum err read_server_key(const char *folder, struct store *store, unsigned char key[AUTH_KEY_BYTES])
+enum err read_or_create_server_key(const char *folder, struct store *store,
+                                   unsigned char key[AUTH_KEY_BYTES])
 {
     struct server_key q = { 0 };
     char path[4000];

@@ -10,7 +10,7 @@ enum { AUTH_KEY_BYTES = 32 };
 /* Reads <folder>/pepper.key. For a database that was never used, creates a new key. If the database
  * was used with another key, or its key is missing, logs why and returns an error. If store is
  * NULL, does not check the database. */
-enum err read_server_key(const char *folder, struct store *store,
-                         unsigned char key[AUTH_KEY_BYTES]);
+enum err read_or_create_server_key(const char *folder, struct store *store,
+                                   unsigned char key[AUTH_KEY_BYTES]);
 
 #endif

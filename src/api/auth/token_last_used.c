@@ -72,7 +72,7 @@ static bool collect_used_tokens_of_shard(struct token_use_writer *u)
 {
     for (; u->part < AUTH_CACHE_SHARDS; u->part++) {
         u->next = 0;
-        u->count = auth_collect_used_tokens(u->api->options.auth, u->part, u->names);
+        u->count = auth_collect_recently_used_tokens(u->api->options.auth, u->part, u->names);
         if (!u->count)
             continue;
         qsort(u->names, u->count, sizeof *u->names, compare_session_ids);

@@ -56,7 +56,7 @@ static void on_fault_timer(uv_timer_t *timer)
     apply_fault_effect(run, &fault);
 }
 
-bool call_apply_fault(struct call_context *run)
+bool call_apply_injected_fault(struct call_context *run)
 {
     const struct http_request *r = run->call.exchange->request;
     struct delayed_fault *w;

@@ -135,7 +135,7 @@ struct blob_cleanup {
     const struct written_blob *retained;
 };
 
-static void clean_up_blobs(uv_work_t *w)
+static void delete_or_commit_blobs_of_call(uv_work_t *w)
 {
     struct blob_cleanup *end = w->data;
     struct store *store = end->api->options.store;
@@ -148,7 +148,7 @@ static void clean_up_blobs(uv_work_t *w)
     }
 }
 
-static void on_blobs_cleaned_up(uv_work_t *w, int status)
+static void on_blobs_deleted_or_committed(uv_work_t *w, int status)
 {
     struct blob_cleanup *end = w->data;
     struct api *api = end->api;
@@ -191,5 +191,6 @@ void call_delete_unused_blobs(struct call *call, enum err e)
     *end = (struct blob_cleanup){ .work.data = end, .api = call->api, .arena = arena };
     end->retained = copy_written_blobs(arena, written, e);
     atomic_fetch_add_explicit(&call->api->running, 1, memory_order_relaxed);
-    uv_queue_work(loop_get_uv_loop(call->loop), &end->work, clean_up_blobs, on_blobs_cleaned_up);
+    uv_queue_work(loop_get_uv_loop(call->loop), &end->work, delete_or_commit_blobs_of_call,
+                  on_blobs_deleted_or_committed);
 }

@@ -76,13 +76,13 @@ static void start_file_removal_work_on_pool(struct file_removal *r, void (*run)(
                                             void (*done)(uv_work_t *w, int status))
 {
     r->work.data = r;
-    api_background_work_begin(r->api);
+    api_count_background_work_begin(r->api);
     uv_queue_work(loop_get_uv_loop(r->loop), &r->work, run, done);
 }
 
 static void end_file_removal_work_on_pool(struct file_removal *r)
 {
-    api_background_work_end(r->api);
+    api_count_background_work_end(r->api);
 }
 
 /* Ends the work on a page of blobs, which were deleted or could not be deleted. A page with

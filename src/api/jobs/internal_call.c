@@ -65,5 +65,5 @@ void internal_call_start(struct api *api, struct loop *loop, const struct intern
     else if (e->data)
         call_store_borrowed_stage_data(call, e->type, (void *)e->data);
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    call_start_internal_at_decode(&r->run, e->long_input);
+    start_internal_call_at_decode_stage(&r->run, e->long_input);
 }

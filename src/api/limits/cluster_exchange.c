@@ -7,13 +7,13 @@
 
 enum { ENTRY = 5 }; /* number of integers that a message has for each counter */
 
-void rate_limits_enable_sharing(struct rate_limit_counters *l)
+void rate_limits_enable_sharing_between_nodes(struct rate_limit_counters *l)
 {
     l->shares = true;
 }
 
 void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,
-                                       const struct rate_limit_cluster *others)
+                                       const struct rate_limit_cluster_callbacks *others)
 {
     l->others = *others;
 }
@@ -26,15 +26,15 @@ static void append_counter_to_message(struct rate_limit_counter *c, struct buf *
                                  c->count > c->published ? c->count - c->published : 0 };
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        serial_append_u64(out, numbers[i]);
+        serialize_u64(out, numbers[i]);
     c->published = c->count > c->published ? c->count : c->published;
     c->is_due = false;
 }
 
 /* If a counter has reached a quarter of its limit, puts it into the list of counters to send to
  * other nodes. */
-void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                                   struct rate_limit_counter *c, unsigned most)
+void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
+                                          struct rate_limit_counter *c, unsigned most)
 {
     if (c->is_due || (c->count + c->others) * 4 < most)
         return;
@@ -46,8 +46,8 @@ void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_li
 
 /* Writes the counter of a strict limit to `out`, which the caller sends after it has released the
  * lock. */
-void limit_counter_encode_for_nodes(struct rate_limit_counters *l, struct rate_limit_counter *c,
-                                    struct buf *out)
+void rate_limit_counter_encode_for_nodes(struct rate_limit_counters *l,
+                                         struct rate_limit_counter *c, struct buf *out)
 {
     buf_init(out, LIMITS_MESSAGE);
     if (l->others.send)
@@ -101,7 +101,7 @@ static void apply_received_counter(struct rate_limit_counters *l, const uint64_t
     struct rate_limit_counter *c =
         find_or_create_rate_limit_counter(s, hash, n[0], n[1], n[2], now);
     if (c->ends_ms <= now)
-        limit_counter_start_window(c, ends);
+        rate_limit_counter_start_window(c, ends);
     else if (ends < c->ends_ms)
         c->ends_ms = ends;
     c->others += (unsigned)n[4];
@@ -110,14 +110,14 @@ static void apply_received_counter(struct rate_limit_counters *l, const uint64_t
 
 uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message)
 {
-    struct serial_reader in = { .rest = message };
+    struct serialized_data_reader in = { .rest = message };
     uint64_t calls = 0;
 
     while (in.rest.n >= ENTRY * sizeof(uint64_t)) {
         uint64_t numbers[ENTRY];
 
         for (size_t i = 0; i < ENTRY; i++)
-            numbers[i] = serial_get_u64(&in);
+            numbers[i] = deserialize_u64(&in);
         apply_received_counter(l, numbers);
         calls += numbers[4];
     }

@@ -25,7 +25,7 @@ static void add_bucket_headers(const struct rate_limit_result *v, const struct r
 {
     char bucket[17];
 
-    format_limit_bucket_id(limit, bucket);
+    format_rate_limit_bucket_id(limit, bucket);
     add_number_header(out, "X-RateLimit-Limit", v->limit);
     add_number_header(out, "X-RateLimit-Remaining", v->remaining);
     buf_add_lit(out, "X-RateLimit-Reset: ");

@@ -35,8 +35,9 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    struct rate_limit_cluster others; /* functions of the cluster; count_disconnected_nodes is NULL
-                                       * if there are no other nodes */
+    struct rate_limit_cluster_callbacks
+        others; /* functions of the cluster; count_disconnected_nodes is NULL
+                 * if there are no other nodes */
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };
 
@@ -46,17 +47,17 @@ struct rate_limit_counter *find_or_create_rate_limit_counter(struct rate_limit_s
                                                              uint64_t hash, uint64_t caller,
                                                              uint64_t limit, uint64_t major,
                                                              int64_t now);
-void limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms);
+void rate_limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms);
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
 /* To be used after an API call was counted, with the shard's lock held.
- * limit_counter_queue_for_nodes queues the counter for sending to other nodes.
- * limit_counter_encode_for_nodes writes it to `out`, which the caller sends after releasing the
- * lock. */
-void limit_counter_queue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                                   struct rate_limit_counter *c, unsigned most);
-void limit_counter_encode_for_nodes(struct rate_limit_counters *l, struct rate_limit_counter *c,
-                                    struct buf *out);
+ * rate_limit_counter_enqueue_for_nodes queues the counter for sending to other nodes.
+ * rate_limit_counter_encode_for_nodes writes it to `out`, which the caller sends after releasing
+ * the lock. */
+void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
+                                          struct rate_limit_counter *c, unsigned most);
+void rate_limit_counter_encode_for_nodes(struct rate_limit_counters *l,
+                                         struct rate_limit_counter *c, struct buf *out);
 
 #endif

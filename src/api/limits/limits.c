@@ -28,7 +28,7 @@ void rate_limits_set_options(struct rate_limit_counters *l,
     l->percent = options->percent;
 }
 
-static void free_counters(struct rate_limit_counter *c)
+static void free_rate_limit_counters(struct rate_limit_counter *c)
 {
     while (c) {
         struct rate_limit_counter *next = c->next;
@@ -44,7 +44,7 @@ void rate_limit_counters_free(struct rate_limit_counters *l)
         return;
     for (int i = 0; i < LIMIT_SHARDS; i++) {
         for (int b = 0; b < LIMIT_BUCKETS; b++)
-            free_counters(l->shards[i].buckets[b]);
+            free_rate_limit_counters(l->shards[i].buckets[b]);
         pthread_mutex_destroy(&l->shards[i].lock);
     }
     mem_free(l);
@@ -133,15 +133,16 @@ static uint64_t counter_caller_key(uint64_t caller, bool anonymous, const struct
     return limit->shared ? 0 : caller << 1 | anonymous;
 }
 
-void limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms)
+void rate_limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_ms)
 {
     c->ends_ms = ends_ms;
     c->count = c->others = c->published = 0;
 }
 
-static struct rate_limit_result count_call_in_window(struct rate_limit_counters *l, uint64_t caller,
-                                                     const struct rate_limit *limit, uint64_t major,
-                                                     unsigned most)
+static struct rate_limit_result count_call_in_rate_limit_window(struct rate_limit_counters *l,
+                                                                uint64_t caller,
+                                                                const struct rate_limit *limit,
+                                                                uint64_t major, unsigned most)
 {
     uint64_t name = cached_limit_name_hash(limit), hash = hash_limit_counter(caller, name, major);
     struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
@@ -152,14 +153,14 @@ static struct rate_limit_result count_call_in_window(struct rate_limit_counters 
     struct rate_limit_counter *c =
         find_or_create_rate_limit_counter(s, hash, caller, name, major, now);
     if (c->ends_ms <= now)
-        limit_counter_start_window(c, now + (int64_t)limit->window_s * 1000);
+        rate_limit_counter_start_window(c, now + (int64_t)limit->window_s * 1000);
     bool allowed = c->count + c->others < most;
     if (allowed)
         c->count++;
     if (allowed && l->shares && limit->strict)
-        limit_counter_encode_for_nodes(l, c, &out);
+        rate_limit_counter_encode_for_nodes(l, c, &out);
     else if (allowed && l->shares)
-        limit_counter_queue_for_nodes(l, s, c, most);
+        rate_limit_counter_enqueue_for_nodes(l, s, c, most);
     unsigned used = c->count + c->others;
     struct rate_limit_result v = {
         .allowed = allowed,
@@ -185,8 +186,8 @@ struct rate_limit_result rate_limits_count_call(struct rate_limit_counters *l, u
 
     if (limit->strict && l->others.count_disconnected_nodes)
         most /= l->others.count_disconnected_nodes(l->others.arg);
-    return count_call_in_window(l, counter_caller_key(caller, anonymous, limit), limit, major,
-                                most ? most : 1);
+    return count_call_in_rate_limit_window(l, counter_caller_key(caller, anonymous, limit), limit,
+                                           major, most ? most : 1);
 }
 
 void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
@@ -211,13 +212,14 @@ struct rate_limit_result rate_limits_count_global_call(struct rate_limit_counter
 {
     const struct rate_limit *limit = anonymous ? &l->anonymous : &l->global;
     unsigned most = anonymous ? l->anonymous_per_s : l->global_per_s;
-    struct rate_limit_result v = count_call_in_window(l, caller << 1 | anonymous, limit, 0, most);
+    struct rate_limit_result v =
+        count_call_in_rate_limit_window(l, caller << 1 | anonymous, limit, 0, most);
 
     v.global = true;
     return v;
 }
 
-void format_limit_bucket_id(const struct rate_limit *limit, char out[17])
+void format_rate_limit_bucket_id(const struct rate_limit *limit, char out[17])
 {
     uint64_t h = hash_limit_name(limit->name);
 

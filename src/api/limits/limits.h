@@ -60,10 +60,10 @@ bool rate_limits_are_disabled(const struct rate_limit_counters *l);
 /* --- between nodes ---------------------------------------------------------------------- */
 
 /* Enables the exchange of counts with other nodes. Call it before the first API call is counted. */
-void rate_limits_enable_sharing(struct rate_limit_counters *l);
+void rate_limits_enable_sharing_between_nodes(struct rate_limit_counters *l);
 /* Functions that send the counts of strict limits to other nodes. Set before the first API call is
  * counted. */
-struct rate_limit_cluster {
+struct rate_limit_cluster_callbacks {
     void *arg;
     unsigned (*count_disconnected_nodes)(
         void *arg); /* returns the number of nodes if they do not receive each other's counts at
@@ -71,7 +71,7 @@ struct rate_limit_cluster {
     void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
 void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,
-                                       const struct rate_limit_cluster *others);
+                                       const struct rate_limit_cluster_callbacks *others);
 /* Sends the counts that have changed since the last call of this function. Call it always on the
  * same thread. */
 void rate_limits_publish_counts(struct rate_limit_counters *l,
@@ -85,6 +85,6 @@ void write_rate_limit_headers(const struct rate_limit_result *v, const struct ra
 void write_rate_limit_response_body(const struct rate_limit_result *v, enum err e, struct buf *out);
 
 /* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */
-void format_limit_bucket_id(const struct rate_limit *limit, char out[17]);
+void format_rate_limit_bucket_id(const struct rate_limit *limit, char out[17]);
 
 #endif

@@ -379,7 +379,7 @@ static enum err prepare_openapi(struct call *call)
 /* GET /openapi.json: the OpenAPI document. */
 static enum err get_openapi(struct call *call)
 {
-    return call_reply_with_document(call, call->api->openapi);
+    return call_reply_with_static_document(call, call->api->openapi);
 }
 
 static const struct route routes[] = {

@@ -66,7 +66,7 @@ static enum traffic_credential classify_credential(const struct call *call)
 static struct str format_first_form_error(const struct call_context *run, struct buf *room)
 {
     if (run->refused && form_has_errors(&run->call.form))
-        form_append_first_error(&run->call.form, room);
+        form_append_text_of_first_error(&run->call.form, room);
     return buf_as_str(room);
 }
 

@@ -55,7 +55,7 @@ static bool strip_api_prefix(struct str *path)
     return true;
 }
 
-bool is_documented_operation(enum http_method method, struct str path)
+bool is_operation_documented_by_discord(enum http_method method, struct str path)
 {
     if (method == HTTP_HEAD)
         method = HTTP_GET;
@@ -74,7 +74,7 @@ bool is_documented_operation(enum http_method method, struct str path)
 static bool resolver_accepts_me(const struct domain *const *domains, struct str parameter)
 {
     const struct path_resolver *r =
-        router_find_resolver(domains, str_slice(parameter.p + 1, parameter.n - 2));
+        router_find_path_resolver(domains, str_slice(parameter.p + 1, parameter.n - 2));
 
     return r && r->me;
 }
@@ -134,7 +134,7 @@ static void write_operation_counts(const struct domain *const *domains, struct b
                all, implemented, implemented, all - left_out);
 }
 
-void write_missing_operations(const struct domain *const *domains, struct buf *out)
+void write_unimplemented_discord_operations(const struct domain *const *domains, struct buf *out)
 {
     const struct documented_operation *family = NULL, *written = NULL;
 

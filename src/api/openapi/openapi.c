@@ -78,7 +78,7 @@ static void write_parameters(struct json_writer *j, const struct domain *const *
         struct str name = str_cut(&rest, '}');
 
         if (name.n)
-            write_path_parameter(j, router_find_resolver(domains, name));
+            write_path_parameter(j, router_find_path_resolver(domains, name));
     }
     for (size_t i = 0; i < o->count; i++)
         for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
@@ -229,7 +229,7 @@ static void write_extensions(struct json_writer *j, const struct route *r)
         json_write_name(j, "x-fires");
         json_begin_array(j);
         for (const enum event *e = r->fires; *e; e++)
-            json_write_text(j, str_of(event_name(*e)));
+            json_write_text(j, str_of(get_name_of_event_type(*e)));
         json_end_array(j);
     }
 }

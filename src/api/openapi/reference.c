@@ -88,7 +88,7 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
     buf_add_lit(out, ".");
     write_routes_of_same_path(out, domains, r);
     for (const enum event *e = r->fires; e && *e; e++)
-        buf_printf(out, "%s%s", e == r->fires ? " Fires " : ", ", event_name(*e));
+        buf_printf(out, "%s%s", e == r->fires ? " Fires " : ", ", get_name_of_event_type(*e));
     buf_add_lit(out, "\n\n");
     if (r->query) {
         buf_add_lit(out, "Query:\n\n");
@@ -135,8 +135,8 @@ static void write_event_table(struct buf *out)
 {
     buf_add_lit(out, "## Events\n\n| Name | |\n|---|---|\n");
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
-        buf_printf(out, "| %s | %s |\n", event_name((enum event)e),
-                   event_description((enum event)e));
+        buf_printf(out, "| %s | %s |\n", get_name_of_event_type((enum event)e),
+                   get_description_of_event_type((enum event)e));
 }
 
 void api_write_reference_page(const struct domain *const *domains, struct buf *out)
@@ -158,5 +158,5 @@ void api_write_reference_page(const struct domain *const *domains, struct buf *o
     write_error_table(out);
     write_event_table(out);
     buf_add_char(out, '\n');
-    write_missing_operations(domains, out);
+    write_unimplemented_discord_operations(domains, out);
 }

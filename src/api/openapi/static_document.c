@@ -47,7 +47,7 @@ void static_document_free(struct static_document *d)
     mem_free(d);
 }
 
-enum err call_reply_with_document(struct call *call, const struct static_document *d)
+enum err call_reply_with_static_document(struct call *call, const struct static_document *d)
 {
     const struct http_request *r = call->exchange->request;
     struct call_response *a = &call_get_context(call)->response;

@@ -23,7 +23,7 @@ static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
         .id = row_id(r, 0),
         .version = row_id(r, 1),
         .default_member_permissions =
-            row_is_null(r, 2) ? BUNDLE_NO_DEFAULT_PERMISSIONS : row_id(r, 2),
+            row_column_is_null(r, 2) ? BUNDLE_NO_DEFAULT_PERMISSIONS : row_id(r, 2),
         .locales = (uint64_t)row_int(r, 3),
         .type = (uint8_t)row_int(r, 4),
         .nsfw = (uint8_t)row_int(r, 5),
@@ -51,9 +51,9 @@ static enum err read_bundle_entries(struct tx *tx, snowflake application_id, sno
 
 /* --- reading -------------------------------------------------------------------------- */
 
-enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                     struct str entries, struct str texts,
-                                     struct command_bundle *ret)
+enum err command_bundle_decode_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                       struct str entries, struct str texts,
+                                       struct command_bundle *ret)
 {
     struct list made;
 
@@ -88,8 +88,8 @@ enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake 
     *ret = (struct command_bundle){ .application_id = application_id, .guild_id = guild_id };
     if (e || !found)
         return e;
-    return command_bundle_from_columns(tx, application_id, guild_id, row_bytes(&row, 0),
-                                       row_text(&row, 1), ret);
+    return command_bundle_decode_columns(tx, application_id, guild_id, row_bytes(&row, 0),
+                                         row_text(&row, 1), ret);
 }
 
 /* --- walking -------------------------------------------------------------------------- */

@@ -41,9 +41,9 @@ bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct
 /* --- bundle.c ------------------------------------------------------------------------- */
 
 /* Decodes a bundle from its columns `entries` and `texts`. */
-enum err command_bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                     struct str entries, struct str texts,
-                                     struct command_bundle *ret);
+enum err command_bundle_decode_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                       struct str entries, struct str texts,
+                                       struct command_bundle *ret);
 /* Reads a bundle. If there is no row, the result is an empty bundle. */
 enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
                              struct command_bundle *ret);

@@ -32,7 +32,7 @@ struct str encode_command_bundle_entries(struct arena *arena,
                                          const struct command_bundle_entry *entries, size_t count)
 {
     size_t size = HEADER + count * ENTRY;
-    unsigned char *bytes = arena_alloc_raw(arena, size), *at = bytes + sizeof magic;
+    unsigned char *bytes = arena_alloc_unzeroed(arena, size), *at = bytes + sizeof magic;
 
     memcpy(bytes, magic, sizeof magic);
     at = write_little_endian_number(at, count, 4);
@@ -104,7 +104,7 @@ bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct
     size_t count = parse_u32(at + 4);
     if ((bytes.n - HEADER) / ENTRY != count || (bytes.n - HEADER) % ENTRY)
         return false;
-    struct command_bundle_entry *entries = arena_alloc_raw(arena, count * sizeof *entries + 1);
+    struct command_bundle_entry *entries = arena_alloc_unzeroed(arena, count * sizeof *entries + 1);
     for (size_t i = 0; i < count; i++)
         entries[i] = parse_bundle_entry(at + HEADER + i * ENTRY);
     if (!command_texts_match_entries(texts, entries, count))

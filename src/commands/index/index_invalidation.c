@@ -187,7 +187,7 @@ enum err invalidate_command_indexes_of_guild_app(struct call *call,
     bool found;
     enum err e = tx_one(call->tx, READ_BOT_ID, BIND(v_id(a->application_id)), &row, &found);
 
-    if (e || !found || row_is_null(&row, 0))
+    if (e || !found || row_column_is_null(&row, 0))
         return e;
     w.bot_id = row_id(&row, 0);
     return continue_channel_invalidation(call, &w);
@@ -306,7 +306,8 @@ enum err delete_command_permissions_of_channel(struct call *call, snowflake id)
     return delete_command_permissions_of_entity(call, 0, id);
 }
 
-enum err delete_command_permissions_of_member(struct call *call, const struct member_leave *leave)
+enum err delete_command_permissions_of_member(struct call *call,
+                                              const struct member_leaving_guild *leave)
 {
     return delete_command_permissions_of_entity(call, leave->guild_id, leave->user->id);
 }

@@ -36,7 +36,8 @@ extern const struct deletion_rule command_deletions[];
 /* Delete the permission rows that name a deleted role or channel, or a member who left. */
 enum err delete_command_permissions_of_role(struct call *call, const struct role *r);
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id);
-enum err delete_command_permissions_of_member(struct call *call, const struct member_leave *leave);
+enum err delete_command_permissions_of_member(struct call *call,
+                                              const struct member_leaving_guild *leave);
 /* Deletes the permission rows of an app that left a guild; the rows of the app's commands stay. */
 enum err delete_command_permissions_of_app(struct call *call,
                                            const struct guild_app_installation *a);

@@ -379,7 +379,8 @@ static enum err reply_with_command_index_of_bot_dm(struct call *call)
         e = read_whether_app_is_in_user_guilds(call->tx, v.key, call->caller->id,
                                                &v.check.installed);
     if (!e && v.key)
-        e = read_whether_app_is_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
+        e = read_whether_app_is_installed_on_account(call->tx, v.key, call->caller->id,
+                                                     &v.check.installed);
     /* A user who has blocked the bot cannot use its commands, so none are listed. */
     if (!e && v.key)
         e = direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id,

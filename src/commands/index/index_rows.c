@@ -110,8 +110,8 @@ bool command_index_bundles_read_next(struct rows *rows, struct command_bundle *r
 {
     if (!rows_next(rows))
         return false;
-    *ret_error = command_bundle_from_columns(rows->tx, row_id(rows, 0), row_id(rows, 1),
-                                             row_bytes(rows, 2), row_text(rows, 3), ret);
+    *ret_error = command_bundle_decode_columns(rows->tx, row_id(rows, 0), row_id(rows, 1),
+                                               row_bytes(rows, 2), row_text(rows, 3), ret);
     return !*ret_error;
 }
 

@@ -50,8 +50,8 @@ enum err read_whether_app_is_in_user_guilds(struct tx *tx, snowflake application
                                      INSTALL_GUILD, installed);
 }
 
-enum err read_whether_app_is_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                                        unsigned *installed)
+enum err read_whether_app_is_installed_on_account(struct tx *tx, snowflake application_id,
+                                                  snowflake user_id, unsigned *installed)
 {
     return read_app_install_type_bit(tx, SQL(ON_ACCOUNT), application_id, user_id, INSTALL_USER,
                                      installed);

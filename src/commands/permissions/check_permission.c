@@ -72,7 +72,7 @@ static enum err read_app_install_types(struct tx *tx, const struct command_invok
     else if (for_guilds && invoker->context == CONTEXT_BOT_DM)
         e = read_whether_app_is_in_user_guilds(tx, app, user, &q->installed);
     if (!e && for_accounts)
-        e = read_whether_app_is_on_account(tx, app, user, &q->installed);
+        e = read_whether_app_is_installed_on_account(tx, app, user, &q->installed);
     if (!e && for_accounts && invoker->channel->type == CHANNEL_GROUP)
         e = read_whether_app_is_in_group(tx, app, invoker->channel->id, &q->in_group);
     return e;

@@ -92,7 +92,7 @@ static enum err read_next_deletion_round(struct tx *tx, snowflake target_id, int
     if (e)
         return e;
     int64_t of_rows = row_int(&row, 0), of_mark = row_int(&row, 1);
-    *ret = row_is_null(&row, 0) ? 0 : (of_rows > of_mark ? of_rows : of_mark) + 1;
+    *ret = row_column_is_null(&row, 0) ? 0 : (of_rows > of_mark ? of_rows : of_mark) + 1;
     return OK;
 }
 

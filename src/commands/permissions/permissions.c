@@ -22,7 +22,7 @@ enum err check_read_command_permissions(struct call *call)
     bool may =
         call->caller->kind == CALLER_BOT || call->target.permissions & PERMISSION(MANAGE_GUILD);
 
-    return may ? OK : call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
+    return may ? OK : call_get_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
 }
 
 /* Checks who may change a command's permissions: only members who may use the command. */
@@ -133,10 +133,10 @@ static enum err check_can_change_role(struct call *call, snowflake id, bool *ret
 static enum err check_can_change_user(struct call *call, snowflake id, bool *ret)
 {
     struct member_access other;
-    enum err e = member_access_find_of_other(call->tx, call->target.guild->id, id, &other);
+    enum err e = member_access_find_of_other_user(call->tx, call->target.guild->id, id, &other);
 
     if (!e)
-        *ret = id == call->caller->id || member_outranks(call->target.member_access, &other);
+        *ret = id == call->caller->id || member_outranks_member(call->target.member_access, &other);
     return e;
 }
 
@@ -186,7 +186,7 @@ static bool is_unknown_entity_error(enum err e)
 struct permission_replacement {
     struct call *call;
     struct list before, after; /* struct command_permission */
-    struct list changes;       /* struct audit_change */
+    struct list changes;       /* struct audit_log_change */
     size_t added;
     bool forbidden;
 };
@@ -201,7 +201,7 @@ static struct opt_str encode_permission(struct arena *arena, const struct comman
 static void add_audit_change(struct permission_replacement *x, const struct command_permission *p)
 {
     struct arena *arena = x->call->arena;
-    struct audit_change *c = list_append(arena, &x->changes, sizeof *c);
+    struct audit_log_change *c = list_append(arena, &x->changes, sizeof *c);
 
     c->key = str_printf(arena, "%llu", (unsigned long long)p->id);
     c->old_value = encode_permission(arena, find_permission_row_of_entity(&x->before, p));
@@ -292,7 +292,7 @@ void emit_command_permissions(struct call *call, const struct command_permission
 static enum err emit_permission_changes(struct call *call, const struct command_permissions *p,
                                         struct list changes)
 {
-    struct audit_options options = { .application_id = opt_id_or_null(p->application_id) };
+    struct audit_log_options options = { .application_id = opt_id_or_null(p->application_id) };
     struct guild_integrations_event guild = { p->guild_id };
 
     emit_command_permissions(call, p);
@@ -300,8 +300,8 @@ static enum err emit_permission_changes(struct call *call, const struct command_
                     audience_of_guild(p->guild_id), &guild_integrations_event_schema, &guild);
     enum err e = invalidate_command_index(call->tx, p->guild_id);
     return e ? e
-             : audit_record_changes(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options,
-                                    changes);
+             : audit_log_record_changes(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id,
+                                        &options, changes);
 }
 
 /* PUT …/commands/{command.id}/permissions */

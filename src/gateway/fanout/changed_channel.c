@@ -47,7 +47,7 @@ bool changed_channel_deliver_to_session(struct changed_channel *c, const struct 
 {
     if (!session_receives_event(d, seat->session))
         return false;
-    struct permission_input who = subscription_access_without_timeout(seat);
+    struct permission_input who = subscription_get_access_ignoring_timeout(seat);
     const struct channel_overwrites *now =
         map_find_value(&seat->topic->view->channels, d->routing->channel.id);
     bool shown = now && member_can_view_channel(&who, now);

@@ -237,7 +237,8 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
 
 /* Returns the member's permission input without a timeout, because a timeout does not remove
  * VIEW_CHANNEL. */
-struct permission_input subscription_access_without_timeout(const struct topic_subscription *seat)
+struct permission_input subscription_get_access_ignoring_timeout(
+    const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
     struct permission_input who = {
@@ -470,7 +471,7 @@ bool channel_visibility_changes_send(struct visibility_changes *s, const struct 
         }
     }
     struct permissions_change c = { get_member_access_before_event(s, seat),
-                                    subscription_access_without_timeout(seat) };
+                                    subscription_get_access_ignoring_timeout(seat) };
     if (!send_channel_creates_and_deletes(s, &c, seat))
         return false;
     send_threads_of_gained_channels(s, seat->session);

@@ -22,9 +22,11 @@ bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
                                            const struct topic_subscription *seat);
 void channel_visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
-/* subscription_access_without_timeout returns the current roles and permissions of the subscribed
- * session in the guild; the second function returns whether they allow to view a channel. */
-struct permission_input subscription_access_without_timeout(const struct topic_subscription *seat);
+/* subscription_get_access_ignoring_timeout returns the current roles and permissions of the
+ * subscribed session in the guild; the second function returns whether they allow to view a
+ * channel. */
+struct permission_input subscription_get_access_ignoring_timeout(
+    const struct topic_subscription *seat);
 bool member_can_view_channel(const struct permission_input *who,
                              const struct channel_overwrites *p);
 /* Returns whether channels of this type can have Discord threads. */

@@ -12,9 +12,10 @@
 
 struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_event *n)
 {
-    return (struct event_delivery){
-        .gateway_loop = h, .event = n, .info = event_info(n->type), .routing = &n->routing
-    };
+    return (struct event_delivery){ .gateway_loop = h,
+                                    .event = n,
+                                    .info = get_info_of_event_type(n->type),
+                                    .routing = &n->routing };
 }
 
 /* Returns the intents that recipients of the event need: those for guilds, or those for direct

@@ -12,7 +12,7 @@ struct topic;
 struct event_delivery {
     struct gateway_loop *gateway_loop;
     struct gateway_event *event; /* NULL if no event is being delivered */
-    const struct event_info *info;
+    const struct event_type_info *info;
     const struct event_routing *routing;
     struct topic *topic; /* topic of the event's audience; NULL if it has no subscribers */
     struct visibility_changes

@@ -46,11 +46,11 @@ static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
             __builtin_prefetch(s->replay.newest);
     }
     if (i + 3 < t->count && t->subscriptions[i + 3]->session->socket)
-        websocket_prefetch(t->subscriptions[i + 3]->session->socket->ws);
+        websocket_prefetch_into_cpu_cache(t->subscriptions[i + 3]->session->socket->ws);
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->socket)
-        websocket_prefetch_connection(t->subscriptions[i + 2]->session->socket->ws);
+        websocket_prefetch_connection_into_cache(t->subscriptions[i + 2]->session->socket->ws);
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->replay.newest)
-        replay_buffer_prefetch_next_entry(&t->subscriptions[i + 2]->session->replay);
+        replay_buffer_cpu_prefetch_next_entry(&t->subscriptions[i + 2]->session->replay);
 }
 
 /* --- changes before delivery ---------------------------------------------------------- */
@@ -206,7 +206,7 @@ static void event_delivery_end(struct event_delivery *d)
     if (t->view && d->event->type == EVENT_CHANNEL_DELETE)
         guild_view_remove_channel(t->view, d->routing->channel.id);
     else if (t->view && d->event->type == EVENT_GUILD_ROLE_DELETE)
-        guild_view_remove_overwrites(t->view, d->routing->role.id);
+        guild_view_remove_overwrites_of_role(t->view, d->routing->role.id);
 }
 
 static void deliver_event_to_single_session(const struct event_delivery *d)
@@ -246,7 +246,7 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
     }
     apply_event_to_guild_view(d, t->view);
     d->write_at_once =
-        t->count > MANY_RECIPIENTS && !h->queue.first && !replication_delays_output(h);
+        t->count > MANY_RECIPIENTS && !h->queue.first && !journal_replication_delays_output(h);
 }
 
 bool dispatch_continue(struct gateway_loop *h)

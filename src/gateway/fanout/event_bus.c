@@ -47,7 +47,7 @@ static void begin_numbers_of_position(struct gateway *g, uint64_t before)
 
 /* Posts the collected unread entries (unread_entries.h). They get the numbers that their events
  * would have. The caller holds the lock. */
-static void post_unread_entries(struct gateway *g)
+static void post_unread_log_entries(struct gateway *g)
 {
     struct event_batch *b = g->unread_entries;
 
@@ -71,7 +71,7 @@ static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch 
 {
     pthread_mutex_lock(&g->publishing);
     if (b->count) {
-        post_unread_entries(g);
+        post_unread_log_entries(g);
         begin_numbers_of_position(g, before);
     }
     for (size_t i = 0; i < b->count; i++)
@@ -81,21 +81,22 @@ static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch 
 }
 
 void gateway_pass_over_log_position(struct gateway *g, int64_t position,
-                                    const struct log_address *a)
+                                    const struct log_entry_address *a)
 {
     pthread_mutex_lock(&g->publishing);
     if (!g->unread_entries)
         g->unread_entries = event_batch_new(g->gateway_loop_count, UNREAD_ENTRIES_AT_ONCE);
-    event_batch_add(g->unread_entries, unread_entry_new(position, a->events, a->keys, a->count));
+    event_batch_add(g->unread_entries,
+                    unread_log_entry_new(position, a->events, a->keys, a->count));
     if (g->unread_entries->count == UNREAD_ENTRIES_AT_ONCE)
-        post_unread_entries(g);
+        post_unread_log_entries(g);
     pthread_mutex_unlock(&g->publishing);
 }
 
-void gateway_publish_passed_over(struct gateway *g)
+void gateway_publish_passed_over_log_position(struct gateway *g)
 {
     pthread_mutex_lock(&g->publishing);
-    post_unread_entries(g);
+    post_unread_log_entries(g);
     pthread_mutex_unlock(&g->publishing);
 }
 

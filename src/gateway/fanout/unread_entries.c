@@ -35,8 +35,8 @@ struct unread_entries_read {
 
 static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
 {
-    enum audience_kind kind = log_address_key_kind(key);
-    snowflake id = log_address_key_id(key);
+    enum audience_kind kind = log_address_get_kind_of_key(key);
+    snowflake id = log_address_get_id_of_key(key);
 
     return topic_find(&h->topics, kind, id) ||
            (kind == AUDIENCE_GUILD && h->member_tables &&
@@ -63,7 +63,7 @@ static void discard_found_events(struct unread_entries_read *x)
         gateway_event_unref(x->found[--x->found_count]);
 }
 
-static void unread_entries_read_free(struct unread_entries_read *x)
+static void unread_log_entries_read_free(struct unread_entries_read *x)
 {
     deadline_cancel(&x->deadline);
     discard_found_events(x);
@@ -120,7 +120,7 @@ static bool find_events_of_entry(struct unread_entries_read *x, unsigned i, cons
     return true;
 }
 
-static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
+static enum err read_unread_log_entries(struct session_store_read *l, struct tx *tx)
 {
     struct unread_entries_read *x = container_of(l, struct unread_entries_read, store_read);
     int64_t first = x->entries[0].position, last = x->entries[x->count - 1].position;
@@ -165,7 +165,7 @@ static void stop_because_entry_is_missing(const struct unread_entries_read *x)
     cluster_stop_after_lost_events(x->gateway_loop->gateway->cluster);
 }
 
-static void on_unread_entries_read(struct session_store_read *l, enum err e)
+static void on_unread_log_entries_read(struct session_store_read *l, enum err e)
 {
     struct unread_entries_read *x = container_of(l, struct unread_entries_read, store_read);
     struct gateway_loop *h = x->gateway_loop;
@@ -183,13 +183,13 @@ static void on_unread_entries_read(struct session_store_read *l, enum err e)
     h->reads.blocking--;
     atomic_fetch_add(&h->gateway->count.unread_entries, x->replaced);
     replace_entries_by_events(x);
-    unread_entries_read_free(x);
+    unread_log_entries_read_free(x);
 }
 
 static void begin_log_read(struct unread_entries_read *x)
 {
-    x->store_read =
-        (struct session_store_read){ .run = read_unread_entries, .done = on_unread_entries_read };
+    x->store_read = (struct session_store_read){ .run = read_unread_log_entries,
+                                                 .done = on_unread_log_entries_read };
     begin_session_read_now(x->gateway_loop, &x->store_read);
 }
 
@@ -213,7 +213,7 @@ static void begin_reading_first_entries(struct gateway_loop *h)
     for (size_t i = p->begun; i < p->batch->count && x->count < ENTRIES_PER_READ; i++) {
         const struct gateway_event *n = p->batch->events[i];
 
-        if (!event_is_unread_entry(n) || !loop_needs_entry(h, n))
+        if (!event_is_unread_log_entry(n) || !loop_needs_entry(h, n))
             break;
         x->entries[x->count++] = (struct unread_entry){
             .position = unread_entry_position(n),
@@ -227,9 +227,9 @@ static void begin_reading_first_entries(struct gateway_loop *h)
     begin_log_read(x);
 }
 
-void unread_entry_pass(struct gateway_loop *h)
+void unread_log_entry_pass_over_or_read(struct gateway_loop *h)
 {
-    const struct gateway_event *n = loop_batch_first_event(h->queue.first);
+    const struct gateway_event *n = loop_event_batch_get_first_event(h->queue.first);
     uint64_t number = n->number;
 
     if (loop_needs_entry(h, n)) {
@@ -243,6 +243,6 @@ void unread_entry_pass(struct gateway_loop *h)
 void unread_entries_free(struct gateway_loop *h)
 {
     if (h->queue.reading)
-        unread_entries_read_free(h->queue.reading);
+        unread_log_entries_read_free(h->queue.reading);
     h->queue.reading = NULL;
 }

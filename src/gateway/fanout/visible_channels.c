@@ -32,7 +32,8 @@ static int compare_channel_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat)
+void visible_channels_add_viewable(struct visible_channels *c,
+                                   const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
     uint32_t from = c->count;
@@ -40,7 +41,7 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
 
     if (!v)
         return;
-    struct permission_input who = subscription_access_without_timeout(seat);
+    struct permission_input who = subscription_get_access_ignoring_timeout(seat);
     for (const struct channel_overwrites *p; (p = map_next_value(&v->channels, &at));)
         if (!channel_is_thread(p->type) && member_can_view_channel(&who, p))
             visible_channels_append(c, (struct visible_channel){
@@ -72,14 +73,15 @@ static void append_gained_or_lost_channel(struct visible_channels *ret,
     visible_channels_append(ret, change);
 }
 
-void visible_channels_compare(const struct visible_channels *before,
-                              const struct topic_subscription *seat, struct visible_channels *ret)
+void visible_channels_add_differences(const struct visible_channels *before,
+                                      const struct topic_subscription *seat,
+                                      struct visible_channels *ret)
 {
     struct visible_channels now = { 0 };
     uint32_t count, i = 0, k = 0;
     const struct visible_channel *old = find_guild_channels(before, seat->topic->id, &count);
 
-    visible_channels_add(&now, seat);
+    visible_channels_add_viewable(&now, seat);
     while (i < count || k < now.count) {
         if (k == now.count || (i < count && old[i].id < now.items[k].id))
             append_gained_or_lost_channel(ret, &old[i++], false);

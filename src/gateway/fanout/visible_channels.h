@@ -21,10 +21,12 @@ struct visible_channels {
 };
 
 /* Adds all channels that the subscribed session can view to the list, sorted by id. */
-void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat);
+void visible_channels_add_viewable(struct visible_channels *c,
+                                   const struct topic_subscription *seat);
 /* Adds to `ret` the channels that the session gained or lost since the list `before` was made. */
-void visible_channels_compare(const struct visible_channels *before,
-                              const struct topic_subscription *seat, struct visible_channels *ret);
+void visible_channels_add_differences(const struct visible_channels *before,
+                                      const struct topic_subscription *seat,
+                                      struct visible_channels *ret);
 /* Reads the JSON of the gained channels into tx_arena. */
 enum err visible_channels_read_payloads(struct visible_channels *changes,
                                         const struct gateway_source *source, struct tx *tx);

@@ -4,14 +4,15 @@
 #include "base/mem.h"
 #include "gateway/sessions/registry.h"
 
-bool authentication_init(struct authentication *g, struct gateway_socket *p, struct str token)
+bool gateway_authentication_init(struct gateway_authentication *g, struct gateway_socket *p,
+                                 struct str token)
 {
     enum caller_kind kind = parse_credential_kind(token, &token);
 
     g->bot_only = kind == CALLER_BOT;
     if (kind == CALLER_BEARER || token.n >= sizeof g->token ||
         auth_is_address_banned(p->gateway_loop->gateway->options.auth,
-                               websocket_remote_address(p->ws)))
+                               websocket_get_client_address(p->ws)))
         return false;
     memcpy(g->token, token.p, token.n);
     if (!parse_credential_token(CALLER_BOT, str_slice(g->token, token.n), &g->credential))
@@ -20,7 +21,7 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
     g->socket = p;
     p->request_socket = &g->socket;
     p->state = SOCKET_AUTHENTICATING;
-    links_append(&p->gateway_loop->authentications, &g->link);
+    linked_list_append(&p->gateway_loop->authentications, &g->link);
     gateway_socket_on_identify(p);
     return true;
 }
@@ -29,7 +30,7 @@ bool authentication_init(struct authentication *g, struct gateway_socket *p, str
  * known only after the token was found. */
 static const enum caller_kind possible_caller_kinds[] = { CALLER_BOT, CALLER_USER };
 
-static bool find_cached_token_account(struct authentication *g, struct auth *auth)
+static bool find_cached_token_account(struct gateway_authentication *g, struct auth *auth)
 {
     for (int i = 0; i < (g->bot_only ? 1 : 2); i++)
         if (auth_find_cached_token(auth, possible_caller_kinds[i], g->credential.token, &g->caller))
@@ -37,7 +38,7 @@ static bool find_cached_token_account(struct authentication *g, struct auth *aut
     return false;
 }
 
-static enum err find_account_of_token(struct authentication *g, struct tx *tx)
+static enum err find_account_of_token(struct gateway_authentication *g, struct tx *tx)
 {
     struct auth *auth = g->store_read.gateway_loop->gateway->options.auth;
     enum err e = find_cached_token_account(g, auth) ? OK : ERR_UNAUTHORIZED;
@@ -53,7 +54,7 @@ static enum err find_account_of_token(struct authentication *g, struct tx *tx)
 
 static enum err read_credential_and_guilds(struct session_store_read *l, struct tx *tx)
 {
-    struct authentication *g = container_of(l, struct authentication, store_read);
+    struct gateway_authentication *g = container_of(l, struct gateway_authentication, store_read);
     const struct gateway_source *source = l->gateway_loop->gateway->options.source;
 
     g->result = find_account_of_token(g, tx);
@@ -73,7 +74,7 @@ static enum err read_credential_and_guilds(struct session_store_read *l, struct 
 
 static void on_credential_and_guilds_read(struct session_store_read *l, enum err e)
 {
-    struct authentication *g = container_of(l, struct authentication, store_read);
+    struct gateway_authentication *g = container_of(l, struct gateway_authentication, store_read);
 
     if (g->revoked)
         g->result = ERR_UNAUTHORIZED;
@@ -81,7 +82,7 @@ static void on_credential_and_guilds_read(struct session_store_read *l, enum err
         g->on_authenticated(g);
         return;
     }
-    struct gateway_socket *p = authentication_end(g);
+    struct gateway_socket *p = gateway_authentication_end(g);
     if (p && e)
         gateway_socket_close(p, CLOSE_UNKNOWN, "internal error");
     else if (p)
@@ -89,14 +90,14 @@ static void on_credential_and_guilds_read(struct session_store_read *l, enum err
     g->on_failed(g);
 }
 
-void authentication_begin(struct authentication *g)
+void gateway_authentication_begin(struct gateway_authentication *g)
 {
     g->store_read.run = read_credential_and_guilds;
     g->store_read.done = on_credential_and_guilds_read;
     begin_session_read_now(g->socket->gateway_loop, &g->store_read);
 }
 
-struct gateway_socket *authentication_end(struct authentication *g)
+struct gateway_socket *gateway_authentication_end(struct gateway_authentication *g)
 {
     struct gateway_socket *p = g->socket;
 
@@ -104,7 +105,7 @@ struct gateway_socket *authentication_end(struct authentication *g)
         p->request_socket = NULL;
         p->state = SOCKET_UNAUTHENTICATED;
     }
-    link_remove(&g->link);
+    linked_list_remove(&g->link);
     g->socket = NULL;
     return p;
 }

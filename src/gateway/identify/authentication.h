@@ -11,9 +11,10 @@
 #include "gateway/sessions/gateway_socket.h"
 
 /* Authentication of a socket: a store read that finds the account of the token. */
-struct authentication {
+struct gateway_authentication {
     struct session_store_read store_read;
-    struct link link; /* link in gateway_loop.authentications, until authentication_end */
+    struct list_link
+        link; /* link in gateway_loop.authentications, until gateway_authentication_end */
     struct gateway_socket *socket; /* NULL if the socket is closed */
     struct parsed_credential credential;
     struct caller caller;
@@ -21,9 +22,10 @@ struct authentication {
     bool bot_only; /* the token had the prefix "Bot " */
     enum err result;
     bool revoked; /* the credential was revoked during the store read */
-    void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
-    void (*on_failed)(
-        struct authentication *g); /* called if it failed; frees the struct that contains g */
+    void (*on_authenticated)(
+        struct gateway_authentication *g); /* called after success; owns the struct */
+    void (*on_failed)(struct gateway_authentication
+                          *g); /* called if it failed; frees the struct that contains g */
     /* The fields from here on are read from the store only for bots; only `guilds` is read for
      * users as well. */
     snowflake application_id;
@@ -32,19 +34,20 @@ struct authentication {
     struct list guilds; /* guild ids, in the arena of the store read */
     bool wants_guilds;
     /* If the credential is valid, reads more data in the same transaction. May be NULL. */
-    enum err (*read_more)(struct authentication *g, struct tx *tx);
+    enum err (*read_more)(struct gateway_authentication *g, struct tx *tx);
 };
 
 /* Parses the token. Returns false if the token is malformed or the client's address is banned. */
-bool authentication_init(struct authentication *g, struct gateway_socket *p, struct str token);
+bool gateway_authentication_init(struct gateway_authentication *g, struct gateway_socket *p,
+                                 struct str token);
 /* Reads the account and calls on_authenticated; if the token is invalid, closes with code 4004. */
-void authentication_begin(struct authentication *g);
+void gateway_authentication_begin(struct gateway_authentication *g);
 /* Ends the authentication. Returns the socket, or NULL if the socket is closed. */
-struct gateway_socket *authentication_end(struct authentication *g);
+struct gateway_socket *gateway_authentication_end(struct gateway_authentication *g);
 
-void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_identify_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Binds the session to the credential: the session ends when the credential is revoked. */
-void session_set_credential(struct session *s, const struct authentication *g);
+void session_set_credential(struct session *s, const struct gateway_authentication *g);
 
 #endif

@@ -7,7 +7,7 @@
 #include "model/relationship.h"
 #include "model/voice_state.h"
 
-void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake own)
+void ready_event_writer_init(struct ready_event_writer *s, int64_t capabilities, snowflake own)
 {
     s->capabilities = capabilities;
     s->own = own;
@@ -21,24 +21,24 @@ void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake o
     }
 }
 
-void ready_writer_clear(struct ready_writer *s)
+void ready_event_writer_clear(struct ready_event_writer *s)
 {
     for (int i = 0; i < READY_LISTS; i++)
         buf_clear(&s->texts[i]);
     map_clear(&s->known);
 }
 
-bool ready_writer_has_user_list(const struct ready_writer *s)
+bool ready_event_writer_has_user_list(const struct ready_event_writer *s)
 {
     return s && s->capabilities & CAPABILITY_USERS;
 }
 
-static bool ready_supplemental_follows_ready(const struct ready_writer *s)
+static bool ready_supplemental_follows_ready(const struct ready_event_writer *s)
 {
-    return ready_writer_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
+    return ready_event_writer_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
 
-static void write_user_id_and_collect_user(struct ready_writer *s, const struct user *u,
+static void write_user_id_and_collect_user(struct ready_event_writer *s, const struct user *u,
                                            struct json_writer *out)
 {
     if (!map_set_value(&s->known, u->id, s))
@@ -54,7 +54,7 @@ static bool field_is_not_user(const void *arg, struct str name)
 
 /* Writes "id" and "guild_id", which members have on Spacebar's servers. Does nothing for
  * relationships, which have an id already. */
-static void write_spacebar_member_ids_json(const struct ready_writer *s, snowflake user_id,
+static void write_spacebar_member_ids_json(const struct ready_event_writer *s, snowflake user_id,
                                            struct json_writer *out)
 {
     if (!s->guild_id)
@@ -66,7 +66,7 @@ static void write_spacebar_member_ids_json(const struct ready_writer *s, snowfla
 }
 
 /* Writes an object with "user_id" instead of "user". */
-static void write_object_with_user_id(struct ready_writer *s, const struct schema *schema,
+static void write_object_with_user_id(struct ready_event_writer *s, const struct schema *schema,
                                       const void *object, const struct user *user,
                                       struct json_writer *out)
 {
@@ -85,7 +85,7 @@ static void write_object_with_user_id(struct ready_writer *s, const struct schem
 /* Writes the fields of an encoded member and adds @everyone (its id is that of the guild) to the
  * member's roles: Spacebar's client computes permissions only from the listed roles. Quotes in
  * names are escaped, so the first match of the field name is the field. */
-static void write_fields_with_everyone_role(const struct ready_writer *s, struct str fields,
+static void write_fields_with_everyone_role(const struct ready_event_writer *s, struct str fields,
                                             struct json_writer *out)
 {
     static const char roles[] = "\"roles\":[";
@@ -106,8 +106,8 @@ static void write_fields_with_everyone_role(const struct ready_writer *s, struct
     buf_clear(&text);
 }
 
-static void write_member_and_collect_user(struct ready_writer *s, const struct encoded_member *p,
-                                          struct json_writer *out)
+static void write_member_and_collect_user(struct ready_event_writer *s,
+                                          const struct encoded_member *p, struct json_writer *out)
 {
     if (!map_set_value(&s->known, p->id, s))
         json_write_raw(&s->lists[READY_LIST_USERS], p->user);
@@ -123,11 +123,11 @@ static void write_member_and_collect_user(struct ready_writer *s, const struct e
     json_end_object(out);
 }
 
-void write_ready_relationships_json(struct ready_writer *s,
+void write_ready_relationships_json(struct ready_event_writer *s,
                                     const struct encoded_members *relationships,
                                     struct json_writer *out)
 {
-    if (!ready_writer_has_user_list(s)) {
+    if (!ready_event_writer_has_user_list(s)) {
         json_write_raw(out, relationships->list);
         return;
     }
@@ -139,17 +139,17 @@ void write_ready_relationships_json(struct ready_writer *s,
 
 static bool field_is_in_private_channel(const void *arg, struct str name)
 {
-    const struct ready_writer *s = arg;
+    const struct ready_event_writer *s = arg;
 
     return s->capabilities & CAPABILITY_SPACEBAR || !str_is(name, "recipients");
 }
 
-void write_ready_private_channel_json(struct ready_writer *s, const struct channel *c,
+void write_ready_private_channel_json(struct ready_event_writer *s, const struct channel *c,
                                       struct json_writer *out)
 {
     const struct user *others = c->recipients.value.items;
 
-    if (!ready_writer_has_user_list(s)) {
+    if (!ready_event_writer_has_user_list(s)) {
         schema_encode_object(out, &channel_schema, c);
         return;
     }
@@ -201,21 +201,21 @@ static bool guild_field_is_not_a_property(struct str name)
 
 /* Parameters that decide which fields of a guild are written. */
 struct guild_form {
-    const struct ready_writer *shape;
+    const struct ready_event_writer *shape;
     bool has_people; /* the guild's members are encoded already */
 };
 
 static bool field_is_written_in_guild(const void *arg, struct str name)
 {
     const struct guild_form *form = arg;
-    const struct ready_writer *s = form->shape;
+    const struct ready_event_writer *s = form->shape;
     static const char *const people[] = { "members", "presences", NULL };
 
     if (form->has_people && str_is(name, "members"))
         return false;
     if (!s)
         return true;
-    if ((ready_writer_has_user_list(s) && field_name_is_in_list(name, people)) ||
+    if ((ready_event_writer_has_user_list(s) && field_name_is_in_list(name, people)) ||
         (ready_supplemental_follows_ready(s) && str_is(name, "voice_states")))
         return false;
     return !(s->capabilities & CAPABILITY_PROPERTIES) || guild_field_is_not_a_property(name);
@@ -247,7 +247,7 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
 
 /* Writes the members of a guild: only the requesting account if READY_SUPPLEMENTAL has the
  * others. */
-static void merge_guild_members(struct ready_writer *s, const struct list *members)
+static void merge_guild_members(struct ready_event_writer *s, const struct list *members)
 {
     const struct member *m = members->items;
     struct json_writer *now = &s->lists[READY_LIST_MEMBERS],
@@ -263,7 +263,8 @@ static void merge_guild_members(struct ready_writer *s, const struct list *membe
     json_end_array(later);
 }
 
-static void merge_encoded_members(struct ready_writer *s, const struct encoded_members *people)
+static void merge_encoded_members(struct ready_event_writer *s,
+                                  const struct encoded_members *people)
 {
     struct json_writer *now = &s->lists[READY_LIST_MEMBERS],
                        *later = &s->lists[READY_LIST_LATER_MEMBERS];
@@ -278,7 +279,7 @@ static void merge_encoded_members(struct ready_writer *s, const struct encoded_m
     json_end_array(later);
 }
 
-static void append_ready_supplemental_guild(struct ready_writer *s, snowflake id,
+static void append_ready_supplemental_guild(struct ready_event_writer *s, snowflake id,
                                             const struct list *voice_states)
 {
     struct json_writer *out = &s->lists[READY_LIST_GUILDS];
@@ -293,9 +294,9 @@ static void append_ready_supplemental_guild(struct ready_writer *s, snowflake id
     json_end_object(out);
 }
 
-static void merge_guild_into_ready(struct ready_writer *s, const struct gateway_guild *g)
+static void merge_guild_into_ready(struct ready_event_writer *s, const struct gateway_guild *g)
 {
-    if (!ready_writer_has_user_list(s))
+    if (!ready_event_writer_has_user_list(s))
         return;
     s->guild_id = g->guild.id;
     if (g->encoded_members)
@@ -329,14 +330,14 @@ static void write_guild_fields_json(const struct gateway_guild *g, const struct 
     json_end_array(out);
 }
 
-void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *g,
+void write_ready_guild_json(struct ready_event_writer *s, const struct gateway_guild *g,
                             struct json_writer *out)
 {
     struct guild_form form = { s, g->encoded_members };
 
     json_begin_object(out);
     write_guild_fields_json(g, &form, out);
-    if (g->encoded_members && !ready_writer_has_user_list(s)) {
+    if (g->encoded_members && !ready_event_writer_has_user_list(s)) {
         json_write_name(out, "members");
         json_write_raw(out, g->encoded_members->list);
     }
@@ -377,10 +378,10 @@ static struct str encode_selected_guild_fields(struct arena *arena, const struct
     return buf_move_to_arena(&out, arena);
 }
 
-const struct encoded_guild *encode_shared_guild_fields_json(struct arena *arena,
-                                                            const struct guild *guild,
-                                                            const struct list *sounds,
-                                                            const struct list *channels)
+const struct encoded_guild *encode_guild_fields_shared_by_viewers(struct arena *arena,
+                                                                  const struct guild *guild,
+                                                                  const struct list *sounds,
+                                                                  const struct list *channels)
 {
     const struct gateway_guild whole = { .guild = *guild, .soundboard_sounds = *sounds };
     const struct channel *c = channels->items;
@@ -401,7 +402,7 @@ const struct encoded_guild *encode_shared_guild_fields_json(struct arena *arena,
     return w;
 }
 
-void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
+void write_ready_unavailable_guild_json(struct ready_event_writer *s, snowflake id,
                                         struct json_writer *out)
 {
     const struct gateway_guild late = { .guild.id = id, .presences = STR("[]") };
@@ -415,9 +416,10 @@ void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
     merge_guild_into_ready(s, &late);
 }
 
-struct ready_writer_position ready_writer_get_position(const struct ready_writer *s)
+struct ready_event_writer_position ready_event_writer_get_position(
+    const struct ready_event_writer *s)
 {
-    struct ready_writer_position m;
+    struct ready_event_writer_position m;
 
     for (int i = 0; i < READY_LISTS; i++) {
         m.lists[i] = s->lists[i];
@@ -426,8 +428,8 @@ struct ready_writer_position ready_writer_get_position(const struct ready_writer
     return m;
 }
 
-void ready_writer_truncate_to_position(struct ready_writer *s,
-                                       const struct ready_writer_position *m)
+void ready_event_writer_truncate_to_position(struct ready_event_writer *s,
+                                             const struct ready_event_writer_position *m)
 {
     for (int i = READY_LIST_USERS + 1; i < READY_LISTS; i++) {
         s->lists[i] = m->lists[i];
@@ -435,7 +437,7 @@ void ready_writer_truncate_to_position(struct ready_writer *s,
     }
 }
 
-size_t ready_writer_bytes(const struct ready_writer *s)
+size_t ready_event_writer_count_bytes(const struct ready_event_writer *s)
 {
     size_t bytes = 0;
 
@@ -444,7 +446,7 @@ size_t ready_writer_bytes(const struct ready_writer *s)
     return bytes;
 }
 
-bool ready_writer_is_full(const struct ready_writer *s)
+bool ready_event_writer_is_full(const struct ready_event_writer *s)
 {
     bool full = false;
 
@@ -453,7 +455,7 @@ bool ready_writer_is_full(const struct ready_writer *s)
     return full;
 }
 
-static void write_ready_list_json(struct ready_writer *s, enum ready_list_kind list,
+static void write_ready_list_json(struct ready_event_writer *s, enum ready_event_list_kind list,
                                   const char *name, struct json_writer *out)
 {
     json_end_array(&s->lists[list]);
@@ -461,7 +463,7 @@ static void write_ready_list_json(struct ready_writer *s, enum ready_list_kind l
     json_write_raw(out, buf_as_str(&s->texts[list]));
 }
 
-static void write_ready_supplemental_lists(struct ready_writer *s, struct json_writer *out)
+static void write_ready_supplemental_lists(struct ready_event_writer *s, struct json_writer *out)
 {
     static const char *const none[] = { "lazy_private_channels", "disclose", "game_invites" };
 
@@ -473,7 +475,7 @@ static void write_ready_supplemental_lists(struct ready_writer *s, struct json_w
     }
 }
 
-static void write_merged_presences_json(struct ready_writer *s, struct gateway *g,
+static void write_merged_presences_json(struct ready_event_writer *s, struct gateway *g,
                                         const struct list *friends, struct json_writer *out)
 {
     json_write_name(out, "merged_presences");
@@ -484,10 +486,11 @@ static void write_merged_presences_json(struct ready_writer *s, struct gateway *
     json_end_object(out);
 }
 
-void ready_writer_write_ready(struct ready_writer *s, struct gateway *g, const struct list *friends,
-                              struct json_writer *ready, struct json_writer *more)
+void ready_event_writer_write_event(struct ready_event_writer *s, struct gateway *g,
+                                    const struct list *friends, struct json_writer *ready,
+                                    struct json_writer *more)
 {
-    if (!ready_writer_has_user_list(s)) {
+    if (!ready_event_writer_has_user_list(s)) {
         json_write_name(ready, "presences");
         gateway_write_presences_json(g, 0, friends, false, ready);
         return;

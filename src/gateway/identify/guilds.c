@@ -109,10 +109,10 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
 {
     struct payload_recipient v = j->viewer;
     struct json_writer json = json_writer_to_buf(out);
-    struct ready_writer shape;
+    struct ready_event_writer shape;
 
-    ready_writer_init(&shape, CAPABILITY_USERS | CAPABILITY_PROPERTIES | CAPABILITY_SPACEBAR,
-                      v.user_id);
+    ready_event_writer_init(&shape, CAPABILITY_USERS | CAPABILITY_PROPERTIES | CAPABILITY_SPACEBAR,
+                            v.user_id);
     v.ready_writer = &shape;
     enum err e = read_guild_subscription_data(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
     if (!e && !j->setup.is_gone && out->n) {
@@ -124,10 +124,10 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
         buf_add_lit(out, ",\"members\":");
         buf_add_str(out, members);
         buf_add_lit(out, ",\"presences\":[]}");
-        if (ready_writer_is_full(&shape))
+        if (ready_event_writer_is_full(&shape))
             e = ERR_ENTITY_TOO_LARGE;
     }
-    ready_writer_clear(&shape);
+    ready_event_writer_clear(&shape);
     return e;
 }
 
@@ -288,7 +288,7 @@ static void guild_creates_task_on_guild_read(struct session_task *e, enum err er
     presence_announce_to_guild(s, a->setup.guild_id);
     const struct gateway_hooks *hooks = &s->gateway_loop->gateway->options.hooks;
     if (s->bot && hooks->entered) {
-        struct gateway_hook_session who = gateway_hook_session_of(s);
+        struct gateway_hook_session who = gateway_hook_session_from_session(s);
 
         hooks->entered(hooks->arg, &who, a->setup.guild_id);
     }

@@ -44,7 +44,7 @@ static bool is_present_and_not_null(struct str raw)
 }
 
 /* Stores the client's "os|browser|device", for lists of sessions. */
-static void store_client_name(struct identification *i, const struct client_properties *c)
+static void store_client_name(struct parsed_identify_fields *i, const struct client_properties *c)
 {
     struct str parts[] = { c->os, c->browser, c->device };
     size_t n = 0;
@@ -64,8 +64,8 @@ static void store_client_name(struct identification *i, const struct client_prop
     }
 }
 
-void parse_identification(struct identification *i, struct arena *arena,
-                          const struct identify_message *d)
+void identify_fields_parse(struct parsed_identify_fields *i, struct arena *arena,
+                           const struct identify_message *d)
 {
     i->has_shard = is_present_and_not_null(d->shard);
     i->bad_shard = i->has_shard && !parse_shard(d->shard, arena, i->shard);
@@ -91,7 +91,7 @@ void parse_identification(struct identification *i, struct arena *arena,
 
 enum { VERSION_WITH_INTENTS = 8, VERSION_WITH_CONTENT_INTENT = 10 };
 
-static int gateway_version_of_socket(const struct identification *i)
+static int gateway_version_of_socket(const struct parsed_identify_fields *i)
 {
     return i->authentication.socket->dialect->version;
 }
@@ -99,7 +99,7 @@ static int gateway_version_of_socket(const struct identification *i)
 /* Returns the intents of the session. Before API version 8 clients do not send intents: a bot
  * receives all events that its application may have. Before version 10 only the application's flag
  * decides whether a bot gets message content. */
-uint32_t identification_intents(const struct identification *i)
+uint32_t identification_intents(const struct parsed_identify_fields *i)
 {
     uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
 
@@ -117,7 +117,7 @@ uint32_t identification_intents(const struct identification *i)
 }
 
 /* Returns the requested privileged intents that the application has not enabled. */
-static unsigned find_forbidden_intents(const struct identification *i)
+static unsigned find_forbidden_intents(const struct parsed_identify_fields *i)
 {
     unsigned forbidden = 0;
 
@@ -128,7 +128,7 @@ static unsigned find_forbidden_intents(const struct identification *i)
     return forbidden;
 }
 
-static enum close_code check_identify_intents(const struct identification *i)
+static enum gateway_close_code check_identify_intents(const struct parsed_identify_fields *i)
 {
     if (i->bad_intents)
         return CLOSE_BAD_INTENTS;
@@ -139,14 +139,14 @@ static enum close_code check_identify_intents(const struct identification *i)
     return find_forbidden_intents(i) ? CLOSE_FORBIDDEN_INTENTS : 0;
 }
 
-static unsigned max_guilds_per_shard(const struct identification *i)
+static unsigned max_guilds_per_shard(const struct parsed_identify_fields *i)
 {
     unsigned max = i->authentication.socket->gateway_loop->gateway->options.max_guilds;
 
     return max ? max : 2500;
 }
 
-static bool shard_has_too_many_guilds(const struct identification *i)
+static bool shard_has_too_many_guilds(const struct parsed_identify_fields *i)
 {
     const snowflake *ids = i->authentication.guilds.items;
     size_t covered = 0;
@@ -156,17 +156,17 @@ static bool shard_has_too_many_guilds(const struct identification *i)
     return i->authentication.caller.kind == CALLER_BOT && covered > max_guilds_per_shard(i);
 }
 
-enum close_code identification_close_code(const struct identification *i)
+enum gateway_close_code identify_fields_get_close_code(const struct parsed_identify_fields *i)
 {
     if (i->bad_shard)
         return CLOSE_BAD_SHARD;
-    enum close_code code = check_identify_intents(i);
+    enum gateway_close_code code = check_identify_intents(i);
     if (code)
         return code;
     return shard_has_too_many_guilds(i) ? CLOSE_NEEDS_SHARDS : 0;
 }
 
-const char *identification_close_reason(enum close_code code)
+const char *get_reason_of_identify_close_code(enum gateway_close_code code)
 {
     switch (code) {
     case CLOSE_BAD_SHARD:
@@ -182,8 +182,8 @@ const char *identification_close_reason(enum close_code code)
     }
 }
 
-struct str identification_close_cause(const struct identification *i, enum close_code code,
-                                      struct arena *arena)
+struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,
+                                           enum gateway_close_code code, struct arena *arena)
 {
     struct buf names;
 
@@ -217,7 +217,7 @@ struct str identification_close_cause(const struct identification *i, enum close
     }
 }
 
-void identification_free(struct identification *i)
+void identify_fields_free(struct parsed_identify_fields *i)
 {
     buf_clear(&i->activities);
     buf_clear(&i->own_fields);

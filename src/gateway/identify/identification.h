@@ -8,8 +8,8 @@
 
 struct identify_message;
 
-struct identification {
-    struct authentication authentication; /* first store read, which finds the account */
+struct parsed_identify_fields {
+    struct gateway_authentication authentication; /* first store read, which finds the account */
     struct session_store_read store_read; /* second store read, which reads all data of READY */
     struct session *session;
     int64_t shard[2], intents;
@@ -30,21 +30,21 @@ struct identification {
     struct gateway_event *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */
 };
 
-/* Parses the fields of IDENTIFY. Invalid fields are marked, for identification_close_code. */
-void parse_identification(struct identification *i, struct arena *arena,
-                          const struct identify_message *d);
+/* Parses the fields of IDENTIFY. Invalid fields are marked, for identify_fields_get_close_code. */
+void identify_fields_parse(struct parsed_identify_fields *i, struct arena *arena,
+                           const struct identify_message *d);
 /* Returns the close code for invalid fields, checked in Discord's order; 0 if all are valid. */
-enum close_code identification_close_code(const struct identification *i);
-/* Returns the intents of the session; call it after identification_close_code. */
-uint32_t identification_intents(const struct identification *i);
-const char *identification_close_reason(enum close_code code);
+enum gateway_close_code identify_fields_get_close_code(const struct parsed_identify_fields *i);
+/* Returns the intents of the session; call it after identify_fields_get_close_code. */
+uint32_t identification_intents(const struct parsed_identify_fields *i);
+const char *get_reason_of_identify_close_code(enum gateway_close_code code);
 /* Returns a sentence for the traffic log: why the connection is closed, and how to fix the
  * client. */
-struct str identification_close_cause(const struct identification *i, enum close_code code,
-                                      struct arena *arena);
-void identification_free(struct identification *i);
+struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,
+                                           enum gateway_close_code code, struct arena *arena);
+void identify_fields_free(struct parsed_identify_fields *i);
 
 /* Reads the data of READY from the store and sends READY. */
-void begin_sending_ready(struct identification *i, struct gateway_loop *h);
+void begin_sending_ready(struct parsed_identify_fields *i, struct gateway_loop *h);
 
 #endif

@@ -21,7 +21,7 @@ static unsigned char clamp_large_threshold(int64_t asked, bool bot)
                                                      : n);
 }
 
-static uint32_t session_capabilities(const struct identification *i)
+static uint32_t session_capabilities(const struct parsed_identify_fields *i)
 {
     uint32_t capabilities = (uint32_t)i->capabilities & ~(uint32_t)CAPABILITY_SPACEBAR;
 
@@ -30,7 +30,8 @@ static uint32_t session_capabilities(const struct identification *i)
                : capabilities;
 }
 
-static struct session *create_identified_session(struct identification *i, struct gateway_loop *h)
+static struct session *create_identified_session(struct parsed_identify_fields *i,
+                                                 struct gateway_loop *h)
 {
     struct session *s = session_new(h, &i->authentication.caller);
 
@@ -43,20 +44,21 @@ static struct session *create_identified_session(struct identification *i, struc
     s->presence.status = i->status;
     session_set_activities(s, buf_as_str(&i->activities), h->arena);
     session_set_client_name(s, i->client);
-    s->presence.kind = (unsigned char)client_kind_from_name(session_get_client_name(s));
+    s->presence.kind = (unsigned char)client_kind_from_client_name(session_get_client_name(s));
     return s;
 }
 
-static void refuse_identify(struct identification *i, enum close_code code)
+static void refuse_identify(struct parsed_identify_fields *i, enum gateway_close_code code)
 {
-    struct gateway_socket *p = authentication_end(&i->authentication);
+    struct gateway_socket *p = gateway_authentication_end(&i->authentication);
 
     if (code)
-        gateway_socket_refuse(p, code, identification_close_reason(code), &i->authentication.caller,
-                              identification_close_cause(i, code, p->gateway_loop->arena));
+        gateway_socket_refuse(p, code, get_reason_of_identify_close_code(code),
+                              &i->authentication.caller,
+                              identify_fields_get_close_cause(i, code, p->gateway_loop->arena));
     else
         session_invalidate_and_end(p);
-    identification_free(i);
+    identify_fields_free(i);
 }
 
 /* --- session starts of the day, stored so that they still count after a restart --------- */
@@ -95,18 +97,19 @@ static void begin_session_start_write(struct gateway_loop *h, snowflake bot_id)
 
 static void copy_client_address(const struct gateway_socket *p, struct payload_recipient *v)
 {
-    struct str from = websocket_remote_address(p->ws);
+    struct str from = websocket_get_client_address(p->ws);
     size_t n = from.n < sizeof v->address ? from.n : sizeof v->address - 1;
 
     memcpy(v->address, from.p, n);
     v->address[n] = '\0';
 }
 
-static void on_identify_authenticated(struct authentication *g)
+static void on_identify_authenticated(struct gateway_authentication *g)
 {
-    struct identification *i = container_of(g, struct identification, authentication);
+    struct parsed_identify_fields *i =
+        container_of(g, struct parsed_identify_fields, authentication);
     struct gateway_loop *h = g->socket->gateway_loop;
-    enum close_code code = identification_close_code(i);
+    enum gateway_close_code code = identify_fields_get_close_code(i);
 
     if (code) {
         refuse_identify(i, code);
@@ -135,25 +138,25 @@ static void on_identify_authenticated(struct authentication *g)
     begin_sending_ready(i, h);
 }
 
-static void on_identify_failed(struct authentication *g)
+static void on_identify_failed(struct gateway_authentication *g)
 {
-    identification_free(container_of(g, struct identification, authentication));
+    identify_fields_free(container_of(g, struct parsed_identify_fields, authentication));
 }
 
-void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_identify_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct identify_message *in = d;
-    struct identification *i = mem_new(sizeof *i);
+    struct parsed_identify_fields *i = mem_new(sizeof *i);
 
     (void)op, (void)raw;
-    parse_identification(i, p->gateway_loop->arena, in);
-    if (!authentication_init(&i->authentication, p, in->token)) {
+    identify_fields_parse(i, p->gateway_loop->arena, in);
+    if (!gateway_authentication_init(&i->authentication, p, in->token)) {
         gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
-        identification_free(i);
+        identify_fields_free(i);
         return;
     }
     i->authentication.on_authenticated = on_identify_authenticated;
     i->authentication.on_failed = on_identify_failed;
     i->authentication.wants_guilds = true;
-    authentication_begin(&i->authentication);
+    gateway_authentication_begin(&i->authentication);
 }

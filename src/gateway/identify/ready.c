@@ -22,7 +22,7 @@ enum {
     READY_GUILDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-static void write_session_fields_json(const struct identification *i,
+static void write_session_fields_json(const struct parsed_identify_fields *i,
                                       const struct gateway_socket *p, struct json_writer *j)
 {
     char id[SESSION_ID + 1];
@@ -52,7 +52,7 @@ static void write_resume_url_json(const struct gateway_socket *p, struct json_wr
 {
     const char *set = p->gateway_loop->gateway->options.public_url;
     struct str host = str_slice(p->dialect->host, p->dialect->host_n);
-    bool secure = websocket_is_secure(p->ws);
+    bool secure = websocket_uses_tls(p->ws);
     struct buf url;
 
     if (set) {
@@ -84,7 +84,7 @@ static void write_login_ids_json(const struct session *s, struct json_writer *j)
 }
 
 /* Writes the fields of READY that need no store read. */
-static void write_ready_fields_without_store(struct identification *i)
+static void write_ready_fields_without_store(struct parsed_identify_fields *i)
 {
     struct json_writer j = json_writer_to_buf(&i->own_fields);
 
@@ -96,7 +96,7 @@ static void write_ready_fields_without_store(struct identification *i)
         write_login_ids_json(i->session, &j);
 }
 
-static void write_bot_guilds_json(const struct identification *i, struct json_writer *j)
+static void write_bot_guilds_json(const struct parsed_identify_fields *i, struct json_writer *j)
 {
     const snowflake *ids = i->guilds.items;
 
@@ -129,24 +129,25 @@ static void remove_guilds_of_other_shards(const struct session *s, struct list *
 
 /* Reads one guild for READY; writes nothing for a guild that the account has left. The first guild
  * that makes READY too long, and all guilds after it, are sent after READY. */
-static enum err read_ready_guild(struct identification *i, struct tx *tx,
+static enum err read_ready_guild(struct parsed_identify_fields *i, struct tx *tx,
                                  const struct payload_recipient *v, struct json_writer *out,
                                  struct guild_subscription_data *f)
 {
     struct json_writer before = *out;
     size_t begin = out->out->n;
-    struct ready_writer_position mark = ready_writer_get_position(v->ready_writer);
+    struct ready_event_writer_position mark = ready_event_writer_get_position(v->ready_writer);
     bool late = i->late_guilds.count;
     enum err e =
         late ? OK : read_guild_subscription_data(i->store_read.gateway_loop, tx, v, out, f);
 
     if (e ||
-        (!late && out->out->n + ready_writer_bytes(v->ready_writer) <= READY_GUILDS_MAX_BYTES &&
+        (!late &&
+         out->out->n + ready_event_writer_count_bytes(v->ready_writer) <= READY_GUILDS_MAX_BYTES &&
          !buf_is_full(out->out)))
         return e;
     buf_truncate(out->out, begin);
     *out = before;
-    ready_writer_truncate_to_position(v->ready_writer, &mark);
+    ready_event_writer_truncate_to_position(v->ready_writer, &mark);
     write_ready_unavailable_guild_json(v->ready_writer, f->guild_id, out);
     /* Do not subscribe the session to this guild now, but when its GUILD_CREATE is sent. */
     f->is_gone = true;
@@ -154,7 +155,7 @@ static enum err read_ready_guild(struct identification *i, struct tx *tx,
     return OK;
 }
 
-static enum err read_ready_guilds(struct identification *i, struct tx *tx,
+static enum err read_ready_guilds(struct parsed_identify_fields *i, struct tx *tx,
                                   const struct payload_recipient *v, struct json_writer *out)
 {
     const snowflake *ids = i->guilds.items;
@@ -177,7 +178,7 @@ static enum err read_ready_guilds(struct identification *i, struct tx *tx,
     return OK;
 }
 
-static enum err write_ready_json(struct identification *i, struct tx *tx,
+static enum err write_ready_json(struct parsed_identify_fields *i, struct tx *tx,
                                  const struct payload_recipient *v, struct json_writer *out,
                                  struct json_writer *more)
 {
@@ -195,41 +196,41 @@ static enum err write_ready_json(struct identification *i, struct tx *tx,
     if (!e && !v->bot) {
         json_write_name(out, "sessions");
         write_session_list_json(g, v->user_id, out);
-        ready_writer_write_ready(v->ready_writer, g, &i->friends, out, more);
+        ready_event_writer_write_event(v->ready_writer, g, &i->friends, out, more);
     }
     json_end_object(out);
     return e;
 }
 
 /* Creates READY, and READY_SUPPLEMENTAL if the capabilities require it. */
-static enum err create_ready_events(struct identification *i, struct tx *tx,
+static enum err create_ready_events(struct parsed_identify_fields *i, struct tx *tx,
                                     struct payload_recipient v)
 {
     struct audience to = audience_of_session(i->session->number);
-    struct ready_writer shape;
+    struct ready_event_writer shape;
     struct buf out, more;
     struct json_writer j = json_writer_to_buf(&out), k = json_writer_to_buf(&more);
 
-    event_payload_begin(&out, MAX_PAYLOAD);
+    event_payload_begin_buffer(&out, MAX_PAYLOAD);
     buf_reserve(&out, i->own_fields.n + READY_USUAL_BYTES);
     buf_init(&more, MAX_PAYLOAD);
-    ready_writer_init(&shape, v.capabilities, v.user_id);
+    ready_event_writer_init(&shape, v.capabilities, v.user_id);
     if (!v.bot)
         v.ready_writer = &shape;
     enum err e = write_ready_json(i, tx, &v, &j, &k);
-    if (!e && (buf_is_full(&out) || buf_is_full(&more) || ready_writer_is_full(&shape)))
+    if (!e && (buf_is_full(&out) || buf_is_full(&more) || ready_event_writer_is_full(&shape)))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e)
         i->ready = gateway_event_from_buf(EVENT_READY, to, &out);
     if (!e && more.n)
         i->more = gateway_event_new(EVENT_READY_SUPPLEMENTAL, to, buf_as_str(&more));
-    ready_writer_clear(&shape);
+    ready_event_writer_clear(&shape);
     buf_clear(&out);
     buf_clear(&more);
     return e;
 }
 
-static void release_ready_events(struct identification *i)
+static void release_ready_events(struct parsed_identify_fields *i)
 {
     gateway_event_unref(i->ready);
     gateway_event_unref(i->more);
@@ -239,7 +240,7 @@ static void release_ready_events(struct identification *i)
 
 static enum err read_ready_data(struct session_store_read *l, struct tx *tx)
 {
-    struct identification *i = container_of(l, struct identification, store_read);
+    struct parsed_identify_fields *i = container_of(l, struct parsed_identify_fields, store_read);
     const struct gateway_source *source = l->gateway_loop->gateway->options.source;
     struct payload_recipient v = i->viewer;
 
@@ -258,7 +259,7 @@ static enum err read_ready_data(struct session_store_read *l, struct tx *tx)
     return create_ready_events(i, tx, v);
 }
 
-static void subscribe_ready_session(struct identification *i)
+static void subscribe_ready_session(struct parsed_identify_fields *i)
 {
     struct session *s = i->session;
 
@@ -275,10 +276,10 @@ static void subscribe_ready_session(struct identification *i)
 }
 
 /* Connects the session to running calls of its private channels, as if it had sent op 13. */
-static void connect_session_to_running_calls(const struct identification *i)
+static void connect_session_to_running_calls(const struct parsed_identify_fields *i)
 {
     const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
-    struct gateway_hook_session who = gateway_hook_session_of(i->session);
+    struct gateway_hook_session who = gateway_hook_session_from_session(i->session);
     const snowflake *ids = i->calls.items;
     char d[64];
 
@@ -291,14 +292,15 @@ static void connect_session_to_running_calls(const struct identification *i)
 
 /* Allocates one struct guild_subscription_data per guild. The loop initializes them before the
  * store read. */
-static void allocate_guild_subscription_data(struct identification *i, size_t count)
+static void allocate_guild_subscription_data(struct parsed_identify_fields *i, size_t count)
 {
     mem_free(i->guild_setups);
     i->guild_setup_count = count;
     i->guild_setups = mem_new((count + 1) * sizeof *i->guild_setups);
 }
 
-static void prepare_guild_subscription_data(struct identification *i, struct gateway_loop *h)
+static void prepare_guild_subscription_data(struct parsed_identify_fields *i,
+                                            struct gateway_loop *h)
 {
     const snowflake *ids = i->authentication.guilds.items;
 
@@ -311,7 +313,7 @@ static void prepare_guild_subscription_data(struct identification *i, struct gat
 
 /* Repeats the store read of READY, because a guild view has changed since the read began. The loop
  * delivers no events until the read ends. */
-static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
+static void repeat_ready_read(struct parsed_identify_fields *i, struct gateway_loop *h)
 {
     const struct guild_subscription_data *all = i->guilds.items;
 
@@ -321,7 +323,7 @@ static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
     begin_session_read_now(h, &i->store_read);
 }
 
-static bool ready_is_outdated(const struct identification *i, const struct gateway_loop *h)
+static bool ready_is_outdated(const struct parsed_identify_fields *i, const struct gateway_loop *h)
 {
     const struct guild_subscription_data *all = i->guilds.items;
 
@@ -333,26 +335,26 @@ static bool ready_is_outdated(const struct identification *i, const struct gatew
 
 static void on_ready_read(struct session_store_read *l, enum err e)
 {
-    struct identification *i = container_of(l, struct identification, store_read);
+    struct parsed_identify_fields *i = container_of(l, struct parsed_identify_fields, store_read);
     struct session *s = i->session;
     struct gateway *g = l->gateway_loop->gateway;
     struct gateway_socket *p = i->authentication.socket;
 
     if (e || !p || p->closing || s->revoked) {
-        authentication_end(&i->authentication);
+        gateway_authentication_end(&i->authentication);
         if (p && s->revoked)
             gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         else if (p)
             gateway_socket_close(p, CLOSE_UNKNOWN, "internal error");
         session_end(s);
-        identification_free(i);
+        identify_fields_free(i);
         return;
     }
     if (ready_is_outdated(i, l->gateway_loop)) {
         repeat_ready_read(i, l->gateway_loop);
         return;
     }
-    authentication_end(&i->authentication);
+    gateway_authentication_end(&i->authentication);
     s->presences = l->since;
     subscribe_ready_session(i);
     /* Spacebar's servers ignore "compress" in IDENTIFY. Spacebar's client Fermi sets it, but
@@ -368,7 +370,7 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     else if (i->late_guilds.count)
         begin_sending_guild_creates(s, &i->late_guilds);
     if (!s->bot)
-        on_local_session_changed(s);
+        send_session_list_after_local_change(s);
     if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
         atomic_fetch_add(&g->presence_bots, 1);
     presence_on_session_begin(s, s->bot ? NULL : &i->friends);
@@ -377,10 +379,10 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     journal_add_session(s);
     journal_set_session_loop(s);
     atomic_fetch_add(&g->count.identified, 1);
-    identification_free(i);
+    identify_fields_free(i);
 }
 
-void begin_sending_ready(struct identification *i, struct gateway_loop *h)
+void begin_sending_ready(struct parsed_identify_fields *i, struct gateway_loop *h)
 {
     prepare_guild_subscription_data(i, h);
     write_ready_fields_without_store(i);

@@ -36,10 +36,10 @@ static bool credential_is_revoked(const struct credential_revocation *r, snowfla
  * known before the token is read from the store. */
 static void revoke_authentications(const struct credential_revocation *r)
 {
-    struct link *list = &r->gateway_loop->authentications;
+    struct list_link *list = &r->gateway_loop->authentications;
 
-    for (struct link *at = list->next; at != list; at = at->next) {
-        struct authentication *g = container_of(at, struct authentication, link);
+    for (struct list_link *at = list->next; at != list; at = at->next) {
+        struct gateway_authentication *g = container_of(at, struct gateway_authentication, link);
 
         if (credential_is_revoked(r, g->credential.account, g->credential.session,
                                   g->credential.revocations_seen))
@@ -64,7 +64,8 @@ static size_t mark_revoked_sessions(const struct credential_revocation *r, uint6
     pthread_mutex_lock(&g->lock);
     struct gateway_account *a = map_find_value(&g->accounts, r->account);
     *ret = a ? mem_resize(NULL, (a->session_count + 1) * sizeof **ret) : NULL;
-    for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next) {
+    for (struct list_link *at = a ? a->sessions.next : NULL; at && at != &a->sessions;
+         at = at->next) {
         struct session *s = container_of(at, struct session, of_user);
 
         if (!credential_is_revoked(r, s->caller.id, s->caller.session, s->revocation_count))
@@ -130,7 +131,8 @@ static bool socket_is_from_network(const struct gateway_socket *p, const struct 
 {
     struct ip_address a;
 
-    return p && address_parse(websocket_remote_address(p->ws), &a) && network_contains(n, &a);
+    return p && ip_address_parse(websocket_get_client_address(p->ws), &a) &&
+           ip_network_contains(n, &a);
 }
 
 static void session_mark_revoked(struct session *s)
@@ -142,10 +144,10 @@ static void session_mark_revoked(struct session *s)
 
 static void revoke_authentications_from_network(const struct address_revocation *r)
 {
-    struct link *list = &r->gateway_loop->authentications;
+    struct list_link *list = &r->gateway_loop->authentications;
 
-    for (struct link *at = list->next; at != list; at = at->next) {
-        struct authentication *g = container_of(at, struct authentication, link);
+    for (struct list_link *at = list->next; at != list; at = at->next) {
+        struct gateway_authentication *g = container_of(at, struct gateway_authentication, link);
 
         if (socket_is_from_network(g->socket, &r->network))
             g->revoked = true;
@@ -169,11 +171,11 @@ static void continue_revocation_next_iteration(struct address_revocation *r)
 static void on_address_revocation_posted(struct loop_message *post)
 {
     struct address_revocation *r = container_of(post, struct address_revocation, post);
-    struct link *list = &r->gateway_loop->sessions;
+    struct list_link *list = &r->gateway_loop->sessions;
     unsigned ended = 0;
 
-    for (struct link *at = list->next, *next; at != list && ended < SESSIONS_ENDED_PER_ITERATION;
-         at = next) {
+    for (struct list_link *at = list->next, *next;
+         at != list && ended < SESSIONS_ENDED_PER_ITERATION; at = next) {
         struct session *s = container_of(at, struct session, link);
 
         next = at->next;
@@ -194,7 +196,7 @@ static void on_address_revocation_posted(struct loop_message *post)
         mem_free(r);
 }
 
-void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n)
+void gateway_close_sockets_of_banned_addresses(struct gateway *g, const struct ip_network *n)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
@@ -208,7 +210,7 @@ void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *
     pthread_mutex_unlock(&g->publishing);
 }
 
-void session_set_credential(struct session *s, const struct authentication *g)
+void session_set_credential(struct session *s, const struct gateway_authentication *g)
 {
     struct gateway *gateway = s->gateway_loop->gateway;
 

@@ -61,8 +61,8 @@ static struct member_list_window *list_window_get_or_create(
     f->list = l;
     f->count = u->count;
     memcpy(f->ranges, u->ranges, u->count * sizeof *u->ranges);
-    links_init(&f->subscriptions);
-    links_append(&l->windows, &f->link);
+    linked_list_init(&f->subscriptions);
+    linked_list_append(&l->windows, &f->link);
     map_set_value(&l->windows_by_hash, hash, f);
     return f;
 }
@@ -71,7 +71,7 @@ static void list_window_add_subscription(struct member_list_window *f,
                                          struct member_list_subscription *u)
 {
     u->window = f;
-    links_append(&f->subscriptions, &u->of_window);
+    linked_list_append(&f->subscriptions, &u->of_window);
     f->subscription_count++;
     f->fresh_count += u->fresh;
 }
@@ -80,7 +80,7 @@ static void list_window_remove_subscription(struct member_list_subscription *u)
 {
     struct member_list_window *f = u->window;
 
-    link_remove(&u->of_window);
+    linked_list_remove(&u->of_window);
     u->window = NULL;
     if (!f)
         return;
@@ -92,12 +92,12 @@ void member_list_window_free(struct member_list_window *f)
 {
     uint64_t hash = hash_list_ranges(f->ranges, f->count);
 
-    while (!links_are_empty(&f->subscriptions))
+    while (!linked_list_is_empty(&f->subscriptions))
         list_window_remove_subscription(
             container_of(f->subscriptions.next, struct member_list_subscription, of_window));
     if (map_find_value(&f->list->windows_by_hash, hash) == f)
         map_remove_value(&f->list->windows_by_hash, hash);
-    link_remove(&f->link);
+    linked_list_remove(&f->link);
     mem_free(f);
 }
 
@@ -135,7 +135,7 @@ void member_list_subscription_free(struct member_list_subscription *u)
     struct session *s = u->session;
 
     remove_subscription_from_its_list(u);
-    link_remove(&u->of_session);
+    linked_list_remove(&u->of_session);
     mem_free(u);
     journal_record_session_tasks(s);
 }
@@ -170,14 +170,14 @@ static bool visit_list_subscriptions(struct member_table *r,
 {
     struct timed_step piece = list_work_time_slice_begin();
 
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+    for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
-        for (struct link *f = l->windows.next; f != &l->windows; f = f->next) {
+        for (struct list_link *f = l->windows.next; f != &l->windows; f = f->next) {
             struct member_list_window *face = container_of(f, struct member_list_window, link);
-            struct link *all = &face->subscriptions;
+            struct list_link *all = &face->subscriptions;
 
-            while (!links_are_empty(all) &&
+            while (!linked_list_is_empty(all) &&
                    visit(r, container_of(all->next, struct member_list_subscription, of_window)))
                 if (list_work_time_slice_is_over(&piece))
                     return true;
@@ -244,7 +244,7 @@ bool end_some_member_list_subscriptions(struct member_table *r)
 void member_lists_remove_session(struct session *s, bool ends)
 {
     s->enters_lists = false;
-    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+    for (struct list_link *at = s->lists.next, *next; at != &s->lists; at = next) {
         struct member_list_subscription *u =
             container_of(at, struct member_list_subscription, of_session);
 
@@ -284,7 +284,7 @@ static bool add_session_to_some_lists(struct session *s)
 {
     struct timed_step piece = list_work_time_slice_begin();
 
-    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+    for (struct list_link *at = s->lists.next, *next; at != &s->lists; at = next) {
         struct member_list_subscription *u =
             container_of(at, struct member_list_subscription, of_session);
 
@@ -338,7 +338,7 @@ static void begin_adding_session_to_lists(struct session *s)
 void member_lists_on_session_arrived(struct session *s)
 {
     queue_presence_check_in_member_lists(s);
-    if (!links_are_empty(&s->lists))
+    if (!linked_list_is_empty(&s->lists))
         begin_adding_session_to_lists(s);
 }
 
@@ -351,33 +351,33 @@ void serialize_member_list_subscriptions(const struct session *s, struct buf *ou
 {
     uint64_t count = 0;
 
-    for (const struct link *at = s->lists.next; at != &s->lists; at = at->next)
+    for (const struct list_link *at = s->lists.next; at != &s->lists; at = at->next)
         count++;
-    serial_append_u64(out, count);
-    for (const struct link *at = s->lists.next; at != &s->lists; at = at->next) {
+    serialize_u64(out, count);
+    for (const struct list_link *at = s->lists.next; at != &s->lists; at = at->next) {
         const struct member_list_subscription *u =
             container_of(at, const struct member_list_subscription, of_session);
 
-        serial_append_u64(out, u->guild_id);
-        serial_append_u64(out, u->channel_id);
-        serial_append_u64(out, u->count);
+        serialize_u64(out, u->guild_id);
+        serialize_u64(out, u->channel_id);
+        serialize_u64(out, u->count);
         for (uint32_t i = 0; i < u->count; i++)
-            serial_append_u64(out, (uint64_t)u->ranges[i].first << 32 | u->ranges[i].last);
+            serialize_u64(out, (uint64_t)u->ranges[i].first << 32 | u->ranges[i].last);
     }
 }
 
-static void deserialize_list_subscription(struct serial_reader *r, struct session *s)
+static void deserialize_list_subscription(struct serialized_data_reader *r, struct session *s)
 {
     struct member_list_subscription *u = mem_new(sizeof *u);
 
     u->session = s;
-    links_append(&s->lists, &u->of_session);
-    u->guild_id = serial_get_u64(r);
-    u->channel_id = serial_get_u64(r);
-    uint64_t count = serial_get_u64(r);
+    linked_list_append(&s->lists, &u->of_session);
+    u->guild_id = deserialize_u64(r);
+    u->channel_id = deserialize_u64(r);
+    uint64_t count = deserialize_u64(r);
     r->bad |= count < 1 || count > RANGES_PER_SUBSCRIPTION;
     for (uint64_t i = 0; i < count && !r->bad; i++) {
-        uint64_t range = serial_get_u64(r);
+        uint64_t range = deserialize_u64(r);
 
         u->ranges[u->count] =
             (struct member_list_row_range){ (uint32_t)(range >> 32), (uint32_t)range };
@@ -385,9 +385,9 @@ static void deserialize_list_subscription(struct serial_reader *r, struct sessio
     }
 }
 
-void deserialize_member_list_subscriptions(struct serial_reader *r, struct session *s)
+void deserialize_member_list_subscriptions(struct serialized_data_reader *r, struct session *s)
 {
-    for (size_t count = serial_read_count(r, 32); count && !r->bad; count--)
+    for (size_t count = deserialize_element_count(r, 32); count && !r->bad; count--)
         deserialize_list_subscription(r, s);
 }
 
@@ -401,7 +401,7 @@ static struct member_list_subscription *list_subscription_find(
 
     *ret_oldest = NULL;
     *ret_count = 0;
-    for (struct link *at = s->lists.next; at != &s->lists; at = at->next) {
+    for (struct list_link *at = s->lists.next; at != &s->lists; at = at->next) {
         struct member_list_subscription *u =
             container_of(at, struct member_list_subscription, of_session);
 
@@ -438,7 +438,7 @@ static void subscribe_to_channel_list(struct session *s, snowflake guild_id, sno
     u->channel_id = channel_id;
     u->count = (uint32_t)count;
     memcpy(u->ranges, ranges, count * sizeof *ranges);
-    links_append(&s->lists, &u->of_session);
+    linked_list_append(&s->lists, &u->of_session);
     journal_record_session_tasks(s);
     begin_adding_session_to_lists(s);
 }
@@ -480,7 +480,8 @@ static bool apply_guild_subscription_request(struct session *s, snowflake guild_
     return true;
 }
 
-void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_guild_subscription_opcode(struct gateway_socket *p, int op, struct str raw,
+                                      const void *d)
 {
     const struct guild_subscription *in = d;
 
@@ -489,7 +490,8 @@ void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw,
         gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
 }
 
-void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_guild_subscriptions_opcode(struct gateway_socket *p, int op, struct str raw,
+                                       const void *d)
 {
     const struct guild_subscriptions *in = d;
     const struct subscribed_guild *g = in->subscriptions.items;

@@ -44,10 +44,10 @@ struct list_update {
 
 static struct member_list_window *find_window_not_sent_this_round(const struct member_table *r)
 {
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+    for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next) {
         const struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
-        for (struct link *f = l->windows.next; f != &l->windows; f = f->next) {
+        for (struct list_link *f = l->windows.next; f != &l->windows; f = f->next) {
             struct member_list_window *face = container_of(f, struct member_list_window, link);
 
             if (face->round != r->round)
@@ -322,18 +322,18 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
 {
     struct member_list_window *f = r->update->window;
 
-    for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_are_empty(&f->subscriptions); i++) {
+    for (int i = 0; i < SESSIONS_PER_SEND_TASK && !linked_list_is_empty(&f->subscriptions); i++) {
         struct member_list_subscription *u =
             container_of(f->subscriptions.next, struct member_list_subscription, of_window);
 
         if (u->round == r->round)
             return false;
         u->round = r->round;
-        link_remove(&u->of_window);
-        links_append(&f->subscriptions, &u->of_window);
+        linked_list_remove(&u->of_window);
+        linked_list_append(&f->subscriptions, &u->of_window);
         send_list_update(r, u);
     }
-    return !links_are_empty(&f->subscriptions);
+    return !linked_list_is_empty(&f->subscriptions);
 }
 
 /* Ends the update round of a window. A quick round sends rows only to new subscriptions, so the

@@ -24,7 +24,7 @@ struct gateway;
 struct gateway_loop;
 struct gateway_event;
 struct gateway_socket;
-struct serial_reader;
+struct serialized_data_reader;
 struct session;
 struct str;
 
@@ -41,9 +41,11 @@ void member_lists_on_session_arrived(struct session *s);
 void member_lists_free(struct gateway_loop *h);
 /* Serialise and deserialise the member list subscriptions of a session, for another process. */
 void serialize_member_list_subscriptions(const struct session *s, struct buf *out);
-void deserialize_member_list_subscriptions(struct serial_reader *r, struct session *s);
+void deserialize_member_list_subscriptions(struct serialized_data_reader *r, struct session *s);
 
-void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d);
-void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_guild_subscription_opcode(struct gateway_socket *p, int op, struct str raw,
+                                      const void *d);
+void handle_guild_subscriptions_opcode(struct gateway_socket *p, int op, struct str raw,
+                                       const void *d);
 
 #endif

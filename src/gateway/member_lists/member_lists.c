@@ -38,7 +38,7 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
     const char *id = get_cached_member_list_id(rule, guild_view_role_permissions(v, r->guild_id) &
                                                          PERMISSION(VIEW_CHANNEL));
 
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+    for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         if (strcmp(l->id, id) == 0)
@@ -48,18 +48,18 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
     memcpy(l->id, rule->list_id, sizeof l->id);
     l->table = r;
     l->rule = copy_channel_overwrites(rule);
-    links_init(&l->windows);
+    linked_list_init(&l->windows);
     map_init(&l->windows_by_hash);
-    links_append(&r->lists, &l->link);
+    linked_list_append(&r->lists, &l->link);
     return l;
 }
 
 void member_list_free(struct channel_member_list *l)
 {
-    while (!links_are_empty(&l->windows))
+    while (!linked_list_is_empty(&l->windows))
         member_list_window_free(container_of(l->windows.next, struct member_list_window, link));
     map_clear(&l->windows_by_hash);
-    link_remove(&l->link);
+    linked_list_remove(&l->link);
     member_order_clear(&l->order);
     mem_free(l->rule);
     mem_free(l);
@@ -94,7 +94,7 @@ static bool member_belongs_to_list(const struct channel_member_list *l, const st
 
 static struct channel_member_list *find_unbuilt_member_list(const struct member_table *r)
 {
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+    for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         if (!l->built)
@@ -146,7 +146,7 @@ static void apply_changes_to_member_list(struct channel_member_list *l)
 
 static struct channel_member_list *find_outdated_member_list(const struct member_table *r)
 {
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+    for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         if (l->updated_round != r->round)

@@ -41,7 +41,7 @@ static enum err read_hoisted_roles(struct session_store_read *l, struct tx *tx)
 
 static void reset_all_member_lists(struct member_table *r)
 {
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next)
+    for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next)
         member_list_reset(container_of(at, struct channel_member_list, link));
 }
 

@@ -39,7 +39,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     r->guild_id = guild_id;
     r->post.run = run_member_list_round_task;
     r->pending.wants_roles = r->pending.wants_members = true;
-    links_init(&r->lists);
+    linked_list_init(&r->lists);
     map_init(&r->members);
     map_init(&r->pending.changed_members);
     map_init(&r->changed_members);
@@ -77,7 +77,7 @@ static bool member_table_free_some_members(struct member_table *r, size_t most)
 static void member_table_unregister(struct member_table *r)
 {
     deadline_cancel(&r->pace);
-    while (!links_are_empty(&r->lists))
+    while (!linked_list_is_empty(&r->lists))
         member_list_free(container_of(r->lists.next, struct channel_member_list, link));
     map_remove_value(&r->gateway_loop->member_tables->map, r->guild_id);
     guild_set_has_member_lists(&r->gateway_loop->gateway->online_members, r->guild_id, false);
@@ -134,18 +134,18 @@ static void member_list_round_begin(struct member_table *r, bool quick)
 
 static void free_unused_member_lists(struct member_table *r)
 {
-    for (struct link *at = r->lists.next, *next; at != &r->lists; at = next) {
+    for (struct list_link *at = r->lists.next, *next; at != &r->lists; at = next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         next = at->next;
-        for (struct link *f = l->windows.next, *after; f != &l->windows; f = after) {
+        for (struct list_link *f = l->windows.next, *after; f != &l->windows; f = after) {
             struct member_list_window *face = container_of(f, struct member_list_window, link);
 
             after = f->next;
-            if (links_are_empty(&face->subscriptions))
+            if (linked_list_is_empty(&face->subscriptions))
                 member_list_window_free(face);
         }
-        if (links_are_empty(&l->windows))
+        if (linked_list_is_empty(&l->windows))
             member_list_free(l);
     }
 }
@@ -169,7 +169,7 @@ static void member_list_round_end(struct member_table *r)
     map_clear(&r->changed_members);
     member_list_update_free(r);
     free_unused_member_lists(r);
-    if (links_are_empty(&r->lists)) {
+    if (linked_list_is_empty(&r->lists)) {
         member_table_unregister(r);
         r->ending = true;
         post_member_list_round_task(r);

@@ -24,7 +24,7 @@ struct member_list_row_range {
 
 /* A session's subscription to the member list of a channel; owned by the session. */
 struct member_list_subscription {
-    struct link of_session, of_window;
+    struct list_link of_session, of_window;
     struct session *session;
     snowflake guild_id, channel_id;
     struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
@@ -36,10 +36,10 @@ struct member_list_subscription {
 };
 
 struct member_list_window {
-    struct link link; /* in channel_member_list.windows */
+    struct list_link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
     /* Items: struct member_list_subscription; those handled in this update round are last. */
-    struct link subscriptions;
+    struct list_link subscriptions;
     size_t subscription_count, fresh_count;
     struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
@@ -49,13 +49,13 @@ struct member_list_window {
 };
 
 struct channel_member_list {
-    struct link link; /* link in member_table.lists */
+    struct list_link link; /* link in member_table.lists */
     struct member_table *table;
     char id[LIST_ID_MAX];
     /* Copy of the overwrites of the first channel that had this list. */
     struct channel_overwrites *rule;
     struct member_list_order order;
-    struct link windows;
+    struct list_link windows;
     struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
     size_t at; /* index in member_table.members up to which the list is built */
@@ -96,7 +96,7 @@ struct member_table_read {
 struct member_table {
     struct gateway_loop *gateway_loop;
     snowflake guild_id, owner_id;
-    struct link lists;
+    struct list_link lists;
     struct map members;               /* user id -> struct ordered_member */
     bool has_offline;                 /* the table includes offline members */
     uint32_t version;                 /* last version given to a member */

@@ -177,7 +177,7 @@ static const struct schema subscriptions_schema = { .size = sizeof(struct guild_
 static const struct type type_guild_subscriptions = { .kind = KIND_OBJECT,
                                                       .schema = &subscriptions_schema };
 
-static void handle_heartbeat(struct gateway_socket *p, int op, struct str raw, const void *d)
+static void handle_heartbeat_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     (void)op, (void)raw, (void)d;
     gateway_socket_on_heartbeat(p);
@@ -188,7 +188,7 @@ static void run_opcode_hook(struct gateway_socket *p, int op, struct str raw,
                             bool (*hook)(void *arg, const struct gateway_hook_session *who, int op,
                                          struct str d))
 {
-    struct gateway_hook_session who = gateway_hook_session_of(p->session);
+    struct gateway_hook_session who = gateway_hook_session_from_session(p->session);
 
     if (raw.n == 0 || raw.p[0] != '{')
         gateway_socket_close(p, CLOSE_BAD_OPCODE, "field d has the wrong type");
@@ -212,18 +212,18 @@ static void handle_request_last_messages(struct gateway_socket *p, int op, struc
 enum { BEFORE_IDENTIFY_HEARTBEAT = OP_BEFORE_IDENTIFY | OP_IS_HEARTBEAT };
 
 const struct opcode_row opcode_rows[] = {
-    { OP_HEARTBEAT, "heartbeat", BEFORE_IDENTIFY_HEARTBEAT, NULL, handle_heartbeat },
-    { OP_IDENTIFY, "identify", OP_BEFORE_IDENTIFY, &type_identify, handle_identify },
-    { OP_PRESENCE, "presence update", 0, &type_presence, handle_presence_update },
+    { OP_HEARTBEAT, "heartbeat", BEFORE_IDENTIFY_HEARTBEAT, NULL, handle_heartbeat_opcode },
+    { OP_IDENTIFY, "identify", OP_BEFORE_IDENTIFY, &type_identify, handle_identify_opcode },
+    { OP_PRESENCE, "presence update", 0, &type_presence, handle_presence_update_opcode },
     { OP_VOICE_STATE, "voice state update", 0, NULL, handle_voice_opcode },
     { OP_VOICE_PING, "voice server ping", 0, NULL, NULL },
-    { OP_RESUME, "resume", OP_BEFORE_IDENTIFY, &type_resume, handle_resume },
+    { OP_RESUME, "resume", OP_BEFORE_IDENTIFY, &type_resume, handle_resume_opcode },
     { OP_REQUEST_MEMBERS, "request guild members", 0, &type_request_members,
-      handle_request_members },
+      handle_request_members_opcode },
     { 12, "guild sync", 0, NULL, NULL },
     { OP_CALL_CONNECT, "call connect", OP_NOT_FOR_BOTS, NULL, handle_voice_opcode },
     { OP_SUBSCRIBE, "guild subscriptions", OP_NOT_FOR_BOTS, &type_guild_subscription,
-      handle_guild_subscription },
+      handle_guild_subscription_opcode },
     { 15, "lobby connect", OP_NOT_FOR_BOTS, NULL, NULL },
     { 16, "lobby disconnect", OP_NOT_FOR_BOTS, NULL, NULL },
     { 17, "lobby voice states", OP_NOT_FOR_BOTS, NULL, NULL },
@@ -241,22 +241,22 @@ const struct opcode_row opcode_rows[] = {
     { 29, "remote command", OP_NOT_FOR_BOTS, NULL, NULL },
     { 30, "deleted ids", OP_NOT_FOR_BOTS, NULL, NULL },
     { OP_REQUEST_SOUNDS, "request soundboard sounds", 0, &type_request_sounds,
-      handle_request_sounds },
+      handle_request_sounds_opcode },
     { 32, "speed test create", OP_NOT_FOR_BOTS, NULL, NULL },
     { 33, "speed test delete", OP_NOT_FOR_BOTS, NULL, NULL },
     { OP_LAST_MESSAGES, "last messages", OP_NOT_FOR_BOTS, NULL, handle_request_last_messages },
     { OP_SEARCH_RECENT, "search recent members", OP_NOT_FOR_BOTS, &type_search_recent_members,
-      handle_search_recent_members },
+      handle_search_recent_members_opcode },
     { OP_CHANNEL_STATUSES, "channel statuses", OP_NOT_FOR_BOTS, &type_channel_info,
-      handle_channel_info },
+      handle_channel_info_opcode },
     { OP_SUBSCRIBE_BULK, "bulk guild subscriptions", OP_NOT_FOR_BOTS, &type_guild_subscriptions,
-      handle_guild_subscriptions },
+      handle_guild_subscriptions_opcode },
     { 38, "channel resync", OP_NOT_FOR_BOTS, NULL, NULL },
     { 39, "member count", OP_NOT_FOR_BOTS, NULL, NULL },
-    { OP_QOS_HEARTBEAT, "QoS heartbeat", BEFORE_IDENTIFY_HEARTBEAT, NULL, handle_heartbeat },
+    { OP_QOS_HEARTBEAT, "QoS heartbeat", BEFORE_IDENTIFY_HEARTBEAT, NULL, handle_heartbeat_opcode },
     { OP_TIME_SPENT, "time spent", OP_BEFORE_IDENTIFY | OP_NOT_FOR_BOTS, NULL, NULL },
     { 42, "lobby voice", OP_NOT_FOR_BOTS, NULL, NULL },
-    { OP_CHANNEL_INFO, "channel info", 0, &type_channel_info, handle_channel_info },
+    { OP_CHANNEL_INFO, "channel info", 0, &type_channel_info, handle_channel_info_opcode },
     { 0 },
 };
 

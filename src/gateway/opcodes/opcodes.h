@@ -11,9 +11,10 @@ const struct opcode_row *opcode_find(int64_t op); /* NULL if the opcode is unkno
 /* For tests; the end of the table is a row without a name. */
 extern const struct opcode_row opcode_rows[];
 
-void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d);
-void handle_search_recent_members(struct gateway_socket *p, int op, struct str raw, const void *d);
-void handle_request_sounds(struct gateway_socket *p, int op, struct str raw, const void *d);
-void handle_channel_info(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_request_members_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_search_recent_members_opcode(struct gateway_socket *p, int op, struct str raw,
+                                         const void *d);
+void handle_request_sounds_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_channel_info_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 #endif

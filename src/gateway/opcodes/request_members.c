@@ -343,7 +343,7 @@ static void begin_members_task(struct session *s, const struct request_members_m
     session_task_begin(s, &l->task);
 }
 
-void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_request_members_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct request_members_message *in = d;
     struct list guilds = parse_user_id_or_ids(p->gateway_loop->arena, in->guild_id);
@@ -357,7 +357,8 @@ void handle_request_members(struct gateway_socket *p, int op, struct str raw, co
         begin_members_task(p->session, in, ids[i], users);
 }
 
-void handle_search_recent_members(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_search_recent_members_opcode(struct gateway_socket *p, int op, struct str raw,
+                                         const void *d)
 {
     const struct search_recent_members_message *in = d;
 

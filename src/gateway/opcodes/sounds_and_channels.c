@@ -65,7 +65,7 @@ static void sounds_task_free(struct session_task *e)
     mem_free(container_of(e, struct sounds_task, task));
 }
 
-void handle_request_sounds(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_request_sounds_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct request_sounds_message *in = d;
     const snowflake *ids = in->guild_ids.items;
@@ -175,7 +175,7 @@ static bool channel_info_request_has_field(const struct request_channel_info_mes
     return !in->fields.count;
 }
 
-void handle_channel_info(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_channel_info_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct request_channel_info_message *in = d;
     struct voice_channels_task *l = mem_new(sizeof *l);

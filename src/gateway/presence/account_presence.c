@@ -50,12 +50,12 @@ static bool find_session_presence_with_status(const struct gateway_account *a, u
                                               const struct presence_session_filter *c,
                                               struct presence_source *ret)
 {
-    for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
+    for (const struct list_link *at = a->sessions.next; at != &a->sessions; at = at->next) {
         *ret = presence_of_local_session(container_of(at, const struct session, of_user), c);
         if (presence_matches_filter(ret, status, c))
             return true;
     }
-    for (const struct link *at = a->remotes.next; at != &a->remotes; at = at->next) {
+    for (const struct list_link *at = a->remotes.next; at != &a->remotes; at = at->next) {
         *ret = presence_of_remote_session(container_of(at, const struct remote_session, of_user));
         if (presence_matches_filter(ret, status, c))
             return true;

@@ -35,7 +35,7 @@ static void write_account_session_json(const char *id, const char *client, unsig
 
 static void write_account_sessions_json(const struct gateway_account *a, struct json_writer *j)
 {
-    for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
+    for (const struct list_link *at = a->sessions.next; at != &a->sessions; at = at->next) {
         const struct session *s = container_of(at, const struct session, of_user);
         char id[SESSION_ID + 1];
 
@@ -43,7 +43,7 @@ static void write_account_sessions_json(const struct gateway_account *a, struct 
         write_account_session_json(id, session_get_client_name(s), s->presence.status,
                                    session_get_activities(s), j);
     }
-    for (const struct link *at = a->remotes.next; at != &a->remotes; at = at->next) {
+    for (const struct list_link *at = a->remotes.next; at != &a->remotes; at = at->next) {
         const struct remote_session *r = container_of(at, const struct remote_session, of_user);
 
         write_account_session_json(r->id, r->client, r->status, r->presence, j);
@@ -84,7 +84,7 @@ static void publish_sessions_replace(struct gateway *g, snowflake user_id, uint6
     buf_clear(&out);
 }
 
-void on_local_session_changed(struct session *s)
+void send_session_list_after_local_change(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
@@ -92,7 +92,7 @@ void on_local_session_changed(struct session *s)
         publish_sessions_replace(g, s->caller.id, s->number);
 }
 
-void on_remote_session_changed(struct gateway *g, snowflake user_id)
+void send_session_list_after_remote_change(struct gateway *g, snowflake user_id)
 {
     if (account_has_more_sessions_than(g, user_id, 0))
         publish_sessions_replace(g, user_id, 0);

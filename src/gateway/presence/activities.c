@@ -51,7 +51,7 @@ static bool activity_value_is_acceptable(struct json_reader *r, int levels)
     while (kind == JSON_OBJECT ? json_next_member(r, &key) : json_next_item(r))
         if (!activity_value_is_acceptable(r, levels - 1))
             return false;
-    return json_reader_ok(r);
+    return json_reader_has_no_error(r);
 }
 
 static bool activity_json_is_acceptable(struct str raw, struct arena *arena)
@@ -106,8 +106,8 @@ static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct
         else if (str_is(key, "url") && is_json_string(value))
             ret->url = value;
     }
-    return json_reader_ok(&r) && is_json_string(ret->name) && ret->name.n > 2 && ret->type >= 0 &&
-           ret->type <= ACTIVITY_TYPE_MAX;
+    return json_reader_has_no_error(&r) && is_json_string(ret->name) && ret->name.n > 2 &&
+           ret->type >= 0 && ret->type <= ACTIVITY_TYPE_MAX;
 }
 
 static void write_activity_field(struct json_writer *j, const char *name, struct str raw)
@@ -217,7 +217,7 @@ static void announce_pending_presence(struct session *s)
     s->client_presence->count++;
     presence_on_session_change(s, false);
     if (!s->bot)
-        on_local_session_changed(s);
+        send_session_list_after_local_change(s);
 }
 
 void on_presence_rate_limit_window_end(struct deadline *d)
@@ -225,7 +225,7 @@ void on_presence_rate_limit_window_end(struct deadline *d)
     announce_pending_presence(container_of(d, struct client_presence, window)->session);
 }
 
-void handle_presence_update(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_presence_update_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct presence_update *in = d;
     struct session *s = p->session;

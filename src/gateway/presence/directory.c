@@ -73,11 +73,11 @@ static void append_session_guilds(const struct session *s, bool small, struct bu
             if (seat->topic->kind != AUDIENCE_GUILD || guild_is_small(seat) != small)
                 continue;
             if (round)
-                serial_append_u64(out, seat->topic->id);
+                serialize_u64(out, seat->topic->id);
             count++;
         }
         if (!round)
-            serial_append_u64(out, count);
+            serialize_u64(out, count);
     }
 }
 
@@ -94,11 +94,11 @@ static void append_session_record(const struct session *s, struct buf *out)
     char id[SESSION_ID + 1];
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        serial_append_u64(out, numbers[i]);
+        serialize_u64(out, numbers[i]);
     session_id_format(s, id);
-    serial_append_bytes(out, str_of(id));
-    serial_append_bytes(out, str_of(session_get_client_name(s)));
-    serial_append_bytes(out, session_get_activities(s));
+    serialize_bytes(out, str_of(id));
+    serialize_bytes(out, str_of(session_get_client_name(s)));
+    serialize_bytes(out, session_get_activities(s));
     append_session_guilds(s, true, out);
     append_session_guilds(s, false, out);
 }
@@ -108,9 +108,9 @@ static void session_directory_message_begin(const struct session_directory *d,
                                             struct buf *out)
 {
     buf_init(out, MESSAGE_MAX_BYTES);
-    serial_append_u64(out, kind);
-    serial_append_u64(out, cluster_node_identity(d->gateway->cluster));
-    serial_append_u64(out, d->change_number);
+    serialize_u64(out, kind);
+    serialize_u64(out, cluster_node_identity(d->gateway->cluster));
+    serialize_u64(out, d->change_number);
 }
 
 /* Sends a message to all nodes. The message has a change number, by which nodes detect lost
@@ -118,7 +118,7 @@ static void session_directory_message_begin(const struct session_directory *d,
 static void session_directory_message_send(const struct session_directory *d, struct buf *out)
 {
     if (!buf_is_full(out))
-        cluster_send_to_all(d->gateway->cluster, CLUSTER_SESSIONS, buf_as_str(out));
+        cluster_send_message_to_all_nodes(d->gateway->cluster, CLUSTER_SESSIONS, buf_as_str(out));
     buf_clear(out);
 }
 
@@ -140,7 +140,7 @@ static void publish_session_removal(struct session_directory *d, uint64_t number
 
     d->change_number++;
     session_directory_message_begin(d, DIRECTORY_REMOVE, &out);
-    serial_append_u64(&out, number);
+    serialize_u64(&out, number);
     session_directory_message_send(d, &out);
 }
 
@@ -179,7 +179,7 @@ void session_directory_publish_session(struct session *s)
     struct buf out;
 
     if (s->sync)
-        link_remove(&s->sync->unpublished);
+        linked_list_remove(&s->sync->unpublished);
     if (!d || !session_is_ready(s) || s->gateway_loop->gateway->draining)
         return;
     buf_init(&out, MESSAGE_MAX_BYTES);
@@ -195,12 +195,12 @@ void session_directory_mark_changed(struct session *s)
         return;
     struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
     if (!sync->unpublished.next)
-        links_append(&s->gateway_loop->unpublished, &sync->unpublished);
+        linked_list_append(&s->gateway_loop->unpublished, &sync->unpublished);
 }
 
 void session_directory_publish_changed(struct gateway_loop *h)
 {
-    while (!links_are_empty(&h->unpublished))
+    while (!linked_list_is_empty(&h->unpublished))
         session_directory_publish_session(
             container_of(h->unpublished.next, struct session_cluster_state, unpublished)->session);
 }
@@ -210,7 +210,7 @@ void session_directory_remove_session(struct session *s)
     struct session_directory *d = s->gateway_loop->gateway->directory;
 
     if (s->sync)
-        link_remove(&s->sync->unpublished);
+        linked_list_remove(&s->sync->unpublished);
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);
@@ -247,10 +247,10 @@ void session_directory_publish_friends(struct gateway *g, snowflake user_id,
         return;
     pthread_mutex_lock(&d->lock);
     session_directory_message_begin(d, DIRECTORY_FRIENDS, &out);
-    serial_append_u64(&out, user_id);
-    serial_append_u64(&out, friends->count);
+    serialize_u64(&out, user_id);
+    serialize_u64(&out, friends->count);
     for (size_t i = 0; i < friends->count; i++)
-        serial_append_u64(&out, ((const snowflake *)friends->items)[i]);
+        serialize_u64(&out, ((const snowflake *)friends->items)[i]);
     session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }
@@ -266,11 +266,11 @@ void session_directory_publish_session_start(struct gateway *g, snowflake user_i
     struct session_starts s = registry_read_session_starts(g, user_id, shard_id);
     pthread_mutex_lock(&d->lock);
     session_directory_message_begin(d, DIRECTORY_STARTS, &out);
-    serial_append_u64(&out, s.user_id);
-    serial_append_u64(&out, s.key);
-    serial_append_u64(&out, (uint64_t)s.full_ms);
-    serial_append_u64(&out, (uint64_t)s.day);
-    serial_append_u64(&out, s.starts);
+    serialize_u64(&out, s.user_id);
+    serialize_u64(&out, s.key);
+    serialize_u64(&out, (uint64_t)s.full_ms);
+    serialize_u64(&out, (uint64_t)s.day);
+    serialize_u64(&out, s.starts);
     session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }
@@ -281,7 +281,7 @@ void session_directory_request_all_sessions(struct session_directory *d, uint32_
 
     pthread_mutex_lock(&d->lock);
     session_directory_message_begin(d, DIRECTORY_REQUEST_ALL, &out);
-    serial_append_u64(&out, identity);
+    serialize_u64(&out, identity);
     session_directory_message_send(d, &out);
     pthread_mutex_unlock(&d->lock);
 }
@@ -324,9 +324,9 @@ static void send_part_of_full_session_update(struct session_directory *d, uint64
     struct buf out;
 
     session_directory_message_begin(d, DIRECTORY_ALL, &out);
-    serial_append_u64(&out, piece);
-    serial_append_u64(&out, pieces);
-    serial_append_u64(&out, count);
+    serialize_u64(&out, piece);
+    serialize_u64(&out, pieces);
+    serialize_u64(&out, count);
     for (; *at < end; ++*at) {
         const struct published_session *r = d->published.slots[*at].value;
 

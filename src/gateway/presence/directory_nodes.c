@@ -30,7 +30,7 @@ struct directory_node {
     int64_t asked_at; /* when DIRECTORY_REQUEST_ALL was last sent (clock_monotonic_ns), or 0 */
     /* When the node was first found missing (clock_steady_ms); 0 if the node is alive. */
     int64_t gone_at;
-    struct link sessions; /* items: struct remote_session */
+    struct list_link sessions; /* items: struct remote_session */
 };
 
 static void update_online_members_of_guilds(struct gateway *g, const struct remote_session *r,
@@ -64,14 +64,14 @@ static void remote_session_replace(struct session_directory *d, struct directory
         remote_session_remove(g, old);
         map_set_value(&g->remotes, r->number, r);
     }
-    links_append(&p->sessions, &r->of_node);
+    linked_list_append(&p->sessions, &r->of_node);
     pthread_mutex_unlock(&g->lock);
     update_online_members_of_guilds(g, r, true);
     if (old)
         update_online_members_of_guilds(g, old, false);
     presence_on_remote_session_change(g, r);
     if (!r->bot && !(old && remote_presence_equals(old, r)))
-        on_remote_session_changed(g, r->user_id);
+        send_session_list_after_remote_change(g, r->user_id);
     remote_session_free(old);
 }
 
@@ -96,7 +96,7 @@ static void remote_session_show_offline_and_remove(struct session_directory *d,
     remote_session_remove(g, r);
     pthread_mutex_unlock(&g->lock);
     if (!r->bot)
-        on_remote_session_changed(g, r->user_id);
+        send_session_list_after_remote_change(g, r->user_id);
     remote_session_free(r);
 }
 
@@ -109,35 +109,36 @@ static bool copy_with_nul_terminator(char *to, size_t size, struct str from)
     return true;
 }
 
-static void read_guilds_of_session_record(struct serial_reader *in, struct remote_session *r)
+static void read_guilds_of_session_record(struct serialized_data_reader *in,
+                                          struct remote_session *r)
 {
     for (int round = 0; round < 2; round++) {
-        size_t n = serial_read_count(in, 8);
+        size_t n = deserialize_element_count(in, 8);
 
         r->guilds = mem_resize(r->guilds, (r->guild_count + n + 1) * sizeof *r->guilds);
         for (size_t i = 0; i < n; i++)
-            r->guilds[r->guild_count++] = serial_get_u64(in);
+            r->guilds[r->guild_count++] = deserialize_u64(in);
         if (!round)
             r->small_count = n;
     }
 }
 
 /* Parses the record of a session. Returns NULL if the record is malformed. */
-static struct remote_session *read_session_record(struct serial_reader *in)
+static struct remote_session *read_session_record(struct serialized_data_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
 
-    r->number = serial_get_u64(in);
-    r->user_id = serial_get_u64(in);
-    uint64_t status = serial_get_u64(in), kind = serial_get_u64(in);
-    r->shown_offline = serial_get_u64(in) != 0;
-    r->bot = serial_get_u64(in) != 0;
-    r->shard_id = (uint32_t)serial_get_u64(in);
-    r->shard_count = (uint32_t)serial_get_u64(in);
+    r->number = deserialize_u64(in);
+    r->user_id = deserialize_u64(in);
+    uint64_t status = deserialize_u64(in), kind = deserialize_u64(in);
+    r->shown_offline = deserialize_u64(in) != 0;
+    r->bot = deserialize_u64(in) != 0;
+    r->shard_id = (uint32_t)deserialize_u64(in);
+    r->shard_count = (uint32_t)deserialize_u64(in);
     in->bad |= status > PRESENCE_INVISIBLE || kind >= CLIENT_KINDS || !r->shard_count;
-    in->bad |= !copy_with_nul_terminator(r->id, sizeof r->id, serial_read_bytes(in));
-    in->bad |= !copy_with_nul_terminator(r->client, sizeof r->client, serial_read_bytes(in));
-    struct str presence = serial_read_bytes(in);
+    in->bad |= !copy_with_nul_terminator(r->id, sizeof r->id, deserialize_bytes(in));
+    in->bad |= !copy_with_nul_terminator(r->client, sizeof r->client, deserialize_bytes(in));
+    struct str presence = deserialize_bytes(in);
     if (presence.n) {
         char *copy = mem_resize(NULL, presence.n);
 
@@ -162,7 +163,7 @@ static struct directory_node *session_directory_node_get_or_create(struct sessio
     if (!p) {
         p = mem_new(sizeof *p);
         p->identity = identity;
-        links_init(&p->sessions);
+        linked_list_init(&p->sessions);
         map_set_value(&d->nodes, identity, p);
     }
     return p;
@@ -181,7 +182,7 @@ static void session_directory_node_request_sessions(struct session_directory *d,
 }
 
 static void handle_session_record(struct session_directory *d, struct directory_node *p,
-                                  struct serial_reader *in)
+                                  struct serialized_data_reader *in)
 {
     struct remote_session *r = read_session_record(in);
 
@@ -195,9 +196,9 @@ static void handle_session_record(struct session_directory *d, struct directory_
 }
 
 static void handle_session_removal(struct session_directory *d, const struct directory_node *p,
-                                   struct serial_reader *in)
+                                   struct serialized_data_reader *in)
 {
-    uint64_t number = serial_get_u64(in);
+    uint64_t number = deserialize_u64(in);
 
     pthread_mutex_lock(&d->gateway->lock);
     struct remote_session *r = map_find_value(&d->gateway->remotes, number);
@@ -210,7 +211,7 @@ static void handle_session_removal(struct session_directory *d, const struct dir
 static void remove_sessions_not_in_full_update(struct session_directory *d,
                                                struct directory_node *p)
 {
-    for (struct link *at = p->sessions.next, *next; at != &p->sessions; at = next) {
+    for (struct list_link *at = p->sessions.next, *next; at != &p->sessions; at = next) {
         struct remote_session *r = container_of(at, struct remote_session, of_node);
 
         next = at->next;
@@ -223,9 +224,9 @@ static void remove_sessions_not_in_full_update(struct session_directory *d,
  * is lost, the next DIRECTORY_CHANGE_NUMBER shows that a message is missing. */
 static void handle_part_of_full_session_update(struct session_directory *d,
                                                struct directory_node *p, uint64_t delivered_to,
-                                               struct serial_reader *in)
+                                               struct serialized_data_reader *in)
 {
-    uint64_t piece = serial_get_u64(in), pieces = serial_get_u64(in), count = serial_get_u64(in);
+    uint64_t piece = deserialize_u64(in), pieces = deserialize_u64(in), count = deserialize_u64(in);
 
     if (p->up_to_date && p->change_number == delivered_to)
         return;
@@ -246,7 +247,7 @@ static void handle_part_of_full_session_update(struct session_directory *d,
 
 static void handle_session_change_numbers(struct session_directory *d, struct directory_node *p,
                                           enum session_directory_message_kind kind,
-                                          uint64_t delivered_to, struct serial_reader *in)
+                                          uint64_t delivered_to, struct serialized_data_reader *in)
 {
     if (!p->up_to_date || delivered_to != p->change_number + 1) {
         session_directory_node_request_sessions(d, p);
@@ -259,37 +260,39 @@ static void handle_session_change_numbers(struct session_directory *d, struct di
         handle_session_removal(d, p, in);
 }
 
-static void handle_friend_presence_message(struct session_directory *d, struct serial_reader *in)
+static void handle_friend_presence_message(struct session_directory *d,
+                                           struct serialized_data_reader *in)
 {
-    snowflake user_id = serial_get_u64(in);
-    size_t n = serial_read_count(in, 8);
+    snowflake user_id = deserialize_u64(in);
+    size_t n = deserialize_element_count(in, 8);
     snowflake *ids = mem_new((n + 1) * sizeof *ids);
 
     for (size_t i = 0; i < n; i++)
-        ids[i] = serial_get_u64(in);
+        ids[i] = deserialize_u64(in);
     presence_publish_to_local_friends(d->gateway, user_id,
                                       &(struct list){ .items = ids, .count = n });
     mem_free(ids);
 }
 
-static void handle_session_starts_message(struct session_directory *d, struct serial_reader *in)
+static void handle_session_starts_message(struct session_directory *d,
+                                          struct serialized_data_reader *in)
 {
-    struct session_starts s = { .user_id = serial_get_u64(in) };
+    struct session_starts s = { .user_id = deserialize_u64(in) };
 
-    s.key = (uint32_t)serial_get_u64(in);
-    s.full_ms = (int64_t)serial_get_u64(in);
-    s.day = (int64_t)serial_get_u64(in);
-    s.starts = (unsigned)serial_get_u64(in);
+    s.key = (uint32_t)deserialize_u64(in);
+    s.full_ms = (int64_t)deserialize_u64(in);
+    s.day = (int64_t)deserialize_u64(in);
+    s.starts = (unsigned)deserialize_u64(in);
     if (!in->bad)
         registry_add_remote_session_starts(d->gateway, &s);
 }
 
 static void handle_session_directory_message(struct session_directory *d, struct str message)
 {
-    struct serial_reader in = { .rest = message };
-    uint64_t kind = serial_get_u64(&in);
-    uint32_t from = (uint32_t)serial_get_u64(&in);
-    uint64_t delivered_to = serial_get_u64(&in);
+    struct serialized_data_reader in = { .rest = message };
+    uint64_t kind = deserialize_u64(&in);
+    uint32_t from = (uint32_t)deserialize_u64(&in);
+    uint64_t delivered_to = deserialize_u64(&in);
 
     if (in.bad || from == cluster_node_identity(d->gateway->cluster))
         return;
@@ -300,7 +303,7 @@ static void handle_session_directory_message(struct session_directory *d, struct
             session_directory_node_request_sessions(d, p);
         break;
     case DIRECTORY_REQUEST_ALL: {
-        uint64_t whom = serial_get_u64(&in);
+        uint64_t whom = deserialize_u64(&in);
 
         if (!whom || whom == cluster_node_identity(d->gateway->cluster))
             session_directory_send_all_sessions(d);
@@ -339,7 +342,7 @@ void gateway_on_session_directory_message(struct gateway *g, struct str message)
 /* Requests all sessions again, because messages were lost while NATS was not connected. */
 void gateway_on_nats_connected(struct gateway *g)
 {
-    replication_resend_all_loops(g);
+    journal_replication_resend_all_loops(g);
     if (!g->directory)
         return;
     session_directory_request_all_sessions(g->directory, 0);
@@ -399,7 +402,7 @@ static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
 
 void session_directory_on_session_lost(struct session_directory *d, struct str record)
 {
-    struct serial_reader in = { .rest = record };
+    struct serialized_data_reader in = { .rest = record };
     struct remote_session *r = read_session_record(&in);
 
     if (r && presence_on_remote_session_change(d->gateway, r) && !r->bot)
@@ -413,7 +416,7 @@ static bool show_some_node_sessions_offline(struct session_directory *d, struct 
 {
     unsigned was_shown_offline = 0;
 
-    for (struct link *at = p->sessions.next;
+    for (struct list_link *at = p->sessions.next;
          at != &p->sessions && was_shown_offline < SESSIONS_PER_CALL; at = at->next) {
         struct remote_session *r = container_of(at, struct remote_session, of_node);
 
@@ -428,10 +431,10 @@ static bool show_some_node_sessions_offline(struct session_directory *d, struct 
 
 static bool remove_some_sessions_of_node(struct session_directory *d, struct directory_node *p)
 {
-    for (unsigned i = 0; i < SESSIONS_PER_CALL && !links_are_empty(&p->sessions); i++)
+    for (unsigned i = 0; i < SESSIONS_PER_CALL && !linked_list_is_empty(&p->sessions); i++)
         remote_session_show_offline_and_remove(
             d, container_of(p->sessions.next, struct remote_session, of_node));
-    return links_are_empty(&p->sessions);
+    return linked_list_is_empty(&p->sessions);
 }
 
 static bool node_identity_is_in_list(const uint32_t *identities, size_t count, uint32_t identity)
@@ -462,7 +465,7 @@ static bool session_directory_on_node_missing(struct session_directory *d, struc
         return remove_some_sessions_of_node(d, p);
     if (now - p->gone_at >= SHOW_OFFLINE_MS || test_fault_is_enabled(TEST_FAULT_OFFLINE_AT_ONCE))
         show_some_node_sessions_offline(d, p);
-    return links_are_empty(&p->sessions);
+    return linked_list_is_empty(&p->sessions);
 }
 
 static void session_directory_check_nodes_are_alive(struct session_directory *d,
@@ -486,7 +489,7 @@ void gateway_on_live_nodes_changed(struct gateway *g, const uint32_t *identities
 {
     struct session_directory *d = g->directory;
 
-    replication_on_live_nodes_changed(g, identities, count);
+    journal_replication_on_live_nodes_changed(g, identities, count);
     if (g->replica)
         journal_replicas_evict_expired(g->replica, clock_steady_ms());
     if (!d)
@@ -503,7 +506,7 @@ void session_directory_nodes_free(struct session_directory *d)
     size_t at = 0;
 
     for (struct directory_node *p; (p = map_next_value(&d->nodes, &at));) {
-        while (!links_are_empty(&p->sessions)) {
+        while (!linked_list_is_empty(&p->sessions)) {
             struct remote_session *r =
                 container_of(p->sessions.next, struct remote_session, of_node);
 

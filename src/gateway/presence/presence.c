@@ -28,7 +28,7 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
 }
 
 /* Derives the kind of client from the last word of its browser: "… Client", "… Android". */
-enum client_kind client_kind_from_name(const char *client)
+enum client_kind client_kind_from_client_name(const char *client)
 {
     static const struct {
         const char *word;

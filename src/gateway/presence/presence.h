@@ -12,7 +12,7 @@
 struct presence_update;
 
 /* Derives the kind of client from "os|browser|device". */
-enum client_kind client_kind_from_name(const char *client);
+enum client_kind client_kind_from_client_name(const char *client);
 
 /* Parses a status. Returns `fallback` if it is missing or unknown. */
 enum presence_status parse_presence_status(struct opt_str word, enum presence_status fallback);
@@ -46,16 +46,16 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
 void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends);
 
-void handle_presence_update(struct gateway_socket *p, int op, struct str raw,
-                            const void *d); /* op 3 */
+void handle_presence_update_opcode(struct gateway_socket *p, int op, struct str raw,
+                                   const void *d); /* op 3 */
 
 /* Writes the list of an account's sessions as a JSON array. */
 void write_session_list_json(struct gateway *g, snowflake user_id, struct json_writer *j);
 /* Called when a session on this node has changed: sends the account's list of sessions to the
  * account's other sessions on this node. */
-void on_local_session_changed(struct session *s);
+void send_session_list_after_local_change(struct session *s);
 /* Called when a session on another node has changed: sends the account's list of sessions to its
  * sessions on this node. */
-void on_remote_session_changed(struct gateway *g, snowflake user_id);
+void send_session_list_after_remote_change(struct gateway *g, snowflake user_id);
 
 #endif

@@ -57,16 +57,16 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
     return OK;
 }
 
-static enum journal_result find_session_in_replica(const struct gateway *g,
-                                                   const struct resume_request *r,
-                                                   uint32_t identity, struct arena *arena,
-                                                   struct found_journal_session *ret)
+static enum journal_find_result find_session_in_replica(const struct gateway *g,
+                                                        const struct resume_request *r,
+                                                        uint32_t identity, struct arena *arena,
+                                                        struct found_journal_session *ret)
 {
     if (!g->replica)
         return JOURNAL_UNKNOWN;
     if (r->bad_seq)
         return JOURNAL_UNUSABLE;
-    enum journal_result verdict =
+    enum journal_find_result verdict =
         replica_find_session(g->replica, identity, r->number, r->seq, arena, ret);
     if (verdict != JOURNAL_FOUND)
         return verdict;
@@ -75,13 +75,13 @@ static enum journal_result find_session_in_replica(const struct gateway *g,
 
 enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    const struct resume_request *r, uint32_t identity, bool silent,
-                                   enum journal_result *ret_answer, struct str *ret)
+                                   enum journal_find_result *ret_answer, struct str *ret)
 {
     const struct gateway_source *source = g->options.source;
     uint32_t me = cluster_node_identity(g->cluster);
     struct found_journal_session entry;
     bool moved = false;
-    enum journal_result answer = JOURNAL_UNKNOWN;
+    enum journal_find_result answer = JOURNAL_UNKNOWN;
 
     if (g->options.journal)
         answer = journal_find_session(g->options.journal, identity, r->number, r->seq, tx_arena(tx),

@@ -12,7 +12,7 @@
  * not reply, so the replica of its journal may be used. */
 enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    const struct resume_request *r, uint32_t identity, bool silent,
-                                   enum journal_result *ret_answer, struct str *ret);
+                                   enum journal_find_result *ret_answer, struct str *ret);
 
 /* Returns whether the session can continue with the missed events: this requires that none of them
  * changes its guilds or the channels that its user can view. The session must be subscribed to its

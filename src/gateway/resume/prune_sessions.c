@@ -26,7 +26,7 @@ static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint3
     return session_owner_rows_prune(tx, identity, &with_journal, grace_ms, now);
 }
 
-enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx)
+enum err prune_session_rows_at_start_or_stop(const struct gateway *g, struct tx *tx)
 {
     return prune_session_rows(g, tx, cluster_node_identity(g->cluster),
                               cluster_has_no_other_nodes(g->cluster) ? 0 : SESSION_EXPIRY_MS);

@@ -74,15 +74,15 @@ static void send_resume_result(struct gateway_socket *p, const struct resume_req
     session_replay_events_after(s, r->seq);
     atomic_fetch_add(&s->gateway_loop->gateway->count.resumed, 1);
     if (hooks->resumed) {
-        struct gateway_hook_session who = gateway_hook_session_of(s);
+        struct gateway_hook_session who = gateway_hook_session_from_session(s);
 
         hooks->resumed(hooks->arg, &who);
     }
 }
 
-void resume_send_result(struct resume_request *r, struct session *s)
+void resume_send_result_to_client(struct resume_request *r, struct session *s)
 {
-    struct gateway_socket *p = authentication_end(&r->authentication);
+    struct gateway_socket *p = gateway_authentication_end(&r->authentication);
 
     if (p && !p->closing)
         send_resume_result(p, r, s);
@@ -95,7 +95,7 @@ bool session_belongs_to_client(const struct session *s, const struct resume_requ
            s->caller.kind == r->authentication.caller.kind && session_has_id(s, str_of(r->id));
 }
 
-static void on_resume_authenticated(struct authentication *g)
+static void on_resume_authenticated(struct gateway_authentication *g)
 {
     struct resume_request *r = container_of(g, struct resume_request, authentication);
     struct gateway_loop *here = g->socket->gateway_loop;
@@ -107,7 +107,7 @@ static void on_resume_authenticated(struct authentication *g)
      * still has the session, but will soon read the change of owner from the event log. */
     if (r->objection == RESUME_NOT_OWNER && !is_moving &&
         registry_has_session(here->gateway, r->number)) {
-        struct gateway_socket *p = authentication_end(g);
+        struct gateway_socket *p = gateway_authentication_end(g);
 
         gateway_socket_close(p, CLOSE_UNKNOWN, "this node lacks recent events; resume again");
         mem_free(r);
@@ -118,15 +118,15 @@ static void on_resume_authenticated(struct authentication *g)
     if (hub && (!s || is_moving))
         session_transfer_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
-        begin_fetching_session(r);
+        begin_fetching_session_from_other_node(r);
     else if (!s && here->resume.retains_all)
         begin_restoring_suspended_session(r);
     else
-        resume_send_result(r, session_belongs_to_client(s, r) ? s : NULL);
+        resume_send_result_to_client(r, session_belongs_to_client(s, r) ? s : NULL);
 }
 
 /* Reads the session's owner, in the same transaction that reads the credential. */
-static enum err read_session_owner(struct authentication *g, struct tx *tx)
+static enum err read_session_owner(struct gateway_authentication *g, struct tx *tx)
 {
     struct resume_request *r = container_of(g, struct resume_request, authentication);
     uint32_t me = cluster_node_identity(g->store_read.gateway_loop->gateway->cluster);
@@ -145,12 +145,12 @@ static bool session_may_have_other_owner(struct gateway *g, uint64_t number)
     return g->cluster && !cluster_has_no_other_nodes(g->cluster) && registry_has_session(g, number);
 }
 
-static void on_resume_authentication_failed(struct authentication *g)
+static void on_resume_authentication_failed(struct gateway_authentication *g)
 {
     mem_free(container_of(g, struct resume_request, authentication));
 }
 
-void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d)
+void handle_resume_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct resume_message *in = d;
     struct resume_request *r = mem_new(sizeof *r);
@@ -163,7 +163,7 @@ void handle_resume(struct gateway_socket *p, int op, struct str raw, const void 
     /* A malformed id gets the same response as the id of a session that has ended. */
     if (session_id_parse(in->session_id, &r->number))
         memcpy(r->id, in->session_id.p, SESSION_ID);
-    if (!authentication_init(&r->authentication, p, in->token)) {
+    if (!gateway_authentication_init(&r->authentication, p, in->token)) {
         gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         mem_free(r);
         return;
@@ -172,5 +172,5 @@ void handle_resume(struct gateway_socket *p, int op, struct str raw, const void 
     r->authentication.on_failed = on_resume_authentication_failed;
     if (session_may_have_other_owner(p->gateway_loop->gateway, r->number))
         r->authentication.read_more = read_session_owner;
-    authentication_begin(&r->authentication);
+    gateway_authentication_begin(&r->authentication);
 }

@@ -46,11 +46,11 @@ struct gateway;
 struct gateway_loop;
 struct gateway_socket;
 
-void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_resume_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Moves or releases the sessions of this loop for which another loop or node waits, if they can
  * leave now. */
-void release_sessions_that_can_leave(struct gateway_loop *h);
+void release_sessions_requested_by_others(struct gateway_loop *h);
 
 /* Handlers of messages from other nodes. They are called in event log order, on any thread.
  * handle_session_release_request handles the request of a node for a session that this node may

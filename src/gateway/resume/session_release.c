@@ -14,7 +14,7 @@ enum { RELEASED_SESSION_MAX_BYTES = 64 * 1024 * 1024 };
 
 struct session_release {
     struct loop_message post;
-    struct link link; /* link in the loop's list resume.releases */
+    struct list_link link; /* link in the loop's list resume.releases */
     struct gateway_loop *gateway_loop;
     struct session_move_message move; /* the request, then the reply */
     /* The session can leave after its loop has delivered the event with this number. */
@@ -28,7 +28,7 @@ static void on_session_release_posted(struct loop_message *post)
 {
     struct session_release *v = container_of(post, struct session_release, post);
 
-    links_append(&v->gateway_loop->resume.releases, &v->link);
+    linked_list_append(&v->gateway_loop->resume.releases, &v->link);
     continue_pending_session_releases(v->gateway_loop);
 }
 
@@ -68,7 +68,7 @@ static enum err write_released_session(struct session_store_read *l, struct tx *
         e = suspended_session_row_insert(tx, &suspended);
     v->move.kind = changed ? MOVE_RELEASED : MOVE_REFUSED;
     if (!e)
-        cluster_append_session_move(l->gateway_loop->gateway->cluster, tx, &v->move);
+        cluster_append_session_move_to_log(l->gateway_loop->gateway->cluster, tx, &v->move);
     return e;
 }
 
@@ -96,7 +96,7 @@ static void on_session_release_done(struct session_store_read *l, enum err e)
 
 static void reply_to_release_request(struct session_release *v)
 {
-    link_remove(&v->link);
+    linked_list_remove(&v->link);
     v->store_write = (struct session_store_read){ .writes = true,
                                                   .own_rows = true,
                                                   .run = write_released_session,
@@ -145,7 +145,7 @@ static bool forward_release_request(struct session_release *v)
     if (!hub)
         return false;
     if (hub != v->gateway_loop) {
-        link_remove(&v->link);
+        linked_list_remove(&v->link);
         v->gateway_loop = hub;
         loop_post_message(hub->loop, &v->post);
     }
@@ -166,7 +166,8 @@ static void release_session_if_possible(struct session_release *v)
 
 void continue_pending_session_releases(struct gateway_loop *h)
 {
-    for (struct link *at = h->resume.releases.next, *next; at != &h->resume.releases; at = next) {
+    for (struct list_link *at = h->resume.releases.next, *next; at != &h->resume.releases;
+         at = next) {
         next = at->next;
         release_session_if_possible(container_of(at, struct session_release, link));
     }
@@ -174,11 +175,11 @@ void continue_pending_session_releases(struct gateway_loop *h)
 
 void pending_session_releases_free(struct gateway_loop *h)
 {
-    while (!links_are_empty(&h->resume.releases)) {
+    while (!linked_list_is_empty(&h->resume.releases)) {
         struct session_release *v =
             container_of(h->resume.releases.next, struct session_release, link);
 
-        link_remove(&v->link);
+        linked_list_remove(&v->link);
         mem_free(v);
     }
 }

@@ -51,7 +51,7 @@ enum request_state {
 };
 
 struct session_request {
-    struct link link; /* link in the loop's list resume.requests */
+    struct list_link link; /* link in the loop's list resume.requests */
     struct session_transfer *transfer;
     struct deadline deadline; /* time of the next store read */
     struct session_store_read store_read;
@@ -142,7 +142,7 @@ static void prepare_release_request(struct session_request *q, const struct gate
                                                         .to = cluster_node_identity(g->cluster),
                                                         .number = r->number };
     memcpy(q->release_request.id, r->id, sizeof q->release_request.id);
-    cluster_append_session_move(g->cluster, tx, &q->release_request);
+    cluster_append_session_move_to_log(g->cluster, tx, &q->release_request);
     q->sends_request = true;
 }
 
@@ -153,7 +153,7 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
 {
     const struct gateway *g = q->store_read.gateway_loop->gateway;
     const struct resume_request *r = q->transfer->resumption;
-    enum journal_result answer;
+    enum journal_find_result answer;
     enum err e = take_over_crashed_session(g, tx, r, identity, silent, &answer, &q->bytes);
 
     q->unfit = answer == JOURNAL_UNUSABLE;
@@ -192,7 +192,7 @@ static void send_replica_request(const struct session_request *q, uint32_t ident
     buf_init(&question, REPLICA_REQUEST_BYTES);
     append_replica_request(&question, identity, r->number, r->seq,
                            cluster_node_identity(g->cluster));
-    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_as_str(&question));
+    cluster_send_message_to_all_nodes(g->cluster, CLUSTER_LEDGERS, buf_as_str(&question));
     buf_clear(&question);
 }
 
@@ -277,7 +277,7 @@ static void session_request_end(struct session_request *q)
     struct session_transfer *h = q->transfer;
     struct str bytes = q->copy.n ? buf_as_str(&q->copy) : q->bytes;
 
-    link_remove(&q->link);
+    linked_list_remove(&q->link);
     if (map_find_value(&h->to->resume.requests_by_number, h->resumption->number) == q)
         map_remove_value(&h->to->resume.requests_by_number, h->resumption->number);
     deadline_cancel(&q->deadline);
@@ -399,7 +399,7 @@ void retry_session_request(struct deadline *d)
         session_request_begin_store_read(q);
 }
 
-void begin_fetching_session(struct resume_request *r)
+void begin_fetching_session_from_other_node(struct resume_request *r)
 {
     struct gateway_loop *here = r->authentication.socket->gateway_loop;
     struct session_request *q = mem_new(sizeof *q);
@@ -409,14 +409,14 @@ void begin_fetching_session(struct resume_request *r)
     q->transfer = session_transfer_new(r, NULL);
     map_init(&q->without_copy);
     registry_set_arriving_loop(here->gateway, r->number, here);
-    links_append(&here->resume.requests, &q->link);
+    linked_list_append(&here->resume.requests, &q->link);
     map_set_value(&here->resume.requests_by_number, r->number, q);
     session_request_begin_store_read(q);
 }
 
 void pending_session_requests_abort(struct gateway_loop *h)
 {
-    while (!links_are_empty(&h->resume.requests)) {
+    while (!linked_list_is_empty(&h->resume.requests)) {
         struct session_request *q =
             container_of(h->resume.requests.next, struct session_request, link);
 

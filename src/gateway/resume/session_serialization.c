@@ -30,7 +30,7 @@ void collect_session_guilds_and_channels(const struct session *s,
             continue;
         ret->guilds[ret->count++] = seat->topic->id;
         if (!s->bot)
-            visible_channels_add(&ret->visible_channels, seat);
+            visible_channels_add_viewable(&ret->visible_channels, seat);
     }
 }
 
@@ -44,34 +44,34 @@ void session_guilds_and_channels_clear(struct session_guilds_and_channels *p)
 static void serialize_guilds_and_channels(const struct session_guilds_and_channels *p,
                                           struct buf *out)
 {
-    serial_append_u64(out, p->count);
+    serialize_u64(out, p->count);
     for (size_t i = 0; i < p->count; i++)
-        serial_append_u64(out, p->guilds[i]);
-    serial_append_u64(out, p->visible_channels.count);
+        serialize_u64(out, p->guilds[i]);
+    serialize_u64(out, p->visible_channels.count);
     for (uint32_t i = 0; i < p->visible_channels.count; i++) {
-        serial_append_u64(out, p->visible_channels.items[i].guild_id);
-        serial_append_u64(out, p->visible_channels.items[i].id);
-        serial_append_u64(out, (uint64_t)p->visible_channels.items[i].type);
+        serialize_u64(out, p->visible_channels.items[i].guild_id);
+        serialize_u64(out, p->visible_channels.items[i].id);
+        serialize_u64(out, (uint64_t)p->visible_channels.items[i].type);
     }
 }
 
-static void deserialize_guilds_and_channels(struct serial_reader *r,
+static void deserialize_guilds_and_channels(struct serialized_data_reader *r,
                                             struct session_guilds_and_channels *ret)
 {
-    size_t count = serial_read_count(r, 8);
+    size_t count = deserialize_element_count(r, 8);
 
     ret->guilds = mem_new((count + 1) * sizeof *ret->guilds);
     for (; ret->count < count; ret->count++)
-        ret->guilds[ret->count] = serial_get_u64(r);
-    count = serial_read_count(r, 24);
+        ret->guilds[ret->count] = deserialize_u64(r);
+    count = deserialize_element_count(r, 24);
     ret->visible_channels.items = mem_new((count + 1) * sizeof *ret->visible_channels.items);
     ret->visible_channels.cap = (uint32_t)count + 1;
     for (; ret->visible_channels.count < count; ret->visible_channels.count++) {
         struct visible_channel *c = &ret->visible_channels.items[ret->visible_channels.count];
 
-        c->guild_id = serial_get_u64(r);
-        c->id = serial_get_u64(r);
-        c->type = (int64_t)serial_get_u64(r);
+        c->guild_id = deserialize_u64(r);
+        c->id = deserialize_u64(r);
+        c->type = (int64_t)deserialize_u64(r);
     }
 }
 
@@ -99,24 +99,24 @@ static void serialize_replay_buffer(struct session *s,
 {
     uint32_t count = count_dispatches_to_write(s, limits);
 
-    serial_append_u64(out, count);
+    serialize_u64(out, count);
     for (uint32_t i = s->replay.count - count; i < s->replay.count; i++) {
         const struct replay_entry *k = replay_buffer_entry_at(&s->replay, i);
 
-        serial_append_bytes(out, str_of(event_name(k->event->type)));
-        serial_append_u64(out, k->at_s);
-        serial_append_bytes(out, gateway_event_get_payload_in_form(
-                                     k->event, k->form & PAYLOAD_WITHOUT_CONTENT,
-                                     s->gateway_loop->packer, s->gateway_loop->arena));
+        serialize_bytes(out, str_of(get_name_of_event_type(k->event->type)));
+        serialize_u64(out, k->at_s);
+        serialize_bytes(out, gateway_event_get_payload_in_form(
+                                 k->event, k->form & PAYLOAD_WITHOUT_CONTENT,
+                                 s->gateway_loop->packer, s->gateway_loop->arena));
     }
 }
 
-static void deserialize_replay_buffer(struct serial_reader *r, struct session *s)
+static void deserialize_replay_buffer(struct serialized_data_reader *r, struct session *s)
 {
-    for (size_t count = serial_read_count(r, 24); count && !r->bad; count--) {
-        enum event event = event_find_by_name(serial_read_bytes(r));
-        uint64_t at_s = serial_get_u64(r);
-        struct str payload = serial_read_bytes(r);
+    for (size_t count = deserialize_element_count(r, 24); count && !r->bad; count--) {
+        enum event event = find_event_type_by_name(deserialize_bytes(r));
+        uint64_t at_s = deserialize_u64(r);
+        struct str payload = deserialize_bytes(r);
 
         r->bad |= event == EVENT_NONE || at_s > UINT32_MAX;
         if (r->bad)
@@ -133,11 +133,11 @@ static void serialize_session_head(const char *id, const uint64_t numbers[SESSIO
                                    struct str presence, const char *client, struct buf *out)
 {
     buf_add(out, SESSION_MAGIC, sizeof SESSION_MAGIC);
-    serial_append_bytes(out, str_of(id));
+    serialize_bytes(out, str_of(id));
     for (size_t i = 0; i < SESSION_NUMBERS; i++)
-        serial_append_u64(out, numbers[i]);
-    serial_append_bytes(out, presence);
-    serial_append_bytes(out, str_of(client));
+        serialize_u64(out, numbers[i]);
+    serialize_bytes(out, presence);
+    serialize_bytes(out, str_of(client));
 }
 
 bool serialize_session(struct session *s, const struct session_guilds_and_channels *positions,
@@ -193,34 +193,34 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
                            slot->client, out);
     serialize_guilds_and_channels(&positions, out);
     /* Number of member list subscriptions: a session with any is not recovered. */
-    serial_append_u64(out, 0);
-    serial_append_u64(out, 0); /* no dispatches */
+    serialize_u64(out, 0);
+    serialize_u64(out, 0); /* no dispatches */
 }
 
 bool read_last_sent_event_number(struct str bytes, uint64_t *ret)
 {
-    struct serial_reader r = { .rest = bytes };
+    struct serialized_data_reader r = { .rest = bytes };
 
-    serial_read_slice(&r, sizeof SESSION_MAGIC);
-    serial_read_bytes(&r); /* skip id, account and kind of caller */
-    serial_get_u64(&r);
-    serial_get_u64(&r);
-    *ret = serial_get_u64(&r);
+    deserialize_slice_of_bytes(&r, sizeof SESSION_MAGIC);
+    deserialize_bytes(&r); /* skip id, account and kind of caller */
+    deserialize_u64(&r);
+    deserialize_u64(&r);
+    *ret = deserialize_u64(&r);
     return !r.bad;
 }
 
-static void deserialize_session_numbers(struct serial_reader *r, struct session *s)
+static void deserialize_session_numbers(struct serialized_data_reader *r, struct session *s)
 {
-    s->resume.delivered_elsewhere = serial_get_u64(r);
-    s->presences = serial_get_u64(r);
-    s->seq = serial_get_u64(r);
-    s->options.intents = (uint32_t)serial_get_u64(r);
-    s->options.shard_id = (uint32_t)serial_get_u64(r);
-    s->options.shard_count = (uint32_t)serial_get_u64(r);
-    uint64_t status = serial_get_u64(r), kind = serial_get_u64(r);
-    s->options.capabilities = (uint32_t)serial_get_u64(r);
-    uint64_t threshold = serial_get_u64(r);
-    int64_t presence_ms = (int64_t)serial_get_u64(r);
+    s->resume.delivered_elsewhere = deserialize_u64(r);
+    s->presences = deserialize_u64(r);
+    s->seq = deserialize_u64(r);
+    s->options.intents = (uint32_t)deserialize_u64(r);
+    s->options.shard_id = (uint32_t)deserialize_u64(r);
+    s->options.shard_count = (uint32_t)deserialize_u64(r);
+    uint64_t status = deserialize_u64(r), kind = deserialize_u64(r);
+    s->options.capabilities = (uint32_t)deserialize_u64(r);
+    uint64_t threshold = deserialize_u64(r);
+    int64_t presence_ms = (int64_t)deserialize_u64(r);
     if (presence_ms)
         session_get_or_create_presence_state(s)->since_ms = presence_ms;
     r->bad |= !s->options.shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS ||
@@ -230,9 +230,9 @@ static void deserialize_session_numbers(struct serial_reader *r, struct session 
     s->presence.kind = (unsigned char)kind;
 }
 
-static void deserialize_activities_and_client(struct serial_reader *r, struct session *s)
+static void deserialize_activities_and_client(struct serialized_data_reader *r, struct session *s)
 {
-    struct str presence = serial_read_bytes(r), client = serial_read_bytes(r);
+    struct str presence = deserialize_bytes(r), client = deserialize_bytes(r);
     char name[CLIENT_NAME_BYTES] = { 0 };
 
     if (presence.n) {
@@ -252,13 +252,13 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
                                     const char *id, struct str bytes,
                                     struct session_guilds_and_channels *ret)
 {
-    struct serial_reader r = { .rest = bytes };
-    struct str magic = serial_read_slice(&r, sizeof SESSION_MAGIC);
+    struct serialized_data_reader r = { .rest = bytes };
+    struct str magic = deserialize_slice_of_bytes(&r, sizeof SESSION_MAGIC);
 
     *ret = (struct session_guilds_and_channels){ 0 };
     if (r.bad || memcmp(magic.p, SESSION_MAGIC, sizeof SESSION_MAGIC) != 0 ||
-        !str_is(serial_read_bytes(&r), id) || serial_get_u64(&r) != caller->id ||
-        serial_get_u64(&r) != (uint64_t)caller->kind)
+        !str_is(deserialize_bytes(&r), id) || deserialize_u64(&r) != caller->id ||
+        deserialize_u64(&r) != (uint64_t)caller->kind)
         return NULL;
     struct session *s = session_new_with_id(h, caller, id);
     deserialize_session_numbers(&r, s);

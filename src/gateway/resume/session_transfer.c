@@ -36,7 +36,7 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
         if (seat->topic->kind == AUDIENCE_GUILD) {
             h->guild_setups[h->guild_count++].guild_id = seat->topic->id;
             if (!s->bot)
-                visible_channels_add(&h->visible_before, seat);
+                visible_channels_add_viewable(&h->visible_before, seat);
         }
         session_subscription_remove(&s->subscriptions, seat);
     }
@@ -77,7 +77,7 @@ static void move_session_from_source_loop(struct session_transfer *h)
 {
     struct session *s = registry_find_session_on_loop(h->from, h->resumption->number);
 
-    link_remove(&h->link);
+    linked_list_remove(&h->link);
     if (!s && forward_transfer_request(h))
         return;
     if (session_belongs_to_client(s, h->resumption)) {
@@ -94,8 +94,8 @@ static void on_session_transfer_requested(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
 
-    links_append(&h->from->resume.leaving_transfers, &h->link);
-    release_sessions_that_can_leave(h->from);
+    linked_list_append(&h->from->resume.leaving_transfers, &h->link);
+    release_sessions_requested_by_others(h->from);
 }
 
 /* Returns whether the session can leave its loop. It stays while the store is read for it, because
@@ -114,9 +114,9 @@ static bool session_can_leave_its_loop(const struct session_transfer *o, struct 
            !(s && session_task_is_running(s));
 }
 
-void release_sessions_that_can_leave(struct gateway_loop *h)
+void release_sessions_requested_by_others(struct gateway_loop *h)
 {
-    struct link *at = h->resume.leaving_transfers.next;
+    struct list_link *at = h->resume.leaving_transfers.next;
 
     while (at != &h->resume.leaving_transfers) {
         struct session_transfer *o = container_of(at, struct session_transfer, link);
@@ -133,7 +133,7 @@ void release_sessions_that_can_leave(struct gateway_loop *h)
 static void begin_retaining_events(struct session_transfer *h)
 {
     h->since = retained_events_end(&h->to->resume.retained);
-    links_append(&h->to->resume.arriving, &h->of_target);
+    linked_list_append(&h->to->resume.arriving, &h->of_target);
 }
 
 /* Called when the transfer ends: drops the retained events that no other transfer needs. */
@@ -142,8 +142,9 @@ static void end_retaining_events(struct session_transfer *h)
     struct gateway_loop *to = h->to;
     uint64_t needed = retained_events_end(&to->resume.retained);
 
-    link_remove(&h->of_target);
-    for (struct link *at = to->resume.arriving.next; at != &to->resume.arriving; at = at->next) {
+    linked_list_remove(&h->of_target);
+    for (struct list_link *at = to->resume.arriving.next; at != &to->resume.arriving;
+         at = at->next) {
         uint64_t since = container_of(at, struct session_transfer, of_target)->since;
 
         needed = since < needed ? since : needed;
@@ -157,7 +158,7 @@ static void end_retaining_events(struct session_transfer *h)
 static void session_transfer_end(struct session_transfer *h, struct session *s)
 {
     end_retaining_events(h);
-    resume_send_result(h->resumption, s);
+    resume_send_result_to_client(h->resumption, s);
     mem_free(h->guild_setups);
     for (size_t i = 0; i < h->missed_count; i++)
         gateway_event_unref(h->missed[i]);
@@ -195,7 +196,7 @@ static void subscribe_transferred_session(struct session_transfer *h, struct ses
             session_subscription_add(&s->subscriptions, AUDIENCE_GUILD,
                                      h->guild_setups[i].guild_id);
         else if (!s->bot && s->state != SESSION_RECOVERED)
-            visible_channels_compare(&h->visible_before, seat, &h->channel_changes);
+            visible_channels_add_differences(&h->visible_before, seat, &h->channel_changes);
     }
 }
 
@@ -211,11 +212,11 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
         journal_set_session_loop(s);
         /* If a newer connection has resumed the session already, the session stays connected. */
         if (!s->socket)
-            session_on_disconnect(s);
+            session_on_socket_closed(s);
         member_lists_on_session_arrived(s);
     }
     session_transfer_end(h, s);
-    event_queue_process(to);
+    event_queue_deliver_events(to);
 }
 
 /* Returns the next missed event, or NULL if all are sent. */
@@ -354,7 +355,7 @@ static bool request_session_from_other_node(struct session_transfer *h)
         return false;
     end_retaining_events(h);
     mem_free(h);
-    begin_fetching_session(r);
+    begin_fetching_session_from_other_node(r);
     return true;
 }
 

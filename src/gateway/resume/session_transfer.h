@@ -15,7 +15,7 @@ enum resume_refusal_reason {
 
 /* A RESUME that is being handled. */
 struct resume_request {
-    struct authentication authentication;
+    struct gateway_authentication authentication;
     uint64_t number;
     char id[SESSION_ID + 1];
     uint64_t seq;
@@ -26,13 +26,13 @@ struct resume_request {
 
 struct session_transfer {
     struct loop_message post;
-    struct link link;               /* link in the source loop's list resume.leaving_transfers */
+    struct list_link link;          /* link in the source loop's list resume.leaving_transfers */
     struct gateway_loop *from, *to; /* from is NULL if no loop of this process has the session */
     struct resume_request *resumption;
     /* Number of the event that the source loop must deliver before the session can leave. */
     uint64_t least;
-    struct session *session; /* NULL if the session has ended */
-    struct link of_target;   /* link in the target loop's list resume.arriving */
+    struct session *session;    /* NULL if the session has ended */
+    struct list_link of_target; /* link in the target loop's list resume.arriving */
     uint64_t since; /* index of the first retained event whose delivery began after the request */
     /* Reads permissions for the target loop first, then channels. */
     struct session_store_read store_read;
@@ -62,7 +62,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 
 /* resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
-void resume_send_result(struct resume_request *r, struct session *s);
+void resume_send_result_to_client(struct resume_request *r, struct session *s);
 /* session_belongs_to_client returns whether the session has the account and id in the RESUME.
  * resume_was_done_by_newer_connection returns whether a newer connection of the client has resumed
  * the session. */
@@ -71,8 +71,8 @@ bool resume_was_done_by_newer_connection(const struct session *s, const struct r
 void session_close_connection(struct session *s);
 
 /* session_request.c: requests the session from another node, or reads it from the store. */
-void begin_fetching_session(struct resume_request *r);
-/* session_release.c: called by release_sessions_that_can_leave. */
+void begin_fetching_session_from_other_node(struct resume_request *r);
+/* session_release.c: called by release_sessions_requested_by_others. */
 void continue_pending_session_releases(struct gateway_loop *h);
 /* session_restore.c: reads the session from the store, if it was suspended before this server was
  * restarted. */

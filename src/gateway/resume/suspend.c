@@ -33,7 +33,7 @@ struct suspend_batch {
     struct arena *arena;
     struct suspended_session sessions[BATCH_SESSIONS];
     size_t count, bytes;
-    struct link *at; /* next session to suspend; NULL means the loop's first session */
+    struct list_link *at; /* next session to suspend; NULL means the loop's first session */
     bool last;
 };
 
@@ -143,7 +143,7 @@ static enum err mark_suspended_sessions_complete(struct tx *tx, void *arg)
 {
     struct gateway *g = arg;
 
-    return g->cluster ? prune_sessions_at_start_or_stop(g, tx)
+    return g->cluster ? prune_session_rows_at_start_or_stop(g, tx)
                       : suspended_session_rows_mark_complete(tx);
 }
 
@@ -181,7 +181,7 @@ static enum err consume_suspension_complete_mark(struct tx *tx, void *arg)
 
 static enum err prune_sessions_at_start(struct tx *tx, void *arg)
 {
-    return prune_sessions_at_start_or_stop(arg, tx);
+    return prune_session_rows_at_start_or_stop(arg, tx);
 }
 
 void gateway_enable_suspended_sessions(struct gateway *g)

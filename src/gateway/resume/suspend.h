@@ -10,6 +10,6 @@ struct gateway;
 void suspend_all_sessions(struct gateway *g, unsigned loops);
 /* prune_sessions.c: deletes the session rows of dead nodes and of this node; at the start these are
  * rows of its previous run. */
-enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx);
+enum err prune_session_rows_at_start_or_stop(const struct gateway *g, struct tx *tx);
 
 #endif

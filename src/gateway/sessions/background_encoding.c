@@ -28,7 +28,7 @@ struct background_encoding {
     bool text;
 };
 
-bool event_is_too_long_for_loop(const struct gateway_event *n)
+bool event_payload_is_too_long_for_loop(const struct gateway_event *n)
 {
     return gateway_event_get_payload(n).n > LONG_PAYLOAD_BYTES;
 }
@@ -37,10 +37,10 @@ static void encode_on_thread_pool(uv_work_t *w)
 {
     struct background_encoding *x = container_of(w, struct background_encoding, work);
 
-    x->coder.packer = compressor_new();
+    x->coder.packer = deflate_compressor_new();
     x->coder.arena = arena_new();
     x->text = encode_dispatch(&x->coder, x->seq, x->event, x->form, &x->out);
-    compressor_free(x->coder.packer);
+    deflate_compressor_free(x->coder.packer);
     arena_free(x->coder.arena);
 }
 
@@ -70,7 +70,7 @@ static void on_encoding_done(uv_work_t *w, int status)
     x->gateway_loop->reads.count--;
     if (x->socket)
         send_encoded_dispatch(x);
-    zstd_free(x->coder.zstd);
+    zstd_stream_free(x->coder.zstd);
     buf_clear(&x->out);
     gateway_event_unref(x->event);
     mem_free(x);

@@ -8,7 +8,7 @@ struct background_encoding;
 struct gateway_socket;
 
 /* Returns whether the event's payload is too long to be encoded on an event loop. */
-bool event_is_too_long_for_loop(const struct gateway_event *n);
+bool event_payload_is_too_long_for_loop(const struct gateway_event *n);
 
 /* Encodes the dispatch on the thread pool, then sends it. Before it is sent, p->encoding is set,
  * and later dispatches wait in the replay buffer. */

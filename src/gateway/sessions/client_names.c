@@ -14,12 +14,12 @@ struct client_name {
     char text[];
 };
 
-void client_names_init(struct client_name_table *all)
+void client_name_table_init(struct client_name_table *all)
 {
     map_init(&all->map);
 }
 
-void client_names_clear(struct client_name_table *all)
+void client_name_table_clear(struct client_name_table *all)
 {
     size_t at = 0;
 

@@ -11,8 +11,8 @@ struct client_name_table {
     struct map map; /* hash of the name -> struct client_name */
 };
 
-void client_names_init(struct client_name_table *all);
-void client_names_clear(struct client_name_table *all);
+void client_name_table_init(struct client_name_table *all);
+void client_name_table_clear(struct client_name_table *all);
 /* Names are reference-counted: client_name_ref adds a reference, client_name_unref releases it. */
 const char *client_name_ref(struct client_name_table *all, const char *text);
 void client_name_unref(struct client_name_table *all, const char *text);

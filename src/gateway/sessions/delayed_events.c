@@ -40,7 +40,7 @@ static void on_delay_timer(uv_timer_t *timer)
         uv_timer_stop(&d->timer);
     }
     if (taken)
-        event_queue_process(d->gateway_loop);
+        event_queue_deliver_events(d->gateway_loop);
 }
 
 static struct delayed_events *delayed_events_new(struct gateway_loop *h)

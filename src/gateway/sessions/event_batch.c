@@ -37,7 +37,7 @@ struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p)
     return p->batch->events[p->begun++];
 }
 
-struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p)
+struct gateway_event *loop_event_batch_get_first_event(const struct loop_event_batch *p)
 {
     assert(p->begun < p->batch->count);
     return p->batch->events[p->begun];

@@ -46,7 +46,7 @@ void event_batch_free(struct event_batch *b);
  * event. */
 struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p);
 /* Returns the same event as loop_event_batch_next_event, but does not count it as begun. */
-struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p);
+struct gateway_event *loop_event_batch_get_first_event(const struct loop_event_batch *p);
 bool loop_event_batch_is_consumed(
     const struct loop_event_batch *p); /* returns whether the delivery of all events was started */
 uint64_t loop_batch_last_number(const struct loop_event_batch *p);

@@ -24,7 +24,7 @@ void event_queue_on_batch_posted(struct loop_message *post)
     if (delay_event_batch(h, p))
         return;
     event_queue_append(h, p);
-    event_queue_process(h);
+    event_queue_deliver_events(h);
 }
 
 uint64_t event_queue_last_number(const struct gateway_loop *h)
@@ -87,7 +87,7 @@ void event_queue_set_delivered(struct gateway_loop *h, uint64_t number)
     h->begun = h->position = number;
     if (r->journal_position && !test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL))
         atomic_store_explicit(r->journal_position, h->position, memory_order_release);
-    if (!links_are_empty(&r->leaving_transfers) || !links_are_empty(&r->releases))
+    if (!linked_list_is_empty(&r->leaving_transfers) || !linked_list_is_empty(&r->releases))
         gateway_upcalls.moves_continue(h);
 }
 
@@ -114,7 +114,7 @@ void event_queue_prepend(struct gateway_loop *h, struct event_batch *b)
 
 static void post_event_queue_to_loop(struct gateway_loop *h)
 {
-    if (!h->queue.sending && !h->queue.first && links_are_empty(&h->reads.waiting))
+    if (!h->queue.sending && !h->queue.first && linked_list_is_empty(&h->reads.waiting))
         return;
     h->queue.was_delayed = true;
     h->queue.posted = true;
@@ -129,7 +129,8 @@ static bool begin_reads_or_deliver_event(struct gateway_loop *h)
     } else if ((!h->queue.first || h->queue.was_delayed) && next_ordered_session_read_is_due(h)) {
         h->queue.was_delayed = false;
         begin_due_ordered_session_reads(h);
-    } else if (h->queue.first && event_is_unread_entry(loop_batch_first_event(h->queue.first))) {
+    } else if (h->queue.first &&
+               event_is_unread_log_entry(loop_event_batch_get_first_event(h->queue.first))) {
         gateway_upcalls.pass_unread_entry(h);
         loop_event_time_is_used_up(h, 1);
     } else if (h->queue.first) {
@@ -140,7 +141,7 @@ static bool begin_reads_or_deliver_event(struct gateway_loop *h)
     return true;
 }
 
-void event_queue_process(struct gateway_loop *h)
+void event_queue_deliver_events(struct gateway_loop *h)
 {
     if (h->queue.processing || h->queue.posted)
         return;
@@ -159,7 +160,7 @@ void event_queue_on_continue_posted(struct loop_message *post)
     struct gateway_loop *h = container_of(post, struct gateway_loop, queue.post);
 
     h->queue.posted = false;
-    event_queue_process(h);
+    event_queue_deliver_events(h);
 }
 
 void event_queue_clear(struct gateway_loop *h)

@@ -46,7 +46,7 @@ void event_queue_prepend(struct gateway_loop *h, struct event_batch *b);
 uint64_t event_queue_last_number(const struct gateway_loop *h);
 /* Delivers events until the budget of the iteration is spent. Also begins store reads that wait for
  * their position among the events. */
-void event_queue_process(struct gateway_loop *h);
+void event_queue_deliver_events(struct gateway_loop *h);
 void event_queue_on_continue_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);
 

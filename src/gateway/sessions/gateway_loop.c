@@ -32,8 +32,8 @@ static void close_sockets_if_node_is_isolated(struct deadline *d)
     deadline_restart(h->timers.cut_off, &h->timers.cut_off_check);
     if (!cluster_node_is_isolated(h->gateway->cluster))
         return;
-    for (struct link *at = h->peers.next; at != &h->peers && closed < CUT_OFF_SOCKETS_PER_CHECK;
-         at = at->next) {
+    for (struct list_link *at = h->peers.next;
+         at != &h->peers && closed < CUT_OFF_SOCKETS_PER_CHECK; at = at->next) {
         struct gateway_socket *p = container_of(at, struct gateway_socket, link);
 
         if (p->closing)
@@ -53,12 +53,12 @@ static void create_loop_timers(struct gateway_loop_timers *t, const struct gatew
 {
     unsigned hello_ms = g->options.hello_ms ? g->options.hello_ms : HELLO_MS;
 
-    t->hellos = deadline_list_new(loop, hello_ms, false, on_hello_due);
+    t->hellos = deadline_list_new(loop, hello_ms, false, on_gateway_hello_due);
     t->unauthenticated =
-        deadline_list_new(loop, UNAUTHENTICATED_MS, true, on_unauthenticated_timeout);
-    t->overdue = deadline_list_new(loop, HEARTBEAT_OVERDUE_MS, true, on_heartbeat_overdue);
-    t->dead = deadline_list_new(loop, HEARTBEAT_DEAD_MS, true, on_heartbeat_timeout);
-    t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_reidentify_timeout);
+        deadline_list_new(loop, UNAUTHENTICATED_MS, true, on_gateway_authentication_timeout);
+    t->overdue = deadline_list_new(loop, HEARTBEAT_OVERDUE_MS, true, on_gateway_heartbeat_overdue);
+    t->dead = deadline_list_new(loop, HEARTBEAT_DEAD_MS, true, on_gateway_heartbeat_timeout);
+    t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_gateway_reidentify_timeout);
     t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
     t->showing_offline =
         deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_offline_display_due);
@@ -92,9 +92,9 @@ static void update_interest_of_node(struct topics *all, const struct topic *t, b
     struct cluster *c = container_of(all, struct gateway_loop, topics)->gateway->cluster;
 
     if (exists)
-        cluster_add_interest(c, t->kind, t->id);
+        cluster_add_interest_in_guild_or_user(c, t->kind, t->id);
     else
-        cluster_remove_interest(c, t->kind, t->id);
+        cluster_remove_interest_in_guild_or_user(c, t->kind, t->id);
 }
 
 static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
@@ -105,11 +105,11 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
     if (h->framed)
         shared_frames_release(h->frames);
     h->framed = false;
-    if (!links_are_empty(&h->unpublished))
+    if (!linked_list_is_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);
     /* The journal records of this iteration must be sent to the replica before the server sends the
      * bytes of this iteration to clients. */
-    replication_send_unsent_records(h);
+    journal_replication_send_unsent_records(h);
 }
 
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
@@ -120,12 +120,12 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     h->loop = loop;
     h->delivered = &g->delivered[loop_index(loop)];
     h->begun = h->position = g->published;
-    links_init(&h->peers);
-    links_init(&h->sessions);
-    links_init(&h->authentications);
-    links_init(&h->reads.waiting);
-    links_init(&h->session_tasks.runnable);
-    links_init(&h->unpublished);
+    linked_list_init(&h->peers);
+    linked_list_init(&h->sessions);
+    linked_list_init(&h->authentications);
+    linked_list_init(&h->reads.waiting);
+    linked_list_init(&h->session_tasks.runnable);
+    linked_list_init(&h->unpublished);
     topics_init(&h->topics, loop);
     h->topics.online_members = &g->online_members;
     if (g->cluster && cluster_has_nats(g->cluster))
@@ -134,14 +134,14 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
         h->topics.on_guild_change = gateway_upcalls.directory_mark;
     h->queue.end = &h->queue.first;
     h->arena = arena_new();
-    h->packer = compressor_new();
+    h->packer = deflate_compressor_new();
     buf_init(&h->out, MAX_ENCODED_MESSAGE);
     buf_init(&h->in, MAX_MESSAGE * 8);
     create_loop_timers(&h->timers, g, loop);
     loop_resume_init(h);
     h->iteration_end.run = gateway_loop_end_iteration;
     h->queue.post.run = event_queue_on_continue_posted;
-    h->session_tasks.post.run = run_session_tasks;
+    h->session_tasks.post.run = run_session_tasks_of_loop;
     loop_add_iteration_callback(loop, &h->iteration_end);
     return h;
 }
@@ -151,7 +151,7 @@ void gateway_loop_free(struct gateway_loop *h)
     if (!h)
         return;
     topics_prepare_loop_stop(&h->topics);
-    while (!links_are_empty(&h->sessions))
+    while (!linked_list_is_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     gateway_upcalls.lists_free(h);
     event_queue_clear(h);
@@ -159,7 +159,7 @@ void gateway_loop_free(struct gateway_loop *h)
     topics_clear(&h->topics);
     loop_remove_iteration_callback(&h->iteration_end);
     free_loop_timers(&h->timers);
-    compressor_free(h->packer);
+    deflate_compressor_free(h->packer);
     shared_frames_free(h->frames);
     buf_clear(&h->out);
     buf_clear(&h->in);

@@ -45,7 +45,7 @@ struct gateway_loop_timers {
 
 /* The sessions whose first task can run its next step now (session_tasks.h). */
 struct runnable_session_tasks {
-    struct link runnable;
+    struct list_link runnable;
     struct loop_message post;
     bool posted;
 };
@@ -53,8 +53,8 @@ struct runnable_session_tasks {
 struct gateway_loop {
     struct gateway *gateway;
     struct loop *loop;
-    struct link peers, sessions;
-    struct link authentications; /* items: struct authentication */
+    struct list_link peers, sessions;
+    struct list_link authentications; /* items: struct gateway_authentication */
     struct topics topics;
     struct gateway_loop_timers timers;
     struct compressor *packer;
@@ -70,11 +70,11 @@ struct gateway_loop {
     /* begun: number of the last event whose delivery was started. position: number of the last
      * event whose delivery has ended. */
     uint64_t begun, position;
-    struct store_reads reads;
+    struct session_store_reads reads;
     struct iteration_time_budget budget;
     struct loop_resume_state resume;
     struct runnable_session_tasks session_tasks;
-    struct link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
+    struct list_link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
     /* Member lists of this loop (member_lists/); NULL before the first list. */
     struct member_tables *member_tables;
     unsigned list_pieces; /* number of member list tasks that are posted, but have not run yet */

@@ -28,9 +28,9 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     p->since_ms = clock_steady_ms();
     p->connection_number = atomic_fetch_add(&g->count.accepted, 1) + 1;
     websocket_set_data(ws, p);
-    links_append(&p->gateway_loop->peers, &p->link);
+    linked_list_append(&p->gateway_loop->peers, &p->link);
     atomic_fetch_add(&g->count.connected, 1);
-    record_traffic_opcode(p, TRAFFIC_OPENED, 0, STR(""));
+    record_opcode_as_traffic(p, TRAFFIC_OPENED, 0, STR(""));
     if (d->fault) {
         gateway_socket_close(
             p, d->fault, d->fault == CLOSE_BAD_VERSION ? "invalid version" : "invalid encoding");
@@ -60,20 +60,21 @@ static void uncount_unauthenticated_socket(struct gateway_socket *p)
     p->counted = false;
 }
 
-void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason)
+void gateway_socket_close(struct gateway_socket *p, enum gateway_close_code code,
+                          const char *reason)
 {
     gateway_socket_refuse(p, code, reason, NULL, STR(""));
 }
 
-void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
-                           const struct caller *caller, struct str cause)
+void gateway_socket_refuse(struct gateway_socket *p, enum gateway_close_code code,
+                           const char *reason, const struct caller *caller, struct str cause)
 {
     if (p->closing)
         return;
     p->closing = true;
     deadline_cancel(&p->deadline);
     atomic_fetch_add(&p->gateway_loop->gateway->count.closed, 1);
-    record_traffic_close(p, code, reason, caller, cause);
+    record_socket_close_as_traffic(p, code, reason, caller, cause);
     websocket_close(p->ws, code, str_of(reason));
 }
 
@@ -84,7 +85,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
     if (!p)
         return;
     if (!p->closing)
-        record_traffic_close(p, code, "closed by the client", NULL, STR(""));
+        record_socket_close_as_traffic(p, code, "closed by the client", NULL, STR(""));
     uncount_unauthenticated_socket(p);
     deadline_cancel(&p->deadline);
     if (p->request_socket)
@@ -99,10 +100,10 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
         if (!p->closing && (code == 1000 || code == 1001))
             session_end(s);
         else
-            session_on_disconnect(s);
+            session_on_socket_closed(s);
     }
-    link_remove(&p->link);
-    zstd_free(p->zstd);
+    linked_list_remove(&p->link);
+    zstd_stream_free(p->zstd);
     delayed_opcode_messages_free(p);
     background_encoding_cancel(p->encoding);
     atomic_fetch_sub(&p->gateway_loop->gateway->count.connected, 1);
@@ -192,17 +193,17 @@ static struct gateway_socket *socket_from_deadline(struct deadline *d)
     return container_of(d, struct gateway_socket, deadline);
 }
 
-void on_hello_due(struct deadline *d)
+void on_gateway_hello_due(struct deadline *d)
 {
     send_hello(socket_from_deadline(d));
 }
 
-void on_unauthenticated_timeout(struct deadline *d)
+void on_gateway_authentication_timeout(struct deadline *d)
 {
     gateway_socket_close(socket_from_deadline(d), CLOSE_UNKNOWN, "not identified");
 }
 
-void on_heartbeat_overdue(struct deadline *d)
+void on_gateway_heartbeat_overdue(struct deadline *d)
 {
     struct gateway_socket *p = socket_from_deadline(d);
 
@@ -210,12 +211,12 @@ void on_heartbeat_overdue(struct deadline *d)
     deadline_restart(p->gateway_loop->timers.dead, &p->deadline);
 }
 
-void on_heartbeat_timeout(struct deadline *d)
+void on_gateway_heartbeat_timeout(struct deadline *d)
 {
     gateway_socket_close(socket_from_deadline(d), CLOSE_UNKNOWN, "no heartbeat");
 }
 
-void on_reidentify_timeout(struct deadline *d)
+void on_gateway_reidentify_timeout(struct deadline *d)
 {
     gateway_socket_close(socket_from_deadline(d), CLOSE_BAD_SEQUENCE, "the session has ended");
 }
@@ -264,7 +265,7 @@ static struct str describe_malformed_payload(const struct opcode_row *row, const
     struct buf out;
 
     buf_init(&out, 1024);
-    form_append_first_error(form, &out);
+    form_append_text_of_first_error(form, &out);
     struct str problem = buf_move_to_arena(&out, arena);
     if (str_starts_with(problem, STR("token:")))
         problem = STR("the token is missing or is no text; is the variable with the token set?");
@@ -367,6 +368,6 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
         gateway_socket_close(p, CLOSE_BAD_OPCODE, "unknown opcode");
         return;
     }
-    record_traffic_opcode(p, TRAFFIC_RECEIVED, (int)op, e->d);
+    record_opcode_as_traffic(p, TRAFFIC_RECEIVED, (int)op, e->d);
     handle_opcode(p, op, e->d);
 }

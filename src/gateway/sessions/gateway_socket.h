@@ -43,7 +43,7 @@ enum gateway_socket_state {
 struct caller;
 
 struct gateway_socket {
-    struct link link; /* link in gateway_loop.peers, the loop's list of sockets */
+    struct list_link link; /* link in gateway_loop.peers, the loop's list of sockets */
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
     const struct wire_format *dialect;
@@ -78,10 +78,11 @@ void gateway_socket_on_closed(struct websocket *ws, int code);
 void gateway_socket_on_shutdown(struct websocket *ws);
 void gateway_socket_on_output_sent(struct websocket *ws);
 
-void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason);
+void gateway_socket_close(struct gateway_socket *p, enum gateway_close_code code,
+                          const char *reason);
 /* Closes a socket without a session. `caller` and `cause` are for the traffic log. */
-void gateway_socket_refuse(struct gateway_socket *p, enum close_code code, const char *reason,
-                           const struct caller *caller, struct str cause);
+void gateway_socket_refuse(struct gateway_socket *p, enum gateway_close_code code,
+                           const char *reason, const struct caller *caller, struct str cause);
 /* Attaches a session to the socket. From now on the client must send heartbeats. */
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_detach_session(struct gateway_socket *p);
@@ -90,11 +91,11 @@ void gateway_socket_detach_session(struct gateway_socket *p);
 void gateway_socket_require_identify_soon(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
 void gateway_socket_on_heartbeat(struct gateway_socket *p);
-void on_hello_due(struct deadline *d);
-void on_unauthenticated_timeout(struct deadline *d);
-void on_heartbeat_overdue(struct deadline *d);
-void on_heartbeat_timeout(struct deadline *d);
-void on_reidentify_timeout(struct deadline *d);
+void on_gateway_hello_due(struct deadline *d);
+void on_gateway_authentication_timeout(struct deadline *d);
+void on_gateway_heartbeat_overdue(struct deadline *d);
+void on_gateway_heartbeat_timeout(struct deadline *d);
+void on_gateway_reidentify_timeout(struct deadline *d);
 
 enum opcode_flags {
     OP_BEFORE_IDENTIFY = 1, /* allowed before IDENTIFY */

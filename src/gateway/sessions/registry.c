@@ -41,8 +41,8 @@ static struct gateway_account *account_get_or_create(struct gateway *g, snowflak
     if (!a) {
         a = mem_new(sizeof *a);
         a->id = id;
-        links_init(&a->sessions);
-        links_init(&a->remotes);
+        linked_list_init(&a->sessions);
+        linked_list_init(&a->remotes);
         map_set_value(&g->accounts, id, a);
     }
     return a;
@@ -104,7 +104,7 @@ struct announced_presence *account_get_announced_presence(struct gateway_account
 static void account_add_session(struct gateway *g, struct gateway_account *a, struct session *s)
 {
     a->session_count++;
-    links_append(&a->sessions, &s->of_user);
+    linked_list_append(&a->sessions, &s->of_user);
     s->listed = true;
     map_set_value(&g->sessions, s->number, s);
     atomic_fetch_add(&g->count.session_count, 1);
@@ -139,7 +139,7 @@ void registry_remove_session(struct gateway *g, struct session *s)
     if (s->listed) {
         struct gateway_account *a = map_find_value(&g->accounts, s->caller.id);
 
-        link_remove(&s->of_user);
+        linked_list_remove(&s->of_user);
         s->listed = false;
         map_remove_value(&g->sessions, s->number);
         atomic_fetch_sub(&g->count.session_count, 1);
@@ -156,7 +156,7 @@ void remote_session_add(struct gateway *g, struct remote_session *r)
     struct gateway_account *a = account_get_or_create(g, r->user_id);
 
     a->remote_count++;
-    links_append(&a->remotes, &r->of_user);
+    linked_list_append(&a->remotes, &r->of_user);
     map_set_value(&g->remotes, r->number, r);
 }
 
@@ -164,8 +164,8 @@ void remote_session_remove(struct gateway *g, struct remote_session *r)
 {
     struct gateway_account *a = map_find_value(&g->accounts, r->user_id);
 
-    link_remove(&r->of_user);
-    link_remove(&r->of_node);
+    linked_list_remove(&r->of_user);
+    linked_list_remove(&r->of_node);
     map_remove_value(&g->remotes, r->number);
     a->remote_count--;
     free_account_if_unused(g, a);

@@ -77,8 +77,8 @@ struct announced_presence {
 
 /* A session of another node. Only one thread changes it, with the gateway's lock held. */
 struct remote_session {
-    struct link of_user; /* link in the list `remotes` of the session's account */
-    struct link of_node; /* link in the list of sessions of the other node */
+    struct list_link of_user; /* link in the list `remotes` of the session's account */
+    struct list_link of_node; /* link in the list of sessions of the other node */
     uint32_t server;
     /* Number of the last full update that contained this session (presence/directory_nodes.c). */
     uint32_t round;
@@ -98,8 +98,8 @@ struct remote_session {
 /* An account that has sessions now, or has started sessions today. */
 struct gateway_account {
     snowflake id;
-    struct link sessions;
-    struct link remotes; /* struct remote_session */
+    struct list_link sessions;
+    struct list_link remotes; /* struct remote_session */
     /* Head of a list, with one entry per shard of a bot. shard_count is 0 if no presence was
      * announced. */
     struct announced_presence announced;

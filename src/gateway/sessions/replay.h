@@ -43,7 +43,7 @@ const struct replay_entry *replay_buffer_entry_at(const struct replay_buffer *r,
 void replay_buffer_clear(struct replay_buffer *r);
 
 /* Prefetches the memory of the next entry; the buffer must have a page. */
-static inline void replay_buffer_prefetch_next_entry(const struct replay_buffer *r)
+static inline void replay_buffer_cpu_prefetch_next_entry(const struct replay_buffer *r)
 {
     __builtin_prefetch(&r->newest->items[r->newest->end], 1);
 }

@@ -53,9 +53,9 @@ void send_encoded_message_to_client(struct gateway_socket *p, struct buf *messag
         websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
 }
 
-static void delay_opcode_message(struct gateway_socket *p, enum opcode op, struct str d);
+static void delay_opcode_message(struct gateway_socket *p, enum gateway_opcode op, struct str d);
 
-void send_opcode_to_client(struct gateway_socket *p, enum opcode op, struct str d)
+void send_opcode_to_client(struct gateway_socket *p, enum gateway_opcode op, struct str d)
 {
     struct gateway_loop *h = p->gateway_loop;
     struct message_encoder c = message_encoder_for_socket(p);
@@ -64,7 +64,7 @@ void send_opcode_to_client(struct gateway_socket *p, enum opcode op, struct str 
         delay_opcode_message(p, op, d);
         return;
     }
-    record_traffic_opcode(p, TRAFFIC_SENT, op, d);
+    record_opcode_as_traffic(p, TRAFFIC_SENT, op, d);
     buf_reset(&h->out);
     bool text = encode_opcode_message(&c, op, d, &h->out);
     p->zstd = c.zstd;
@@ -147,12 +147,12 @@ void message_encoder_return_from_thread(struct gateway_socket *p, struct message
 
 struct delayed_op {
     struct delayed_op *next;
-    enum opcode op;
+    enum gateway_opcode op;
     size_t n;
     char d[];
 };
 
-static void delay_opcode_message(struct gateway_socket *p, enum opcode op, struct str d)
+static void delay_opcode_message(struct gateway_socket *p, enum gateway_opcode op, struct str d)
 {
     struct delayed_op *late = mem_resize(NULL, sizeof *late + d.n);
     struct delayed_op **end = &p->delayed_ops;

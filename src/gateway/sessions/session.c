@@ -47,8 +47,8 @@ struct session *session_new_with_id(struct gateway_loop *h, const struct caller 
     s->subscriptions =
         (struct session_subscriptions){ .session = s, .user_id = caller->id, .topics = &h->topics };
     s->options.shard_count = 1;
-    links_init(&s->lists);
-    links_append(&h->sessions, &s->link);
+    linked_list_init(&s->lists);
+    linked_list_append(&h->sessions, &s->link);
     return s;
 }
 
@@ -150,7 +150,7 @@ void session_end(struct session *s)
     if (s->socket)
         gateway_socket_detach_session(s->socket);
     if (g->options.hooks.ended && s->listed && s->state != SESSION_SUSPENDED) {
-        struct gateway_hook_session who = gateway_hook_session_of(s);
+        struct gateway_hook_session who = gateway_hook_session_from_session(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
@@ -167,7 +167,7 @@ void session_end(struct session *s)
     gateway_upcalls.directory_end(s);
     if (bot_receives_presences(s))
         atomic_fetch_sub(&g->presence_bots, 1);
-    link_remove(&s->link);
+    linked_list_remove(&s->link);
     replay_buffer_clear(&s->replay);
     client_presence_free(s->client_presence);
     mem_free(s->sync);
@@ -178,12 +178,13 @@ void session_end(struct session *s)
 _Static_assert(sizeof((struct gateway_hook_session){ 0 }).session_id == SESSION_ID + 1,
                "a session id fits into its field");
 
-struct gateway_hook_session gateway_hook_session_of(const struct session *s)
+struct gateway_hook_session gateway_hook_session_from_session(const struct session *s)
 {
     struct gateway_hook_session c = { .caller = &s->caller,
                                       .session = s->number,
-                                      .address = s->socket ? websocket_remote_address(s->socket->ws)
-                                                           : STR(""),
+                                      .address = s->socket
+                                                     ? websocket_get_client_address(s->socket->ws)
+                                                     : STR(""),
                                       .client = (enum client_kind)s->presence.kind };
 
     session_id_format(s, c.session_id);
@@ -251,8 +252,8 @@ static void disconnect_slow_client(struct session *s)
 static void send_event_to_socket(struct session *s, uint64_t seq, struct gateway_event *n,
                                  unsigned form)
 {
-    record_traffic_dispatch(s->socket, seq, n, form);
-    if (event_is_too_long_for_loop(n))
+    record_dispatch_as_traffic(s->socket, seq, n, form);
+    if (event_payload_is_too_long_for_loop(n))
         background_encoding_begin(s->socket, seq, n, form);
     else
         send_dispatch_to_client(s->socket, seq, n, form);
@@ -267,7 +268,7 @@ void session_send_waiting_events(struct session *s)
             return;
         if (s->seq - s->output.sent > s->replay.count) {
             disconnect_slow_client(s);
-        } else if (websocket_unsent_bytes(p->ws) > SOCKET_UNSENT_MAX) {
+        } else if (websocket_count_unsent_bytes(p->ws) > SOCKET_UNSENT_MAX) {
             websocket_notify_when_all_is_sent(p->ws);
             return;
         } else {
@@ -296,7 +297,7 @@ static bool client_is_too_far_behind(const struct session *s)
 bool session_has_unsent_data(const struct session *s)
 {
     return s->socket && (s->socket->encoding || s->output.sent < s->seq ||
-                         websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
+                         websocket_count_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
 /* Sends the newest event of the replay buffer. If earlier events are unsent, the event waits in the
@@ -308,7 +309,7 @@ static void send_or_queue_newest_event(struct session *s, struct gateway_event *
     if (p->closing)
         return;
     if (s->output.sent + 1 == s->seq && !p->encoding &&
-        websocket_unsent_bytes(p->ws) <= SOCKET_UNSENT_MAX) {
+        websocket_count_unsent_bytes(p->ws) <= SOCKET_UNSENT_MAX) {
         s->output.sent = s->seq;
         send_event_to_socket(s, s->seq, n, form);
         return;
@@ -326,7 +327,8 @@ static uint64_t number_of_event_for_journal(const struct gateway_event *n)
 {
     if (n->number)
         return n->number;
-    bool fleeting = n->type == EVENT_RESUMED || event_info(n->type)->flags & EVENT_FLEETING;
+    bool fleeting =
+        n->type == EVENT_RESUMED || get_info_of_event_type(n->type)->flags & EVENT_FLEETING;
 
     return fleeting ? NUMBER_TRANSIENT : NUMBER_RESPONSE;
 }
@@ -339,7 +341,7 @@ void session_deliver_event(struct session *s, struct gateway_event *n, unsigned 
                                 test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL)
                                     ? NUMBER_TRANSIENT
                                     : number_of_event_for_journal(n));
-        replication_mark_records_unsent(s);
+        journal_replication_mark_records_unsent(s);
     }
     if (n->type != EVENT_READY)
         replay_buffer_add(&s->replay, n, form, gateway_loop_time_s(s->gateway_loop));
@@ -360,7 +362,7 @@ void session_deliver_payload_buf(struct session *s, enum event event, struct buf
 {
     if (buf_is_full(payload)) {
         log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
-                 event_name(event));
+                 get_name_of_event_type(event));
         session_schedule_invalidation(s->gateway_loop, s->number);
     } else {
         session_deliver_payload(s, event, buf_as_str(payload));
@@ -417,7 +419,7 @@ void session_schedule_invalidation(struct gateway_loop *h, uint64_t number)
     loop_post_message(h->loop, &x->post);
 }
 
-void session_on_disconnect(struct session *s)
+void session_on_socket_closed(struct session *s)
 {
     session_set_state(s, SESSION_DISCONNECTED);
     if (!s->absence) {
@@ -467,10 +469,10 @@ void session_detach_from_loop(struct session *s)
         deadline_cancel(&s->client_presence->window);
     session_tasks_detach(s);
     gateway_upcalls.lists_leave(s, false);
-    link_remove(&s->link);
+    linked_list_remove(&s->link);
     if (s->sync) {
-        link_remove(&s->sync->unpublished);
-        link_remove(&s->sync->unreplicated);
+        linked_list_remove(&s->sync->unpublished);
+        linked_list_remove(&s->sync->unreplicated);
     }
 }
 
@@ -480,11 +482,11 @@ void session_attach_to_loop(struct session *s, struct gateway_loop *h)
     s->gateway_loop = h;
     pthread_mutex_unlock(&h->gateway->lock);
     s->subscriptions.topics = &h->topics;
-    links_append(&h->sessions, &s->link);
+    linked_list_append(&h->sessions, &s->link);
     session_tasks_attach(s);
     if (s->sync)
         s->sync->round = 0; /* replication rounds are counted per loop */
-    replication_mark_session_unsent(s);
+    journal_replication_mark_session_unsent(s);
     if (s->presence.due && s->client_presence)
         deadline_restart(h->timers.windows, &s->client_presence->window);
 }

@@ -68,17 +68,18 @@ struct client_presence {
 /* Running tasks of a session (session_tasks.h). */
 struct session_tasks {
     struct session *session;
-    struct link tasks;
-    struct link runnable; /* link in the loop's list of runnable tasks */
+    struct list_link tasks;
+    struct list_link runnable; /* link in the loop's list of runnable tasks */
     unsigned count;
 };
 
 /* Which state of the session other nodes have received (directory and replica). */
 struct session_cluster_state {
     struct session *session;
-    struct link unpublished; /* link in the loop's list of unpublished presences */
-    /* Link in the list of struct journal_replication while journal records are not replicated. */
-    struct link unreplicated;
+    struct list_link unpublished; /* link in the loop's list of unpublished presences */
+    /* Link in the list of struct journal_replication_of_loop while journal records are not
+     * replicated. */
+    struct list_link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
     /* Number of the replication round (full resend) in which the whole session was sent. */
     uint32_t round;
@@ -143,11 +144,11 @@ struct session {
     struct caller caller; /* caller of the last IDENTIFY or RESUME; set under the gateway's lock */
     /* auth_revocation_count when the credential was read; changed with the gateway's lock held. */
     uint64_t revocation_count;
-    struct link link;         /* link in the loop's list of sessions */
-    struct link of_user;      /* link in the account's list of sessions */
+    struct list_link link;    /* link in the loop's list of sessions */
+    struct list_link of_user; /* link in the account's list of sessions */
     unsigned char id_rest[8]; /* second half of the session id */
     struct session_subscriptions subscriptions;
-    struct link lists;                            /* items: struct member_list_subscription */
+    struct list_link lists;                       /* items: struct member_list_subscription */
     const char *client;                           /* interned name (client_names.h), or NULL */
     struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three fields */
     struct client_presence *client_presence;
@@ -228,14 +229,14 @@ void session_send_waiting_events(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_unsent_data(const struct session *s);
 /* Called when the session's socket was closed. */
-void session_on_disconnect(struct session *s);
+void session_on_socket_closed(struct session *s);
 void on_session_expired(struct deadline *d);
 void on_session_offline_display_due(struct deadline *d);
 /* Called when the client has connected again. */
 void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
 struct payload_recipient payload_recipient_of_session(const struct session *s);
-struct gateway_hook_session gateway_hook_session_of(const struct session *s);
+struct gateway_hook_session gateway_hook_session_from_session(const struct session *s);
 
 /* Sends the events after `seq`, which must be in the replay buffer, and then RESUMED. */
 void session_replay_events_after(struct session *s, uint64_t seq);

@@ -49,7 +49,7 @@ static struct session_task *first_session_task(const struct session *s)
 {
     const struct session_tasks *line = s->tasks;
 
-    return !line || links_are_empty(&line->tasks)
+    return !line || linked_list_is_empty(&line->tasks)
                ? NULL
                : container_of(line->tasks.next, struct session_task, of_session);
 }
@@ -59,14 +59,14 @@ static struct session_tasks *session_tasks_get_or_create(struct session *s)
     if (!s->tasks) {
         s->tasks = mem_new(sizeof *s->tasks);
         s->tasks->session = s;
-        links_init(&s->tasks->tasks);
+        linked_list_init(&s->tasks->tasks);
     }
     return s->tasks;
 }
 
 static void session_tasks_free(struct session *s)
 {
-    link_remove(&s->tasks->runnable);
+    linked_list_remove(&s->tasks->runnable);
     mem_free(s->tasks);
     s->tasks = NULL;
 }
@@ -84,7 +84,7 @@ static bool session_task_can_continue(const struct session *s)
 
 static void post_session_tasks(struct gateway_loop *h)
 {
-    if (h->session_tasks.posted || links_are_empty(&h->session_tasks.runnable))
+    if (h->session_tasks.posted || linked_list_is_empty(&h->session_tasks.runnable))
         return;
     h->session_tasks.posted = true;
     loop_post_message(h->loop, &h->session_tasks.post);
@@ -99,7 +99,7 @@ void session_tasks_continue(struct session *s)
             websocket_notify_when_all_is_sent(s->socket->ws);
         return;
     }
-    links_append(&s->gateway_loop->session_tasks.runnable, &s->tasks->runnable);
+    linked_list_append(&s->gateway_loop->session_tasks.runnable, &s->tasks->runnable);
     post_session_tasks(s->gateway_loop);
 }
 
@@ -107,10 +107,10 @@ static void session_task_end(struct session_task *e)
 {
     struct session *s = e->session;
 
-    link_remove(&e->of_session);
+    linked_list_remove(&e->of_session);
     change_session_task_counts(s, 0, 1);
     e->free(e);
-    if (links_are_empty(&s->tasks->tasks))
+    if (linked_list_is_empty(&s->tasks->tasks))
         session_tasks_free(s);
     session_tasks_continue(s);
 }
@@ -142,17 +142,17 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
 
 /* Runs the next task step of each session that can continue. A session whose socket has a backlog
  * waits until the socket has sent the backlog. */
-void run_session_tasks(struct loop_message *post)
+void run_session_tasks_of_loop(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, session_tasks.post);
 
     h->session_tasks.posted = false;
-    for (int i = 0; i < STEPS_PER_POST && !links_are_empty(&h->session_tasks.runnable); i++) {
+    for (int i = 0; i < STEPS_PER_POST && !linked_list_is_empty(&h->session_tasks.runnable); i++) {
         struct session_tasks *line =
             container_of(h->session_tasks.runnable.next, struct session_tasks, runnable);
         struct session *s = line->session;
 
-        link_remove(&line->runnable);
+        linked_list_remove(&line->runnable);
         if (session_task_can_continue(s) && !session_has_unsent_data(s))
             session_task_begin_step(h, first_session_task(s));
         else
@@ -170,15 +170,15 @@ void session_task_begin(struct session *s, struct session_task *e)
     struct session_tasks *line = session_tasks_get_or_create(s);
     change_session_task_counts(s, 1, 0);
     e->session = s;
-    links_append(&line->tasks, &e->of_session);
+    linked_list_append(&line->tasks, &e->of_session);
     session_tasks_continue(s);
 }
 
 bool session_task_is_running(const struct session *s)
 {
-    const struct link *all = s->tasks ? &s->tasks->tasks : NULL;
+    const struct list_link *all = s->tasks ? &s->tasks->tasks : NULL;
 
-    for (const struct link *at = all ? all->next : NULL; at != all; at = at->next)
+    for (const struct list_link *at = all ? all->next : NULL; at != all; at = at->next)
         if (container_of(at, const struct session_task, of_session)->stepping)
             return true;
     return false;
@@ -187,7 +187,7 @@ bool session_task_is_running(const struct session *s)
 void session_tasks_detach(struct session *s)
 {
     if (s->tasks)
-        link_remove(&s->tasks->runnable);
+        linked_list_remove(&s->tasks->runnable);
 }
 
 void session_tasks_attach(struct session *s)
@@ -200,7 +200,7 @@ void session_tasks_abort(struct session *s)
     if (!s->tasks)
         return;
     for (struct session_task *e; (e = first_session_task(s));) {
-        link_remove(&e->of_session);
+        linked_list_remove(&e->of_session);
         e->session = NULL;
         if (!e->stepping)
             e->free(e);

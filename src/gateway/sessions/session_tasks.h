@@ -10,7 +10,7 @@ struct session;
  * the events. If the session ends, the task is freed. */
 struct session_task {
     struct session_store_read store_read; /* store read of the current step */
-    struct link of_session;
+    struct list_link of_session;
     struct session *session; /* NULL if the session ended during a step of the task */
     bool stepping;           /* a store read of the task is running */
     bool needs_socket;       /* the task pauses while the session is disconnected */
@@ -31,6 +31,6 @@ void session_tasks_detach(struct session *s);
 void session_tasks_attach(struct session *s);
 /* Continues the session's tasks. Called when the socket has sent everything, or is closed. */
 void session_tasks_continue(struct session *s);
-void run_session_tasks(struct loop_message *post);
+void run_session_tasks_of_loop(struct loop_message *post);
 
 #endif

@@ -66,14 +66,15 @@ static void on_session_read_done(struct work_item *w, enum err e)
     h->reads.seen = NULL;
     arena_free(arena);
     h->reads.count--;
-    event_queue_process(h);
+    event_queue_deliver_events(h);
 }
 
 static void begin_session_store_read(struct gateway_loop *h, struct session_store_read *l)
 {
     l->gateway_loop = h;
     if (l->blocks_events && h->gateway->cluster)
-        gateway_publish_passed_over(h->gateway); /* the snapshot contains these positions */
+        gateway_publish_passed_over_log_position(
+            h->gateway); /* the snapshot contains these positions */
     l->since = atomic_load(&h->gateway->published);
     l->delivered_position = (int64_t)(h->position >> EVENT_NUMBER_BITS);
     l->seen = (struct list){ 0 };
@@ -112,8 +113,8 @@ void begin_session_read_after_event(struct gateway_loop *h, struct session_store
 
     l->blocks_events = true;
     l->after = number > last ? number : last;
-    links_append(&h->reads.waiting, &l->link);
-    event_queue_process(h);
+    linked_list_append(&h->reads.waiting, &l->link);
+    event_queue_deliver_events(h);
 }
 
 void begin_ordered_session_read(struct gateway_loop *h, struct session_store_read *l)
@@ -128,7 +129,7 @@ static struct session_store_read *get_first_ordered_session_read(const struct ga
 
 bool next_ordered_session_read_is_due(const struct gateway_loop *h)
 {
-    return !links_are_empty(&h->reads.waiting) &&
+    return !linked_list_is_empty(&h->reads.waiting) &&
            get_first_ordered_session_read(h)->after <= h->position;
 }
 
@@ -137,7 +138,7 @@ void begin_due_ordered_session_reads(struct gateway_loop *h)
     for (int i = 0; i < ORDERED_READS_AT_ONCE && next_ordered_session_read_is_due(h); i++) {
         struct session_store_read *l = get_first_ordered_session_read(h);
 
-        link_remove(&l->link);
+        linked_list_remove(&l->link);
         begin_session_store_read(h, l);
         if (loop_event_time_is_used_up(h, BUDGET_TICKS))
             return;

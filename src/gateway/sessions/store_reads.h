@@ -17,7 +17,7 @@ struct snapshot_positions;
 /* A store transaction with its callbacks. */
 struct session_store_read {
     struct work_item work;
-    struct link link;
+    struct list_link link;
     struct gateway_loop *gateway_loop;
     struct arena *arena;
     bool blocks_events; /* ordered read: events wait while the transaction runs */
@@ -41,10 +41,11 @@ struct session_store_read {
     void (*done)(struct session_store_read *l, enum err e); /* frees the containing struct */
 };
 
-struct store_reads {
-    struct link waiting; /* items: struct session_store_read; ordered reads that have not begun */
-    unsigned blocking;   /* number of running reads for which events wait */
-    unsigned count;      /* number of all running reads */
+struct session_store_reads {
+    struct list_link
+        waiting;       /* items: struct session_store_read; ordered reads that have not begun */
+    unsigned blocking; /* number of running reads for which events wait */
+    unsigned count;    /* number of all running reads */
     struct snapshot_positions
         *seen;  /* while done() runs: the log positions in `seen` of the read, or NULL */
     bool ahead; /* while done() runs: the read saw commits whose events are still queued */

@@ -32,7 +32,7 @@ static void add_traffic_record(struct gateway_socket *p, struct traffic_record *
         r->application_id = caller->application_id;
         r->caller = (uint8_t)caller->kind;
     }
-    texts[TRAFFIC_ADDRESS] = websocket_remote_address(p->ws);
+    texts[TRAFFIC_ADDRESS] = websocket_get_client_address(p->ws);
     traffic_add_record(get_traffic_ring_of_socket(p), r, texts);
 }
 
@@ -46,7 +46,8 @@ static void record_opcode_message(struct gateway_socket *p, enum traffic_kind ki
     add_traffic_record(p, &r, NULL, texts);
 }
 
-void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
+void record_opcode_as_traffic(struct gateway_socket *p, enum traffic_kind kind, int op,
+                              struct str d)
 {
     if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         record_opcode_message(p, kind, op, d);
@@ -90,7 +91,9 @@ static struct str describe_missing_intents(const struct session *s, const struct
 static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                     unsigned form)
 {
-    struct traffic_record r = { .kind = TRAFFIC_SENT, .seq = seq, .name = event_name(n->type) };
+    struct traffic_record r = { .kind = TRAFFIC_SENT,
+                                .seq = seq,
+                                .name = get_name_of_event_type(n->type) };
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
     /* The payload is recorded as JSON, whatever encoding the socket uses. */
@@ -102,15 +105,15 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
     add_traffic_record(p, &r, NULL, texts);
 }
 
-void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
-                             unsigned form)
+void record_dispatch_as_traffic(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                                unsigned form)
 {
     if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         record_dispatched_event(p, seq, n, form);
 }
 
-void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
-                          const struct caller *caller, struct str cause)
+void record_socket_close_as_traffic(struct gateway_socket *p, int code, const char *reason,
+                                    const struct caller *caller, struct str cause)
 {
     struct traffic_record r = { .kind = TRAFFIC_CLOSED, .status = code };
     struct str texts[TRAFFIC_TEXTS] = {

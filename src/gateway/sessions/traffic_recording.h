@@ -10,12 +10,13 @@ struct gateway_socket;
 
 /* Records a message other than a dispatch, or a new socket; d is JSON. No effect while recording is
  * off. */
-void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
-void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
-                             unsigned form);
+void record_opcode_as_traffic(struct gateway_socket *p, enum traffic_kind kind, int op,
+                              struct str d);
+void record_dispatch_as_traffic(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                                unsigned form);
 /* `caller` is the account of a socket without a session, or NULL. `cause` is a sentence that
  * explains the close, or empty. */
-void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
-                          const struct caller *caller, struct str cause);
+void record_socket_close_as_traffic(struct gateway_socket *p, int code, const char *reason,
+                                    const struct caller *caller, struct str cause);
 
 #endif

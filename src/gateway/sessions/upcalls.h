@@ -13,7 +13,7 @@ struct gateway;
 struct gateway_loop;
 struct session;
 
-struct gateway_upcalls {
+struct gateway_calls_to_higher_folders {
     /* fanout/dispatch.h */
     void (*dispatch_begin)(struct gateway_loop *h, struct gateway_event *n);
     bool (*dispatch_continue)(struct gateway_loop *h);
@@ -43,6 +43,6 @@ struct gateway_upcalls {
     const struct opcode_row *(*opcode_find)(int64_t op);
 };
 
-extern const struct gateway_upcalls gateway_upcalls;
+extern const struct gateway_calls_to_higher_folders gateway_upcalls;
 
 #endif

@@ -30,7 +30,7 @@ struct guild_view *guild_view_new(const struct guild *g, const struct list *chan
     return v;
 }
 
-bool guild_view_free_step(struct guild_view *v, unsigned most)
+bool guild_view_free_some_channels(struct guild_view *v, unsigned most)
 {
     for (unsigned i = 0; i < most; i++) {
         struct channel_overwrites *p = map_next_value(&v->channels, &v->freed);
@@ -49,7 +49,7 @@ bool guild_view_free_step(struct guild_view *v, unsigned most)
 
 void guild_view_free(struct guild_view *v)
 {
-    while (v && !guild_view_free_step(v, UINT_MAX))
+    while (v && !guild_view_free_some_channels(v, UINT_MAX))
         ;
 }
 
@@ -94,7 +94,7 @@ static void remove_channel_overwrite(struct channel_overwrites *p, snowflake id)
         }
 }
 
-void guild_view_remove_overwrites(struct guild_view *v, snowflake id)
+void guild_view_remove_overwrites_of_role(struct guild_view *v, snowflake id)
 {
     size_t at = 0;
 

@@ -43,13 +43,13 @@ struct guild_view {
     /* Event log positions whose changes the view's snapshot of the store included; usually NULL. */
     struct snapshot_positions *snapshot_positions;
     struct guild_view *next; /* next in the loop's list of unused views */
-    size_t freed;            /* number of channels freed by guild_view_free_step */
+    size_t freed;            /* number of channels freed by guild_view_free_some_channels */
 };
 
 struct guild_view *guild_view_new(const struct guild *g, const struct list *channels);
 void guild_view_free(struct guild_view *v);
 /* Frees up to `most` channels of the view. Returns true when the whole view was freed. */
-bool guild_view_free_step(struct guild_view *v, unsigned most);
+bool guild_view_free_some_channels(struct guild_view *v, unsigned most);
 #if TEST_BUILD
 /* Compares the view with rows that were read from the store, and logs the result. Must not be
  * called while the event of a commit that the read saw is still pending. */
@@ -68,7 +68,7 @@ void guild_view_set_role(struct guild_view *v, snowflake id, uint64_t permission
 void guild_view_remove_role(struct guild_view *v, snowflake id);
 /* Removes the overwrites of a deleted role from all channels of the view. Discord sends no
  * CHANNEL_UPDATE events for them. */
-void guild_view_remove_overwrites(struct guild_view *v, snowflake id);
+void guild_view_remove_overwrites_of_role(struct guild_view *v, snowflake id);
 void guild_view_set_channel(struct guild_view *v, snowflake id, int64_t type,
                             const struct overwrite *list, size_t count);
 void guild_view_remove_channel(struct guild_view *v, snowflake id);

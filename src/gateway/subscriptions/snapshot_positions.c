@@ -60,7 +60,7 @@ bool snapshot_log_positions_include_all(const struct snapshot_positions *k,
     return true;
 }
 
-bool snapshot_search_event_position(struct snapshot_positions **k, uint64_t number)
+bool snapshot_find_event_position(struct snapshot_positions **k, uint64_t number)
 {
     int64_t position = (int64_t)(number >> EVENT_NUMBER_BITS);
 

@@ -23,7 +23,7 @@ struct zstd {
     ZSTD_CCtx *context;
 };
 
-static struct zstd *zstd_new(void)
+static struct zstd *zstd_stream_new(void)
 {
     struct zstd *z = mem_new(sizeof *z);
 
@@ -41,7 +41,7 @@ static struct zstd *zstd_new(void)
     return z;
 }
 
-void zstd_free(struct zstd *z)
+void zstd_stream_free(struct zstd *z)
 {
     if (!z)
         return;
@@ -70,7 +70,7 @@ static void zstd_stream_compress(struct zstd *z, struct str part, bool last, str
 
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
 {
-    struct str name = str_of(event_name(event));
+    struct str name = str_of(get_name_of_event_type(event));
 
     if (!etf) {
         buf_add_lit(out, "{\"t\":\"");
@@ -107,15 +107,15 @@ static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
         if (whole.n > COMPRESS_MIN_BYTES) {
             deflate_shared_payload(c->packer, parts, 1, out);
         } else {
-            deflate_append_stored(parts[0], out);
-            deflate_append_stored(STR(""), out);
+            deflate_append_stored_block(parts[0], out);
+            deflate_append_stored_block(STR(""), out);
         }
     } else if (c->dialect->compression == COMPRESS_ZSTD) {
         if (!c->zstd)
-            c->zstd = zstd_new();
+            c->zstd = zstd_stream_new();
         zstd_stream_compress(c->zstd, buf_as_str(&whole), true, out);
     } else if (c->compress && whole.n > COMPRESS_MIN_BYTES) {
-        zlib_compress_whole(c->packer, buf_as_str(&whole), out);
+        zlib_append_complete_stream(c->packer, buf_as_str(&whole), out);
     } else {
         struct buf empty = *out;
 
@@ -144,7 +144,7 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
         struct buf prefix = { room, 0, sizeof room, sizeof room, false };
 
         encode_dispatch_prefix(&prefix, etf, n->type, seq);
-        deflate_append_stored(buf_as_str(&prefix), out);
+        deflate_append_stored_block(buf_as_str(&prefix), out);
         buf_add_str(out, gateway_event_get_payload_in_form(n, form, c->packer, c->arena));
         return false;
     }
@@ -157,7 +157,8 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
     return compress_encoded_message(c, out);
 }
 
-bool encode_opcode_message(struct message_encoder *c, enum opcode op, struct str d, struct buf *out)
+bool encode_opcode_message(struct message_encoder *c, enum gateway_opcode op, struct str d,
+                           struct buf *out)
 {
     struct str null = STR("null");
 

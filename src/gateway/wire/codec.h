@@ -31,11 +31,11 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
                      unsigned form, struct buf *out);
 /* Writes a message other than a dispatch to an empty buffer; d is JSON. Returns true for a
  * WebSocket text frame. */
-bool encode_opcode_message(struct message_encoder *c, enum opcode op, struct str d,
+bool encode_opcode_message(struct message_encoder *c, enum gateway_opcode op, struct str d,
                            struct buf *out);
 /* Writes a whole message, which is JSON, to an empty buffer. Returns true for a WebSocket text
  * frame. */
 bool encode_json_message(struct message_encoder *c, struct str json, struct buf *out);
-void zstd_free(struct zstd *z); /* accepts NULL */
+void zstd_stream_free(struct zstd *z); /* accepts NULL */
 
 #endif

@@ -27,12 +27,12 @@ static void deflate_stream_restart(z_stream *z, int window)
     }
 }
 
-struct compressor *compressor_new(void)
+struct compressor *deflate_compressor_new(void)
 {
     return mem_new(sizeof(struct compressor));
 }
 
-void compressor_free(struct compressor *p)
+void deflate_compressor_free(struct compressor *p)
 {
     if (!p)
         return;
@@ -66,13 +66,13 @@ void deflate_shared_payload(struct compressor *p, const struct str *parts, size_
         append_deflated_bytes(&p->raw, parts[i], i + 1 == count ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
 }
 
-void zlib_compress_whole(struct compressor *p, struct str bytes, struct buf *out)
+void zlib_append_complete_stream(struct compressor *p, struct str bytes, struct buf *out)
 {
     deflate_stream_restart(&p->whole, ZLIB_WINDOW);
     append_deflated_bytes(&p->whole, bytes, Z_FINISH, out);
 }
 
-void deflate_append_stored(struct str bytes, struct buf *out)
+void deflate_append_stored_block(struct str bytes, struct buf *out)
 {
     do {
         size_t n = bytes.n < STORED_MAX ? bytes.n : STORED_MAX;

@@ -11,18 +11,18 @@
 
 struct compressor;
 
-struct compressor *compressor_new(void);
-void compressor_free(struct compressor *p);
+struct compressor *deflate_compressor_new(void);
+void deflate_compressor_free(struct compressor *p);
 
 /* Appends the concatenated parts in deflated form. The output is byte-aligned and ends with 00 00
  * FF FF. */
 void deflate_shared_payload(struct compressor *p, const struct str *parts, size_t count,
                             struct buf *out);
 /* Appends a stored (uncompressed) deflate block. An empty block, 00 00 00 FF FF, ends a message. */
-void deflate_append_stored(struct str bytes, struct buf *out);
+void deflate_append_stored_block(struct str bytes, struct buf *out);
 /* Appends the two header bytes of a zlib stream. */
 void zlib_append_header(struct buf *out);
 /* Appends a complete zlib stream. */
-void zlib_compress_whole(struct compressor *p, struct str bytes, struct buf *out);
+void zlib_append_complete_stream(struct compressor *p, struct str bytes, struct buf *out);
 
 #endif

@@ -18,7 +18,7 @@ enum gateway_compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 struct wire_format {
     struct gateway *gateway; /* gateway that accepted the connection */
     struct wire_format *next;
-    enum close_code fault; /* 0, or the close code for invalid parameters */
+    enum gateway_close_code fault; /* 0, or the close code for invalid parameters */
     int version;
     bool etf;
     bool spacebar; /* the client found the gateway by Spacebar's discovery */

@@ -177,5 +177,5 @@ bool etf_from_json(struct str json, struct arena *arena, struct buf *out)
 
     json_reader_init(&r, json, arena);
     append_etf_value(&r, out);
-    return json_is_at_end(&r) && json_reader_ok(&r) && !buf_is_full(out);
+    return json_is_at_end(&r) && json_reader_has_no_error(&r) && !buf_is_full(out);
 }

@@ -48,7 +48,7 @@ static struct str write_dispatch_prefix(enum event event, uint64_t seq, unsigned
     encode_dispatch_prefix(form & PAYLOAD_DEFLATED ? &text : &front, form & PAYLOAD_ETF, event,
                            seq);
     if (form & PAYLOAD_DEFLATED)
-        deflate_append_stored(buf_as_str(&text), &front);
+        deflate_append_stored_block(buf_as_str(&text), &front);
     return buf_as_str(&front);
 }
 

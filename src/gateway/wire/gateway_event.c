@@ -63,8 +63,8 @@ struct gateway_event *gateway_event_new(enum event event, struct audience to, st
     return gateway_event_from_announcement(&a, to);
 }
 
-struct gateway_event *unread_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
-                                       size_t key_count)
+struct gateway_event *unread_log_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
+                                           size_t key_count)
 {
     struct gateway_event *n = gateway_event_new(EVENT_NONE,
                                                 (struct audience){ .kind = AUDIENCE_SESSION,
@@ -77,7 +77,7 @@ struct gateway_event *unread_entry_new(int64_t position, uint64_t events, const 
     return n;
 }
 
-void event_payload_begin(struct buf *payload, size_t max)
+void event_payload_begin_buffer(struct buf *payload, size_t max)
 {
     const struct sized_bytes head = { 0 };
 

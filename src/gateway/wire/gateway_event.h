@@ -53,11 +53,11 @@ struct gateway_event {
 /* Creates an event with one reference and a copy of the payload, without routing fields. */
 struct gateway_event *gateway_event_new(enum event event, struct audience to, struct str payload);
 /* Creates an event that takes over the memory of `payload`, so that long payloads are not copied.
- * The buffer must have been prepared by event_payload_begin. */
+ * The buffer must have been prepared by event_payload_begin_buffer. */
 struct gateway_event *gateway_event_from_buf(enum event event, struct audience to,
                                              struct buf *payload);
 /* Initializes an empty buffer with space for a header in front of the payload. */
-void event_payload_begin(struct buf *payload, size_t max);
+void event_payload_begin_buffer(struct buf *payload, size_t max);
 /* Creates the event of an announcement for one of its audiences. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to);
@@ -65,10 +65,10 @@ struct gateway_event *gateway_event_from_announcement(const struct emitted_event
 /* Creates an unread entry, which stands for the events of a log entry that this node has not
  * received. Its number is that of the last of these events; it has the log address keys of the log
  * entry (cluster/log_address.h). */
-struct gateway_event *unread_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
-                                       size_t key_count);
+struct gateway_event *unread_log_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
+                                           size_t key_count);
 
-static inline bool event_is_unread_entry(const struct gateway_event *n)
+static inline bool event_is_unread_log_entry(const struct gateway_event *n)
 {
     return n->type == EVENT_NONE;
 }

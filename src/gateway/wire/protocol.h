@@ -17,7 +17,7 @@ enum {
     MAX_ENCODED_MESSAGE = 4 * MAX_PAYLOAD + 4096,
 };
 
-enum close_code {
+enum gateway_close_code {
     CLOSE_GOING_AWAY = 1001,
     CLOSE_UNKNOWN = 4000,
     CLOSE_BAD_OPCODE = 4001,
@@ -35,7 +35,7 @@ enum close_code {
     CLOSE_TOO_MANY_SESSIONS = 4015,
 };
 
-enum opcode {
+enum gateway_opcode {
     OP_DISPATCH = 0,
     OP_HEARTBEAT = 1,
     OP_IDENTIFY = 2,

@@ -18,16 +18,16 @@ static const struct schema guild_schema_ = {
 static const struct type type_integration_guild = { .kind = KIND_OBJECT, .schema = &guild_schema_ };
 
 static const struct field listed_fields[] = {
-    { FIELD(struct connection_integration, id), .type = &type_text,
+    { FIELD(struct integration_of_linked_account, id), .type = &type_text,
       .doc = "A snowflake, or " PARTNERS_INTEGRATION_ID },
-    { FIELD(struct connection_integration, type), .type = &type_text },
-    { FIELD(struct connection_integration, account), .type = &type_integration_account },
-    { FIELD(struct connection_integration, guild), .type = &type_integration_guild },
+    { FIELD(struct integration_of_linked_account, type), .type = &type_text },
+    { FIELD(struct integration_of_linked_account, account), .type = &type_integration_account },
+    { FIELD(struct integration_of_linked_account, guild), .type = &type_integration_guild },
     { 0 },
 };
 static const struct schema listed_schema = {
     .name = "ConnectionIntegration",
-    .size = sizeof(struct connection_integration),
+    .size = sizeof(struct integration_of_linked_account),
     .fields = listed_fields,
     .doc = "An integration whose guild the connection's owner may join.",
 };
@@ -42,22 +42,23 @@ static const struct enum_choice visibilities[] = {
 static const struct type type_visibility = { .kind = KIND_INT, .choices = visibilities };
 
 static const struct field connection_fields[] = {
-    { FIELD(struct linked_account, id), .type = &type_text },
-    { FIELD_AS(struct linked_account, word, "type"), .type = &type_text },
-    { FIELD(struct linked_account, name), .type = &type_text },
-    { FIELD(struct linked_account, verified), .type = &type_bool },
-    { FIELD(struct linked_account, revoked), .type = &type_bool },
-    { FIELD(struct linked_account, visibility), .type = &type_visibility },
-    { FIELD(struct linked_account, metadata_visibility), .type = &type_visibility },
-    { FIELD(struct linked_account, friend_sync), .type = &type_bool },
-    { FIELD(struct linked_account, show_activity), .type = &type_bool },
-    { FIELD(struct linked_account, two_way_link), .type = &type_bool },
-    { FIELD(struct linked_account, integrations), .type = &type_listed_all, .flags = OPTIONAL },
+    { FIELD(struct linked_platform_account, id), .type = &type_text },
+    { FIELD_AS(struct linked_platform_account, word, "type"), .type = &type_text },
+    { FIELD(struct linked_platform_account, name), .type = &type_text },
+    { FIELD(struct linked_platform_account, verified), .type = &type_bool },
+    { FIELD(struct linked_platform_account, revoked), .type = &type_bool },
+    { FIELD(struct linked_platform_account, visibility), .type = &type_visibility },
+    { FIELD(struct linked_platform_account, metadata_visibility), .type = &type_visibility },
+    { FIELD(struct linked_platform_account, friend_sync), .type = &type_bool },
+    { FIELD(struct linked_platform_account, show_activity), .type = &type_bool },
+    { FIELD(struct linked_platform_account, two_way_link), .type = &type_bool },
+    { FIELD(struct linked_platform_account, integrations), .type = &type_listed_all,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema connection_schema = {
     .name = "Connection",
-    .size = sizeof(struct linked_account),
+    .size = sizeof(struct linked_platform_account),
     .fields = connection_fields,
     .doc = "An account of another platform that a user has connected.",
 };
@@ -72,9 +73,9 @@ static const char OF_USER[] = COLUMNS "where user_id = $1 order by created_at, t
 static const char ONE[] = COLUMNS "where user_id = $1 and type = $2 and id = $3";
 static const char OF_ACCOUNT[] = COLUMNS "where type = $1 and id = $2";
 
-static struct linked_account connection_from_row(const struct rows *r)
+static struct linked_platform_account linked_account_from_row(const struct rows *r)
 {
-    return (struct linked_account){
+    return (struct linked_platform_account){
         .user_id = row_id(r, 0),
         .type = row_text(r, 1),
         .word = integration_displayed_type(row_text(r, 1)),
@@ -88,11 +89,11 @@ static struct linked_account connection_from_row(const struct rows *r)
         .show_activity = row_bool(r, 9),
         .two_way_link = row_bool(r, 10),
         .is_partner = row_bool(r, 11),
-        .secret = row_is_null(r, 12) ? (struct str){ 0 } : row_bytes(r, 12),
+        .secret = row_column_is_null(r, 12) ? (struct str){ 0 } : row_bytes(r, 12),
     };
 }
 
-enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret)
+enum err read_linked_accounts_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, OF_USER, BIND(v_id(user_id)), &rows);
@@ -101,13 +102,14 @@ enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list 
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct linked_account *)list_append(tx_arena(tx), ret, sizeof(struct linked_account)) =
-            connection_from_row(&rows);
+        *(struct linked_platform_account *)list_append(tx_arena(tx), ret,
+                                                       sizeof(struct linked_platform_account)) =
+            linked_account_from_row(&rows);
     return rows_end(&rows);
 }
 
-enum err read_connection(struct tx *tx, snowflake user_id, struct str type, struct str id,
-                         struct linked_account *ret)
+enum err read_linked_account(struct tx *tx, snowflake user_id, struct str type, struct str id,
+                             struct linked_platform_account *ret)
 {
     struct rows row;
     enum err e = tx_one_or(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)),
@@ -115,18 +117,19 @@ enum err read_connection(struct tx *tx, snowflake user_id, struct str type, stru
 
     if (e)
         return e;
-    *ret = connection_from_row(&row);
+    *ret = linked_account_from_row(&row);
     return OK;
 }
 
-enum err read_connection_of_account(struct tx *tx, struct str type, struct str id,
-                                    struct linked_account *ret, bool *ret_found)
+enum err read_linked_account_of_platform_account(struct tx *tx, struct str type, struct str id,
+                                                 struct linked_platform_account *ret,
+                                                 bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, OF_ACCOUNT, BIND(v_text(type), v_text(id)), &row, ret_found);
 
     if (!e && *ret_found)
-        *ret = connection_from_row(&row);
+        *ret = linked_account_from_row(&row);
     return e;
 }
 
@@ -141,38 +144,40 @@ static const char READ_JOINABLE_INTEGRATIONS[] =
     "and i.type = $1 and i.enabled = 1 and i.revoked_at is null order by i.id";
 static const char FIND_GUILD[] = "select id, name, icon from guilds where id = $1 and removed = 0";
 
-static void append_integration_of_connection(struct arena *arena, struct list *list, struct str id,
-                                             struct str type, struct integration_account account,
-                                             struct integration_guild guild)
+static void append_integration_of_linked_account(struct arena *arena, struct list *list,
+                                                 struct str id, struct str type,
+                                                 struct integration_account account,
+                                                 struct integration_guild guild)
 {
-    struct connection_integration *i = list_append(arena, list, sizeof *i);
+    struct integration_of_linked_account *i = list_append(arena, list, sizeof *i);
     struct integration_account *a = arena_alloc(arena, sizeof *a);
     struct integration_guild *g = arena_alloc(arena, sizeof *g);
 
     *a = account;
     *g = guild;
-    *i = (struct connection_integration){ id, type, a, g };
+    *i = (struct integration_of_linked_account){ id, type, a, g };
 }
 
-static enum err append_partners_guild_integration(struct tx *tx, const struct linked_account *c,
+static enum err append_partners_guild_integration(struct tx *tx,
+                                                  const struct linked_platform_account *c,
                                                   struct list *list)
 {
     struct rows row;
     bool found;
 
-    if (!c->is_partner || !str_is(c->type, "platform_a") || !partners_guild_id())
+    if (!c->is_partner || !str_is(c->type, "platform_a") || !get_partners_guild_id())
         return OK;
-    enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(partners_guild_id())), &row, &found);
+    enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(get_partners_guild_id())), &row, &found);
     if (!e && found)
-        append_integration_of_connection(
+        append_integration_of_linked_account(
             tx_arena(tx), list, STR(PARTNERS_INTEGRATION_ID), c->word,
-            (struct integration_account){ partners_account_id(), partners_account_name() },
+            (struct integration_account){ get_partners_account_id(), partners_account_name() },
             (struct integration_guild){ row_id(&row, 0), row_text(&row, 1),
                                         row_optional_text(&row, 2) });
     return e;
 }
 
-enum err read_connection_integrations(struct tx *tx, struct linked_account *c)
+enum err read_integrations_of_linked_account(struct tx *tx, struct linked_platform_account *c)
 {
     struct arena *arena = tx_arena(tx);
     struct list list = { 0 };
@@ -186,7 +191,7 @@ enum err read_connection_integrations(struct tx *tx, struct linked_account *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        append_integration_of_connection(
+        append_integration_of_linked_account(
             arena, &list, str_printf(arena, "%llu", (unsigned long long)row_id(&rows, 0)), c->word,
             (struct integration_account){ row_text(&rows, 1), row_text(&rows, 2) },
             (struct integration_guild){ row_id(&rows, 3), row_text(&rows, 4),
@@ -201,10 +206,11 @@ enum err read_connection_integrations(struct tx *tx, struct linked_account *c)
 enum err write_connected_accounts_json(struct tx *tx, snowflake user_id, struct json_writer *out)
 {
     struct list list;
-    enum err e = read_connections_of_user(tx, user_id, &list);
+    enum err e = read_linked_accounts_of_user(tx, user_id, &list);
 
     for (size_t i = 0; i < list.count && !e; i++)
-        e = read_connection_integrations(tx, (struct linked_account *)list.items + i);
+        e = read_integrations_of_linked_account(tx,
+                                                (struct linked_platform_account *)list.items + i);
     if (e)
         return e;
     json_write_name(out, "connected_accounts");

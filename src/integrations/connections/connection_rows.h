@@ -12,21 +12,21 @@ struct integration_guild {
     struct opt_str icon;
 };
 /* An integration whose guild the owner of the connection may join. */
-struct connection_integration {
+struct integration_of_linked_account {
     struct str id; /* a snowflake, or PARTNERS_INTEGRATION_ID */
     struct str type;
     const struct integration_account *account;
     const struct integration_guild *guild;
 };
 
-struct linked_account {
+struct linked_platform_account {
     snowflake user_id;
     struct str type; /* platform name in the database */
     struct str word; /* platform name in the API */
     struct str id, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
-    struct opt_list integrations; /* struct connection_integration */
+    struct opt_list integrations; /* struct integration_of_linked_account */
 
     /* Never sent to clients. */
     bool is_partner;
@@ -36,16 +36,17 @@ struct linked_account {
 extern const struct type type_connection, type_connections;
 
 /* Reads the connections of a user. Does not set .integrations (see
- * read_connection_integrations). */
-enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+ * read_integrations_of_linked_account). */
+enum err read_linked_accounts_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 /* Reads a connection. `type` is the name of the platform in the database. Returns
  * ERR_UNKNOWN_CONNECTION if there is none. */
-enum err read_connection(struct tx *tx, snowflake user_id, struct str type, struct str id,
-                         struct linked_account *ret);
+enum err read_linked_account(struct tx *tx, snowflake user_id, struct str type, struct str id,
+                             struct linked_platform_account *ret);
 /* Reads the connection that has this platform account; it may belong to any user. */
-enum err read_connection_of_account(struct tx *tx, struct str type, struct str id,
-                                    struct linked_account *ret, bool *ret_found);
-enum err read_connection_integrations(struct tx *tx, struct linked_account *c);
+enum err read_linked_account_of_platform_account(struct tx *tx, struct str type, struct str id,
+                                                 struct linked_platform_account *ret,
+                                                 bool *ret_found);
+enum err read_integrations_of_linked_account(struct tx *tx, struct linked_platform_account *c);
 
 enum err write_connected_accounts_json(struct tx *tx, snowflake user_id, struct json_writer *out);
 

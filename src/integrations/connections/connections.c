@@ -66,19 +66,20 @@ static enum err resolve_platform_of_path(struct call *call)
     return platform_from_path(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
 }
 
-static enum err read_connection_of_caller(struct call *call, struct linked_account *ret)
+static enum err read_linked_account_of_caller(struct call *call,
+                                              struct linked_platform_account *ret)
 {
-    return read_connection(call->tx, call->caller->id,
-                           platform_stored_name(platform_from_path(call)),
-                           call_get_path_text(call, "connection.id"), ret);
+    return read_linked_account(call->tx, call->caller->id,
+                               platform_stored_name(platform_from_path(call)),
+                               call_get_path_text(call, "connection.id"), ret);
 }
 
 /* Checks that the connection exists. Runs before the handler returns errors of the body. */
-static enum err require_own_connection(struct call *call)
+static enum err require_linked_account_of_caller(struct call *call)
 {
-    struct linked_account c;
+    struct linked_platform_account c;
 
-    return read_connection_of_caller(call, &c);
+    return read_linked_account_of_caller(call, &c);
 }
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
@@ -89,10 +90,11 @@ static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;
     struct list list;
-    enum err e = read_connections_of_user(call->tx, call->caller->id, &list);
+    enum err e = read_linked_accounts_of_user(call->tx, call->caller->id, &list);
 
     for (size_t n = 0; n < list.count && !e && full; n++)
-        e = read_connection_integrations(call->tx, (struct linked_account *)list.items + n);
+        e = read_integrations_of_linked_account(call->tx,
+                                                (struct linked_platform_account *)list.items + n);
     return e ? e : call_reply_with_object(call, &list);
 }
 
@@ -104,7 +106,8 @@ static const char CHANGE[] =
 static const char DELETE_FRIENDS[] =
     "delete from connection_friends where user_id = $1 and type = $2 and id = $3";
 
-static enum err update_connection_settings(struct call *call, const struct linked_account *c)
+static enum err update_connection_settings(struct call *call,
+                                           const struct linked_platform_account *c)
 {
     struct value user = v_id(c->user_id), type = v_text(c->type), id = v_text(c->id);
     enum err e = tx_exec(call->tx, CHANGE,
@@ -124,8 +127,8 @@ static enum err update_connection_settings(struct call *call, const struct linke
 static enum err modify_connection(struct call *call)
 {
     const struct connection_patch *in = call->body;
-    struct linked_account c;
-    enum err e = read_connection_of_caller(call, &c);
+    struct linked_platform_account c;
+    enum err e = read_linked_account_of_caller(call, &c);
 
     if (e)
         return e;
@@ -142,43 +145,43 @@ static enum err modify_connection(struct call *call)
     if (!e && begins)
         e = schedule_friend_sync(call, c.user_id);
     if (!e)
-        e = read_connection_integrations(call->tx, &c);
+        e = read_integrations_of_linked_account(call->tx, &c);
     if (e)
         return e;
-    emit_connections_update(call, c.user_id);
+    emit_user_connections_update(call, c.user_id);
     return call_reply_with_object(call, &c);
 }
 
 static enum err delete_connection(struct call *call)
 {
-    struct linked_account c;
-    enum err e = read_connection_of_caller(call, &c);
+    struct linked_platform_account c;
+    enum err e = read_linked_account_of_caller(call, &c);
 
-    return e ? e : delete_connection_and_effects(call, &c);
+    return e ? e : delete_linked_account_and_its_effects(call, &c);
 }
 
 /* --- POST …/refresh ------------------------------------------------------------------- */
 
 struct connection_refresh {
     struct str secret;
-    enum provider_result result;
+    enum platform_provider_result result;
     bool is_partner;
     struct str name;
 };
 
-static enum err read_connection_secret(struct call *call)
+static enum err read_linked_account_secret(struct call *call)
 {
     struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
-    struct linked_account c;
-    enum err e = read_connection_of_caller(call, &c);
+    struct linked_platform_account c;
+    enum err e = read_linked_account_of_caller(call, &c);
 
     if (!e)
-        r->secret = decrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
-                                              c.user_id, c.secret);
+        r->secret = decrypt_linked_account_secret(call->arena, api_get_options(call->api)->auth,
+                                                  c.user_id, c.secret);
     return e;
 }
 
-static void on_provider_response(void *arg, const struct provider_response *a)
+static void on_provider_response(void *arg, const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
@@ -193,14 +196,14 @@ static void request_provider_account(struct call *call)
 {
     const struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
 
-    provider_send_request(
-        call->api, call->loop,
-        &(struct provider_request){ .kind = ASK_ACCOUNT,
-                                    .platform = platform_from_path(call),
-                                    .account_id = call_get_path_text(call, "connection.id"),
-                                    .secret = r->secret,
-                                    .done = on_provider_response,
-                                    .arg = call });
+    platform_provider_send_request(call->api, call->loop,
+                                   &(struct platform_provider_request){
+                                       .kind = ASK_ACCOUNT,
+                                       .platform = platform_from_path(call),
+                                       .account_id = call_get_path_text(call, "connection.id"),
+                                       .secret = r->secret,
+                                       .done = on_provider_response,
+                                       .arg = call });
 }
 
 static enum err prepare_refresh_connection(struct call *call)
@@ -210,7 +213,7 @@ static enum err prepare_refresh_connection(struct call *call)
     call_store_stage_data(call, "connection_refresh", sizeof(struct connection_refresh));
     if (p != PLATFORM_NONE && !platform_is_enabled(p))
         return ERR_FEATURE_DISABLED;
-    call->read = read_connection_secret;
+    call->read = read_linked_account_secret;
     call->await = request_provider_account;
     return OK;
 }
@@ -221,8 +224,8 @@ static const char REFRESH[] = "update connections set name = $4, is_partner = $5
 static enum err refresh_connection(struct call *call)
 {
     const struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
-    struct linked_account c;
-    enum err e = read_connection_of_caller(call, &c);
+    struct linked_platform_account c;
+    enum err e = read_linked_account_of_caller(call, &c);
 
     if (e)
         return e;
@@ -239,7 +242,7 @@ static enum err refresh_connection(struct call *call)
     if (!e && c.friend_sync && !revoked)
         e = schedule_friend_sync(call, c.user_id);
     if (!e)
-        emit_connections_update(call, c.user_id);
+        emit_user_connections_update(call, c.user_id);
     return e;
 }
 
@@ -321,7 +324,7 @@ static const struct route routes[] = {
         .reply = &type_connection,
         .fires = (const enum event[]){ EVENT_USER_CONNECTIONS_UPDATE,
                                        EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
-        .admit = require_own_connection,
+        .admit = require_linked_account_of_caller,
         .handle = modify_connection,
     },
     {
@@ -332,7 +335,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
-        .admit = require_own_connection,
+        .admit = require_linked_account_of_caller,
         .handle = delete_connection,
     },
     {
@@ -346,7 +349,7 @@ static const struct route routes[] = {
                                        EVENT_NONE },
         .limit = &callback_limit,
         .prepare = prepare_refresh_connection,
-        .admit = require_own_connection,
+        .admit = require_linked_account_of_caller,
         .handle = refresh_connection,
     },
     {
@@ -379,7 +382,7 @@ static const struct route routes[] = {
         .reply = &type_connection,
         .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
         .limit = &callback_limit,
-        .prepare = prepare_connection_callback,
+        .prepare = prepare_account_link_callback,
         .handle = callback_connection,
     },
     { 0 },

@@ -43,10 +43,10 @@ static enum err read_next_connection(struct call *call)
     if (e || !s->found)
         return e;
     struct str secret =
-        row_is_null(&row, 2)
+        row_column_is_null(&row, 2)
             ? (struct str){ 0 }
-            : decrypt_connection_secret(call->arena, api_get_options(call->api)->auth, s->job.key,
-                                        row_bytes(&row, 2));
+            : decrypt_linked_account_secret(call->arena, api_get_options(call->api)->auth,
+                                            s->job.key, row_bytes(&row, 2));
     snprintf(s->type, sizeof s->type, "%.*s", STR_ARGS(row_text(&row, 0)));
     snprintf(s->id, sizeof s->id, "%.*s", STR_ARGS(row_text(&row, 1)));
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARGS(secret));
@@ -111,31 +111,31 @@ static enum err finish_friend_sync(struct call *call)
 
 /* --- iteration over pages ------------------------------------------------------------- */
 
-static void request_friends_page(struct call_chain *c);
+static void request_friends_page(struct internal_call_chain *c);
 
 static void on_friends_page_stored(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     const struct friend_sync_state *s = c->state;
     const struct friend_sync_page *p = call_get_stage_data(call, "friend_sync_page");
 
     if (p->step.lost)
-        call_chain_free(c);
+        internal_call_chain_free(c);
     else if (e || !s->cursor[0] || s->pages >= MOST_PAGES)
-        call_chain_schedule_next_step(c);
+        internal_call_chain_schedule_next_step(c);
     else
         request_friends_page(c);
 }
 
 /* Stores a page of friends. If the provider fails, the stored friends stay unchanged. */
-static void on_friends_page_received(void *arg, const struct provider_response *a)
+static void on_friends_page_received(void *arg, const struct platform_provider_response *a)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     struct friend_sync_state *s = c->state;
     size_t bytes = 0;
 
     if (a->result || a->next.n >= sizeof s->cursor) {
-        call_chain_schedule_next_step(c);
+        internal_call_chain_schedule_next_step(c);
         return;
     }
     for (size_t n = 0; n < a->ids.count; n++)
@@ -152,46 +152,47 @@ static void on_friends_page_received(void *arg, const struct provider_response *
         at += id.n;
         *at++ = '\0';
     }
-    call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, store_friends_page,
-                                    on_friends_page_stored, "friend_sync_page", p,
-                                    sizeof *p + bytes);
+    internal_call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, store_friends_page,
+                                             on_friends_page_stored, "friend_sync_page", p,
+                                             sizeof *p + bytes);
     mem_free(p);
 }
 
-static void request_friends_page(struct call_chain *c)
+static void request_friends_page(struct internal_call_chain *c)
 {
     const struct friend_sync_state *s = c->state;
 
-    provider_send_request(
+    platform_provider_send_request(
         c->api, c->loop,
-        &(struct provider_request){ .kind = ASK_FRIENDS,
-                                    .platform = platform_find_by_name(str_of(s->type)),
-                                    .account_id = str_of(s->id),
-                                    .cursor = str_of(s->cursor),
-                                    .secret = str_of(s->secret),
-                                    .done = on_friends_page_received,
-                                    .arg = c });
+        &(struct platform_provider_request){ .kind = ASK_FRIENDS,
+                                             .platform = platform_find_by_name(str_of(s->type)),
+                                             .account_id = str_of(s->id),
+                                             .cursor = str_of(s->cursor),
+                                             .secret = str_of(s->secret),
+                                             .done = on_friends_page_received,
+                                             .arg = c });
 }
 
 static void on_next_connection_read(struct call *call, enum err e, void *arg)
 {
-    struct call_chain *c = arg;
+    struct internal_call_chain *c = arg;
     const struct friend_sync_state *found = call_get_stage_data(call, "friend_sync_state");
     struct friend_sync_state *s = c->state;
 
     *s = *found;
     if (e)
-        call_chain_free(c);
+        internal_call_chain_free(c);
     else if (!s->found)
-        call_chain_start_call(c, ROUTE_STORE_WRITE, finish_friend_sync,
-                              call_chain_free_after_last_call);
+        internal_call_chain_start_call(c, ROUTE_STORE_WRITE, finish_friend_sync,
+                                       internal_call_chain_free_after_last_call);
     else
         request_friends_page(c);
 }
 
-static void begin_next_connection_read(struct call_chain *c)
+static void begin_next_connection_read(struct internal_call_chain *c)
 {
-    call_chain_start_call(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
+    internal_call_chain_start_call(c, ROUTE_STORE_READ, read_next_connection,
+                                   on_next_connection_read);
 }
 
 static void start_friend_sync_job(struct api *api, struct loop *loop, const struct job *job)
@@ -199,8 +200,8 @@ static void start_friend_sync_job(struct api *api, struct loop *loop, const stru
     struct friend_sync_state first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
-    call_chain_schedule_next_step(call_chain_new(api, loop, begin_next_connection_read,
-                                                 "friend_sync_state", &first, sizeof first));
+    internal_call_chain_schedule_next_step(internal_call_chain_new(
+        api, loop, begin_next_connection_read, "friend_sync_state", &first, sizeof first));
 }
 
 const struct job_kind friend_sync_job = {

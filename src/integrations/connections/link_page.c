@@ -141,7 +141,7 @@ static enum err prepare_link_connection(struct call *call)
 static enum err link_connection(struct call *call)
 {
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
-    struct linked_account c;
+    struct linked_platform_account c;
     enum err e = complete_account_link(call, l, &c);
 
     switch (e) {

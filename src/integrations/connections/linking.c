@@ -15,17 +15,17 @@ enum platform platform_from_path(const struct call *call)
     return platform_find_by_name(call_get_path_text(call, "connection.type"));
 }
 
-void emit_connections_update(struct call *call, snowflake user_id)
+void emit_user_connections_update(struct call *call, snowflake user_id)
 {
     static const struct field fields[] = {
-        { FIELD(struct linked_account, user_id), .type = &type_id },
+        { FIELD(struct linked_platform_account, user_id), .type = &type_id },
         { 0 },
     };
     static const struct schema schema = { .name = "ConnectionsRef",
-                                          .size = sizeof(struct linked_account),
+                                          .size = sizeof(struct linked_platform_account),
                                           .fields = fields,
                                           .doc = "Whose connections changed." };
-    struct linked_account c = { .user_id = user_id };
+    struct linked_platform_account c = { .user_id = user_id };
 
     call_emit_event(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(user_id), &schema, &c);
 }
@@ -41,8 +41,8 @@ static const char DELETE_EXPIRED_STATES[] = "delete from connection_states where
 
 static struct value digest_link_state(struct call *call, struct str state)
 {
-    return v_bytes(digest_connection_secret(call->arena, api_get_options(call->api)->auth,
-                                            "connection-state", state));
+    return v_bytes(compute_digest_of_account_link_secret(
+        call->arena, api_get_options(call->api)->auth, "connection-state", state));
 }
 
 /* GET /connections/{connection.type}/authorize */
@@ -65,8 +65,8 @@ enum err authorize_connection(struct call *call)
                     NULL);
     if (e)
         return e;
-    return call_reply_with_object(
-        call, &(struct connection_authorize_url){ provider_authorize_url(call, p, state) });
+    return call_reply_with_object(call, &(struct connection_authorize_url){
+                                            platform_provider_get_authorize_url(call, p, state) });
 }
 
 enum err read_link_state_user(struct call *call, const struct account_link_request *l,
@@ -86,7 +86,7 @@ enum err read_link_state_user(struct call *call, const struct account_link_reque
 
 /* --- provider request ----------------------------------------------------------------- */
 
-static void on_provider_response(void *arg, const struct provider_response *a)
+static void on_provider_response(void *arg, const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
@@ -103,12 +103,13 @@ void request_account_from_provider(struct call *call)
 {
     const struct account_link_request *l = call_get_stage_data(call, "account_link_request");
 
-    provider_send_request(call->api, call->loop,
-                          &(struct provider_request){ .kind = ASK_EXCHANGE,
-                                                      .platform = l->platform,
-                                                      .code = l->code,
-                                                      .done = on_provider_response,
-                                                      .arg = call });
+    platform_provider_send_request(
+        call->api, call->loop,
+        &(struct platform_provider_request){ .kind = ASK_EXCHANGE,
+                                             .platform = l->platform,
+                                             .code = l->code,
+                                             .done = on_provider_response,
+                                             .arg = call });
 }
 
 /* --- storing the connection ----------------------------------------------------------- */
@@ -138,18 +139,20 @@ static enum err check_connection_limit(struct call *call, const struct account_l
 static enum err unlink_account_from_previous_user(struct call *call,
                                                   const struct account_link_request *l)
 {
-    struct linked_account old;
+    struct linked_platform_account old;
     bool found;
-    enum err e = read_connection_of_account(call->tx, platform_stored_name(l->platform),
-                                            l->account.id, &old, &found);
+    enum err e = read_linked_account_of_platform_account(
+        call->tx, platform_stored_name(l->platform), l->account.id, &old, &found);
 
-    return e || !found || old.user_id == l->user_id ? e : delete_connection_and_effects(call, &old);
+    return e || !found || old.user_id == l->user_id
+               ? e
+               : delete_linked_account_and_its_effects(call, &old);
 }
 
-static enum err upsert_connection(struct call *call, const struct account_link_request *l)
+static enum err upsert_linked_account(struct call *call, const struct account_link_request *l)
 {
-    struct str encrypted = encrypt_connection_secret(call->arena, api_get_options(call->api)->auth,
-                                                     l->user_id, l->account.secret);
+    struct str encrypted = encrypt_linked_account_secret(
+        call->arena, api_get_options(call->api)->auth, l->user_id, l->account.secret);
 
     return tx_exec(call->tx, SAVE,
                    BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)),
@@ -176,7 +179,7 @@ static enum err schedule_syncs_of_platform_account(struct call *call, struct str
 }
 
 enum err complete_account_link(struct call *call, struct account_link_request *l,
-                               struct linked_account *ret)
+                               struct linked_platform_account *ret)
 {
     struct str type = platform_stored_name(l->platform);
     enum err e = read_link_state_user(call, l, &l->user_id);
@@ -193,19 +196,19 @@ enum err complete_account_link(struct call *call, struct account_link_request *l
     if (!e)
         e = unlink_account_from_previous_user(call, l);
     if (!e)
-        e = upsert_connection(call, l);
+        e = upsert_linked_account(call, l);
     if (!e)
         e = apply_subscriber_roles_of_user(call, l->user_id, type);
     if (!e)
         e = schedule_syncs_of_platform_account(call, type, l->account.id);
     if (!e)
-        e = read_connection(call->tx, l->user_id, type, l->account.id, ret);
+        e = read_linked_account(call->tx, l->user_id, type, l->account.id, ret);
     if (!e && ret->friend_sync)
         e = schedule_friend_sync(call, l->user_id);
     if (!e)
-        e = read_connection_integrations(call->tx, ret);
+        e = read_integrations_of_linked_account(call->tx, ret);
     if (!e)
-        emit_connections_update(call, l->user_id);
+        emit_user_connections_update(call, l->user_id);
     return e;
 }
 
@@ -220,7 +223,7 @@ static enum err check_link_state_is_of_caller(struct call *call)
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
 }
 
-enum err prepare_connection_callback(struct call *call)
+enum err prepare_account_link_callback(struct call *call)
 {
     const struct link_callback_body *in = call->body;
     struct account_link_request *l = call_store_stage_data(call, "account_link_request", sizeof *l);
@@ -243,7 +246,7 @@ enum err prepare_connection_callback(struct call *call)
 enum err callback_connection(struct call *call)
 {
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
-    struct linked_account c;
+    struct linked_platform_account c;
     enum err e = check_link_state_is_of_caller(call);
 
     if (!e)
@@ -272,7 +275,8 @@ static const char JOINED_AS_PARTNER[] =
     "and not exists (select 1 from integration_members x where x.guild_id = m.guild_id "
     "and x.user_id = $1 and x.joined = 1)";
 
-static enum err revoke_integrations_with_account(struct call *call, const struct linked_account *c)
+static enum err revoke_integrations_with_account(struct call *call,
+                                                 const struct linked_platform_account *c)
 {
     struct list all;
     enum err e = read_integrations_of_account(call->tx, c->type, c->id, &all);
@@ -290,7 +294,7 @@ static enum err revoke_integrations_with_account(struct call *call, const struct
 
 /* Removes the user from the guilds that he joined because of this connection. */
 static enum err leave_guilds_joined_via_connection(struct call *call,
-                                                   const struct linked_account *c)
+                                                   const struct linked_platform_account *c)
 {
     struct list guilds = { 0 };
     struct rows rows;
@@ -306,9 +310,9 @@ static enum err leave_guilds_joined_via_connection(struct call *call,
     return e;
 }
 
-static enum err leave_partners_guild(struct call *call, const struct linked_account *c)
+static enum err leave_partners_guild(struct call *call, const struct linked_platform_account *c)
 {
-    snowflake guild = partners_guild_id();
+    snowflake guild = get_partners_guild_id();
     bool found;
 
     if (!c->is_partner || !guild || !str_eq(c->type, platform_stored_name(PLATFORM_A)))
@@ -320,7 +324,8 @@ static enum err leave_partners_guild(struct call *call, const struct linked_acco
     return e || !found ? e : member_remove_from_guild(call, guild, c->user_id);
 }
 
-enum err delete_connection_and_effects(struct call *call, const struct linked_account *c)
+enum err delete_linked_account_and_its_effects(struct call *call,
+                                               const struct linked_platform_account *c)
 {
     enum err e = tx_exec(call->tx, DELETE_CONNECTION,
                          BIND(v_id(c->user_id), v_text(c->type), v_text(c->id)), NULL);
@@ -338,6 +343,6 @@ enum err delete_connection_and_effects(struct call *call, const struct linked_ac
     if (!e)
         e = friend_suggestions_delete_of_source_to_all(call, c->user_id, c->type);
     if (!e)
-        emit_connections_update(call, c->user_id);
+        emit_user_connections_update(call, c->user_id);
     return e;
 }

@@ -164,8 +164,8 @@ static enum err put_role_connection(struct call *call)
     if (!e)
         e = tx_exec(call->tx, SAVE,
                     BIND(v_id(call->caller->id), v_id(call->target.application->id),
-                         optional_text_value(in->platform_name),
-                         optional_text_value(in->platform_username),
+                         sql_value_of_optional_text(in->platform_name),
+                         sql_value_of_optional_text(in->platform_username),
                          v_text(json_column_encode(call->arena, &type_values, &in->metadata))),
                     NULL);
     return e ? e : get_role_connection(call);

@@ -9,7 +9,7 @@
 #include "api/api.h"
 #include "model/configured/platforms.h"
 
-enum provider_result {
+enum platform_provider_result {
     PROVIDER_OK,
     /* The owner of the platform account has revoked the server's access to it. */
     PROVIDER_UNAUTHORISED,
@@ -17,7 +17,7 @@ enum provider_result {
     PROVIDER_TEMPORARY, /* no valid answer */
 };
 
-enum provider_request_kind {
+enum platform_provider_request_kind {
     ASK_EXCHANGE,    /* exchanges a code for an account */
     ASK_ACCOUNT,     /* reads an account; needs account_id */
     ASK_SUBSCRIBERS, /* request for a page of subscribers; needs account_id and cursor */
@@ -35,42 +35,44 @@ enum {
     LONGEST_SECRET = 512,
 };
 
-struct provider_account {
+struct platform_provider_account {
     /* Secret is set only in the response to ASK_EXCHANGE, and may be empty. */
     struct str id, name, secret;
     bool has_programme, is_partner;
 };
 
 /* The response of a provider; valid only during the callback `done`. */
-struct provider_response {
-    enum provider_result result;
-    struct provider_account account;
+struct platform_provider_response {
+    enum platform_provider_result result;
+    struct platform_provider_account account;
     struct list ids; /* struct str, at most PROVIDER_PAGE */
     /* Cursor with which the next page of ids is requested; empty on the last page. */
     struct str next;
 };
 
-struct provider_request {
-    enum provider_request_kind kind;
+struct platform_provider_request {
+    enum platform_provider_request_kind kind;
     enum platform platform;
     struct str account_id, subscriber_id, code, cursor;
     struct str secret; /* secret that ASK_EXCHANGE returned, or empty */
-    void (*done)(void *arg, const struct provider_response *a);
+    void (*done)(void *arg, const struct platform_provider_response *a);
     void *arg;
 };
 
 /* Sends a request to the provider of a platform and copies the arguments. Call this function on the
  * event loop's OS thread. `done` may run before this function returns. */
-void provider_send_request(struct api *api, struct loop *loop, const struct provider_request *q);
+void platform_provider_send_request(struct api *api, struct loop *loop,
+                                    const struct platform_provider_request *q);
 
 /* Returns the URL where a user proves ownership of a platform account. */
-struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
+struct str platform_provider_get_authorize_url(struct call *call, enum platform p,
+                                               struct str state);
 
 /* --- implementations ------------------------------------------------------------------ */
 
-void provider_send_local_request(struct api *api, struct loop *loop,
-                                 const struct provider_request *q);
-void provider_send_http_request(struct api *api, struct loop *loop,
-                                const struct provider_request *q);
+void platform_provider_send_local_request(struct api *api, struct loop *loop,
+                                          const struct platform_provider_request *q);
+void platform_provider_send_http_request(struct api *api, struct loop *loop,
+                                         const struct platform_provider_request *q);
 
 #endif

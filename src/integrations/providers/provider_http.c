@@ -17,7 +17,7 @@ struct http_provider_request {
     struct api *api;
     struct loop *loop;
     struct arena *arena;
-    struct provider_request question;
+    struct platform_provider_request question;
     struct str url, body;
     int tries;
 };
@@ -32,15 +32,16 @@ static const struct type type_secret = { .kind = KIND_STRING, .max = LONGEST_SEC
 static const struct type type_cursor = { .kind = KIND_STRING, .max = 512 };
 
 static const struct field account_fields[] = {
-    { FIELD(struct provider_account, id), .type = &type_account_id },
-    { FIELD(struct provider_account, name), .type = &type_account_name },
-    { FIELD(struct provider_account, secret), .type = &type_secret, .flags = OPTIONAL,
+    { FIELD(struct platform_provider_account, id), .type = &type_account_id },
+    { FIELD(struct platform_provider_account, name), .type = &type_account_name },
+    { FIELD(struct platform_provider_account, secret), .type = &type_secret, .flags = OPTIONAL,
       .fallback_text = "" },
-    { FIELD(struct provider_account, has_programme), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct provider_account, is_partner), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct platform_provider_account, has_programme), .type = &type_bool,
+      .flags = OPTIONAL },
+    { FIELD(struct platform_provider_account, is_partner), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema account_schema = { .size = sizeof(struct provider_account),
+static const struct schema account_schema = { .size = sizeof(struct platform_provider_account),
                                               .fields = account_fields };
 static const struct type type_account = { .kind = KIND_OBJECT, .schema = &account_schema };
 
@@ -76,9 +77,10 @@ PAGE(subscribers, "subscribers");
 PAGE(friends, "friends");
 
 static bool parse_account_response(struct http_provider_request *k, struct str body,
-                                   struct provider_response *a)
+                                   struct platform_provider_response *a)
 {
-    const struct provider_account *account = schema_decode_or_null(&type_account, body, k->arena);
+    const struct platform_provider_account *account =
+        schema_decode_or_null(&type_account, body, k->arena);
 
     if (!account)
         return false;
@@ -88,7 +90,7 @@ static bool parse_account_response(struct http_provider_request *k, struct str b
 }
 
 static bool parse_account_ids_page_response(struct http_provider_request *k, struct str body,
-                                            struct provider_response *a)
+                                            struct platform_provider_response *a)
 {
     const struct provider_people_page *page = schema_decode_or_null(
         k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body, k->arena);
@@ -104,7 +106,7 @@ static bool parse_account_ids_page_response(struct http_provider_request *k, str
 }
 
 static bool parse_provider_response(struct http_provider_request *k, struct str body,
-                                    struct provider_response *a)
+                                    struct platform_provider_response *a)
 {
     switch (k->question.kind) {
     case ASK_EXCHANGE:
@@ -121,7 +123,8 @@ static bool parse_provider_response(struct http_provider_request *k, struct str 
 
 static void send_http_request(struct http_provider_request *k);
 
-static void finish_http_request(struct http_provider_request *k, const struct provider_response *a)
+static void finish_http_request(struct http_provider_request *k,
+                                const struct platform_provider_response *a)
 {
     k->question.done(k->question.arg, a);
     arena_free(k->arena);
@@ -143,7 +146,7 @@ static void log_http_failure(const struct http_provider_request *k, enum fetch_r
              platform_stored_name(k->question.platform).p, reasons[result], status);
 }
 
-static enum provider_result provider_result_of_status(enum fetch_result result, int status)
+static enum platform_provider_result provider_result_of_status(enum fetch_result result, int status)
 {
     if (result != FETCH_OK)
         return PROVIDER_TEMPORARY;
@@ -167,11 +170,11 @@ static void on_http_response(void *arg, enum fetch_result result, int status,
                              struct str content_type, struct buf *body)
 {
     struct http_provider_request *k = arg;
-    struct provider_response a = { .result = provider_result_of_status(result, status) };
+    struct platform_provider_response a = { .result = provider_result_of_status(result, status) };
 
     (void)content_type;
     if (a.result == PROVIDER_OK && !parse_provider_response(k, buf_as_str(body), &a))
-        a = (struct provider_response){ .result = PROVIDER_TEMPORARY };
+        a = (struct platform_provider_response){ .result = PROVIDER_TEMPORARY };
     if (a.result == PROVIDER_TEMPORARY && should_retry_http_request(k, result)) {
         send_http_request(k);
         return;
@@ -230,7 +233,7 @@ static struct str encode_link_code_body(struct arena *arena, struct str code)
 
 static struct str build_request_url(struct http_provider_request *k)
 {
-    struct provider_request *q = &k->question;
+    struct platform_provider_request *q = &k->question;
     struct str base = platform_provider_url(q->platform);
     struct str account =
         STR_CONCAT(k->arena, base, STR("/accounts/"), str_percent_encode(k->arena, q->account_id));
@@ -251,8 +254,8 @@ static struct str build_request_url(struct http_provider_request *k)
     }
 }
 
-void provider_send_http_request(struct api *api, struct loop *loop,
-                                const struct provider_request *q)
+void platform_provider_send_http_request(struct api *api, struct loop *loop,
+                                         const struct platform_provider_request *q)
 {
     struct arena *arena = arena_new();
     struct http_provider_request *k = arena_alloc(arena, sizeof *k);

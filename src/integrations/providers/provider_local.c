@@ -113,20 +113,20 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
     *ret = str_slice(code, CODE_BYTES);
     if (e)
         return e;
-    return tx_exec(
-        tx, SAVE_CODE,
-        BIND(v_text(platform_stored_name(p)), v_text(account_id),
-             v_bytes(digest_connection_secret(tx_arena(tx), auth, "platform-link-code", *ret)),
-             v_int(clock_us() + CODE_DAYS * DAY)),
-        NULL);
+    return tx_exec(tx, SAVE_CODE,
+                   BIND(v_text(platform_stored_name(p)), v_text(account_id),
+                        v_bytes(compute_digest_of_account_link_secret(tx_arena(tx), auth,
+                                                                      "platform-link-code", *ret)),
+                        v_int(clock_us() + CODE_DAYS * DAY)),
+                   NULL);
 }
 
 /* --- questions ------------------------------------------------------------------------ */
 
 /* A pending request, which runs as an internal call. Its strings are in an arena. */
 struct local_provider_request {
-    struct provider_request question;
-    struct provider_response answer;
+    struct platform_provider_request question;
+    struct platform_provider_response answer;
 };
 
 static const char BY_CODE[] = "select id from platform_account where type = $1 "
@@ -134,8 +134,8 @@ static const char BY_CODE[] = "select id from platform_account where type = $1 "
 static const char CLEAR_CODE[] = "update platform_account set link_code_digest = null "
                                  "where type = $1 and id = $2";
 
-static enum err read_local_account(struct tx *tx, const struct provider_request *q, struct str id,
-                                   struct provider_response *a)
+static enum err read_local_account(struct tx *tx, const struct platform_provider_request *q,
+                                   struct str id, struct platform_provider_response *a)
 {
     struct rows row;
     bool found;
@@ -147,21 +147,21 @@ static enum err read_local_account(struct tx *tx, const struct provider_request 
     a->result = found ? PROVIDER_OK : PROVIDER_NOT_FOUND;
     if (!found)
         return OK;
-    a->account = (struct provider_account){ .id = id,
-                                            .name = row_text(&row, 0),
-                                            .has_programme = row_bool(&row, 1),
-                                            .is_partner = row_bool(&row, 2) };
+    a->account = (struct platform_provider_account){ .id = id,
+                                                     .name = row_text(&row, 0),
+                                                     .has_programme = row_bool(&row, 1),
+                                                     .is_partner = row_bool(&row, 2) };
     return OK;
 }
 
 /* Finds the platform account for which a link code was created, and deletes the code. */
-static enum err consume_link_code(struct call *call, const struct provider_request *q,
-                                  struct provider_response *a)
+static enum err consume_link_code(struct call *call, const struct platform_provider_request *q,
+                                  struct platform_provider_response *a)
 {
     struct str type = platform_stored_name(q->platform);
     struct str code = str_lower(call->arena, str_trim(q->code));
-    struct str digest = digest_connection_secret(call->arena, api_get_options(call->api)->auth,
-                                                 "platform-link-code", code);
+    struct str digest = compute_digest_of_account_link_secret(
+        call->arena, api_get_options(call->api)->auth, "platform-link-code", code);
     struct rows row;
     bool found;
 
@@ -186,8 +186,9 @@ static const char IS_SUBSCRIBER[] =
     "and subscriber_id = $3 and (until is null or until > $4)";
 
 /* Reads a page of subscribers or friends. The cursor is the last id of the previous page. */
-static enum err read_local_account_ids_page(struct tx *tx, const struct provider_request *q,
-                                            struct provider_response *a)
+static enum err read_local_account_ids_page(struct tx *tx,
+                                            const struct platform_provider_request *q,
+                                            struct platform_provider_response *a)
 {
     struct str last = { 0 };
     struct rows rows;
@@ -211,8 +212,9 @@ static enum err read_local_account_ids_page(struct tx *tx, const struct provider
     return rows_end(&rows);
 }
 
-static enum err read_whether_account_subscribes(struct tx *tx, const struct provider_request *q,
-                                                struct provider_response *a)
+static enum err read_whether_account_subscribes(struct tx *tx,
+                                                const struct platform_provider_request *q,
+                                                struct platform_provider_response *a)
 {
     bool found;
     enum err e = tx_exists(tx, IS_SUBSCRIBER,
@@ -227,10 +229,10 @@ static enum err read_whether_account_subscribes(struct tx *tx, const struct prov
 static enum err run_local_request(struct call *call)
 {
     struct local_provider_request *request = call_get_stage_data(call, "local_provider_request");
-    const struct provider_request *q = &request->question;
-    struct provider_response *a = &request->answer;
+    const struct platform_provider_request *q = &request->question;
+    struct platform_provider_response *a = &request->answer;
 
-    *a = (struct provider_response){ 0 };
+    *a = (struct platform_provider_response){ 0 };
     switch (q->kind) {
     case ASK_EXCHANGE:
         return consume_link_code(call, q, a);
@@ -248,17 +250,17 @@ static void on_local_request_done(struct call *call, enum err e, void *arg)
     struct local_provider_request *request = call_get_stage_data(call, "local_provider_request");
 
     if (e)
-        request->answer = (struct provider_response){ .result = PROVIDER_TEMPORARY };
+        request->answer = (struct platform_provider_response){ .result = PROVIDER_TEMPORARY };
     request->question.done(request->question.arg, &request->answer);
     arena_free(arg);
 }
 
-void provider_send_local_request(struct api *api, struct loop *loop,
-                                 const struct provider_request *q)
+void platform_provider_send_local_request(struct api *api, struct loop *loop,
+                                          const struct platform_provider_request *q)
 {
     struct arena *arena = arena_new();
     struct local_provider_request request = { .question = *q };
-    struct provider_request *copy = &request.question;
+    struct platform_provider_request *copy = &request.question;
 
     copy->account_id = str_dup(arena, q->account_id);
     copy->subscriber_id = str_dup(arena, q->subscriber_id);

@@ -84,11 +84,11 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
     enum err e = OK;
 
     if (in->type == CALLBACK_MESSAGE)
-        e = build_response_message(call, r, &draft);
+        e = build_interaction_response_message(call, r, &draft);
     else
         draft.flags = MESSAGE_LOADING | (data ? data->message.flags.value & MESSAGE_EPHEMERAL : 0);
     if (!e)
-        e = complete_response_message(call, r, &draft);
+        e = complete_interaction_response_message(call, r, &draft);
     struct interaction_acknowledgement a = {
         .callback_type = in->type,
         .response_id = draft.id,
@@ -97,7 +97,7 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
     if (!e)
         e = acknowledge_and_emit_success(call, it, &a);
     if (!e)
-        e = create_response_message(call, &draft, &out->message);
+        e = create_interaction_response_message(call, &draft, &out->message);
     out->has_message = true;
     return e;
 }
@@ -121,7 +121,7 @@ static enum err apply_update_callback(struct call *call, struct interaction *it,
     if (!e)
         e = acknowledge_and_emit_success(call, it, &a);
     if (!e && in->type == CALLBACK_UPDATE && (in->data.value || call->parts))
-        e = update_response_message(call, r, m);
+        e = update_interaction_response_message(call, r, m);
     return e;
 }
 
@@ -191,7 +191,7 @@ static enum err run_handler_of_callback_type(struct call *call, struct interacti
                                              struct callback_outcome *out)
 {
     struct interaction_response r;
-    enum err e = read_response_context(call, it, get_message_body_of_callback(in), &r);
+    enum err e = read_interaction_response_context(call, it, get_message_body_of_callback(in), &r);
 
     if (!e)
         e = check_callback_type(call, it, in->type, &r.application);
@@ -223,7 +223,7 @@ enum err apply_interaction_callback(struct call *call, struct interaction *it,
 
 /* --- route ---------------------------------------------------------------------------- */
 
-enum err resolve_callback_token(struct call *call)
+enum err resolve_interaction_callback_token(struct call *call)
 {
     snowflake id = call_get_path_id(call, "interaction.id");
     struct interaction *it = call->target.interaction = arena_alloc(call->arena, sizeof *it);
@@ -234,7 +234,7 @@ enum err resolve_callback_token(struct call *call)
     it->id = id;
     enum err e = read_interaction(call->tx, id, it);
     if (!e)
-        call_set_traffic_application(call, it->application_id);
+        call_set_application_in_traffic_record(call, it->application_id);
     return e;
 }
 
@@ -252,14 +252,14 @@ enum err check_can_acknowledge_interaction(struct call *call)
 
 static enum err check_callback_uploads(struct call *call)
 {
-    return check_message_uploads(call, &(struct list){ 0 });
+    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
 enum err prepare_interaction_callback(struct call *call)
 {
     const struct interaction_callback *in = call->body;
-    enum err e = prepare_nested_message(call, get_message_body_of_callback(in), &data_path,
-                                        check_callback_uploads);
+    enum err e = prepare_message_nested_in_request_body(call, get_message_body_of_callback(in),
+                                                        &data_path, check_callback_uploads);
 
     /* With other callback types, files are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)

@@ -77,7 +77,7 @@ static void on_http_callback_done(struct call *call, enum err e, void *arg)
         fail_interaction_in_background(call->api, call->loop, r->id, FAILURE_UNKNOWN);
     multipart_free_on_thread_pool(r->parts, call->loop);
     buf_clear(&r->type);
-    loop_free_buf(call->loop, &r->body);
+    loop_free_buf_on_thread_pool(call->loop, &r->body);
     mem_free(r);
 }
 

@@ -15,7 +15,7 @@ static const struct path_resolver resolvers[] = {
         .field = "interaction_token",
         .is_text = true,
         .doc = "The interaction's token.",
-        .resolve = resolve_callback_token,
+        .resolve = resolve_interaction_callback_token,
     },
     {
         .name = "interaction.application.id",
@@ -29,14 +29,14 @@ static const struct path_resolver resolvers[] = {
         .prefix = "aW50ZXJhY3Rpb246", /* base64 of "interaction:" */
         .major = true,
         .doc = "The token of an interaction that was acknowledged, for 15 minutes.",
-        .resolve = resolve_follow_up_token,
+        .resolve = resolve_interaction_follow_up_token,
     },
     {
         .name = "response.message.id",
         .field = "message_id",
         .is_text = true,
         .doc = "A message that responds to the interaction; @original: the first one.",
-        .resolve = resolve_response_message,
+        .resolve = resolve_interaction_response_message,
     },
     { 0 },
 };
@@ -102,7 +102,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, 0 },
-        .prepare = prepare_edit_response,
+        .prepare = prepare_edit_interaction_response,
         .handle = edit_response_message,
     },
     {

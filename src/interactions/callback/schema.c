@@ -70,7 +70,8 @@ static const struct field callback_fields[] = {
 
 /* Checks that the data matches the callback type. callback.c checks whether this callback type is
  * allowed for the interaction. */
-static void check_callback(struct form *form, const struct json_path *here, const void *object)
+static void check_interaction_callback_body(struct form *form, const struct json_path *here,
+                                            const void *object)
 {
     const struct interaction_callback *in = object;
     const struct interaction_callback_data *data = in->data.value;
@@ -95,7 +96,7 @@ static const struct schema callback_schema = {
     .name = "InteractionCallback",
     .size = sizeof(struct interaction_callback),
     .fields = callback_fields,
-    .check = check_callback,
+    .check = check_interaction_callback_body,
     .doc = "An app's first response to an interaction.",
 };
 const struct type callback_body = { .kind = KIND_OBJECT, .schema = &callback_schema };

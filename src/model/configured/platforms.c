@@ -146,12 +146,12 @@ struct str platform_provider_key(enum platform p)
     return str_of(settings.key[p]);
 }
 
-snowflake partners_guild_id(void)
+snowflake get_partners_guild_id(void)
 {
     return settings.partners_guild;
 }
 
-struct str partners_account_id(void)
+struct str get_partners_account_id(void)
 {
     return str_of(settings.house_id);
 }

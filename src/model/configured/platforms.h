@@ -34,8 +34,8 @@ struct str platform_provider_url(enum platform p);
 struct str platform_provider_key(enum platform p);
 
 /* Returns the guild that partners may join, or 0 if partners are not invited. */
-snowflake partners_guild_id(void);
-struct str partners_account_id(void), partners_account_name(void);
+snowflake get_partners_guild_id(void);
+struct str get_partners_account_id(void), partners_account_name(void);
 #define PARTNERS_INTEGRATION_ID "platform_a-partners"
 
 /* JSON type of a platform. It accepts the stored name and the name that the operator configured.

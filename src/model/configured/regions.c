@@ -123,7 +123,7 @@ static const char *parse_client_network(struct str text)
     id = str_trim(id);
     if (regions.near_count == MAX_CLIENT_NETWORKS)
         return "has more than 256 networks";
-    if (!memchr(net.p, '/', net.n) || !network_parse(net, &n->network))
+    if (!memchr(net.p, '/', net.n) || !ip_network_parse(net, &n->network))
         return "contains a network that does not have the form 10.0.0.0/8 or 2001:db8::/32";
     for (n->region = 0; n->region < regions.count; n->region++)
         if (str_eq(regions.list[n->region].id, id))
@@ -151,12 +151,12 @@ static size_t find_nearest_region(struct str address, bool vip)
     size_t best = 0;
     int width = -1;
 
-    if (!address_parse(address, &a))
+    if (!ip_address_parse(address, &a))
         return 0;
     for (size_t i = 0; i < regions.near_count; i++) {
         const struct client_network *n = &regions.near[i];
 
-        if ((int)n->network.bits <= width || !network_contains(&n->network, &a) ||
+        if ((int)n->network.bits <= width || !ip_network_contains(&n->network, &a) ||
             (regions.list[n->region].custom && !vip))
             continue;
         width = (int)n->network.bits;
@@ -165,7 +165,7 @@ static size_t find_nearest_region(struct str address, bool vip)
     return best;
 }
 
-struct list voice_regions_for_client(struct arena *arena, struct str address, bool vip)
+struct list voice_regions_list_for_client(struct arena *arena, struct str address, bool vip)
 {
     size_t optimal = find_nearest_region(address, vip);
     struct list list = { 0 };

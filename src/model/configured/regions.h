@@ -25,7 +25,7 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
 
 /* Returns a list of struct voice_region, in the configured order. The optimal region is the one
  * that is configured for the client's network; if none is, the first region. */
-struct list voice_regions_for_client(struct arena *arena, struct str address, bool vip);
+struct list voice_regions_list_for_client(struct arena *arena, struct str address, bool vip);
 bool voice_region_is_usable(struct str id, bool vip);
 struct str voice_region_find_optimal(struct str address, bool vip);
 

@@ -3,32 +3,32 @@
 
 #include <stddef.h>
 
-static const struct event_info infos[] = {
+static const struct event_type_info infos[] = {
     [EVENT_NONE] = { "NONE", "", 0, 0 },
 #define EVENT(name, intents, flags, doc) { #name, doc, intents, EVENT_##flags },
 #include "model/events/events.def"
 #undef EVENT
 };
 
-const struct event_info *event_info(enum event e)
+const struct event_type_info *get_info_of_event_type(enum event e)
 {
     return &infos[e];
 }
 
-const char *event_name(enum event e)
+const char *get_name_of_event_type(enum event e)
 {
     return infos[e].name;
 }
 
-enum event event_find_by_name(struct str name)
+enum event find_event_type_by_name(struct str name)
 {
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
-        if (str_is(name, event_name((enum event)e)))
+        if (str_is(name, get_name_of_event_type((enum event)e)))
             return (enum event)e;
     return EVENT_NONE;
 }
 
-const char *event_description(enum event e)
+const char *get_description_of_event_type(enum event e)
 {
     return infos[e].doc;
 }

@@ -56,16 +56,16 @@ enum event_flags {
     EVENT_FLEETING = 128,
 };
 
-struct event_info {
+struct event_type_info {
     const char *name, *doc;
     unsigned intents; /* recipients need one of these intents; 0 means that they need none */
     unsigned flags;
 };
 
-const struct event_info *event_info(enum event e);
-const char *event_name(enum event e);
-enum event event_find_by_name(struct str name); /* EVENT_NONE if the name is unknown */
-const char *event_description(enum event e);
+const struct event_type_info *get_info_of_event_type(enum event e);
+const char *get_name_of_event_type(enum event e);
+enum event find_event_type_by_name(struct str name); /* EVENT_NONE if the name is unknown */
+const char *get_description_of_event_type(enum event e);
 /* Appends the names of the intents, such as "GUILDS, GUILD_MESSAGES"; "none" for an empty set. */
 void append_intent_names(struct buf *out, unsigned intents);
 

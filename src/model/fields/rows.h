@@ -8,28 +8,29 @@
 
 static inline struct opt_str row_optional_text(const struct rows *r, int column)
 {
-    if (row_is_null(r, column))
+    if (row_column_is_null(r, column))
         return (struct opt_str){ .given = GIVEN_NULL };
     return (struct opt_str){ GIVEN, row_text(r, column) };
 }
 static inline struct opt_int row_optional_int(const struct rows *r, int column)
 {
-    return (struct opt_int){ row_is_null(r, column) ? GIVEN_NULL : GIVEN, row_int(r, column) };
+    return (struct opt_int){ row_column_is_null(r, column) ? GIVEN_NULL : GIVEN,
+                             row_int(r, column) };
 }
 static inline struct opt_id row_optional_id(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_is_null(r, column) ? GIVEN_NULL : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_column_is_null(r, column) ? GIVEN_NULL : GIVEN, row_id(r, column) };
 }
 
-static inline struct value optional_text_value(struct opt_str s)
+static inline struct value sql_value_of_optional_text(struct opt_str s)
 {
     return s.given == GIVEN ? v_text(s.value) : v_null();
 }
-static inline struct value optional_int_value(struct opt_int i)
+static inline struct value sql_value_of_optional_int(struct opt_int i)
 {
     return i.given == GIVEN ? v_int(i.value) : v_null();
 }
-static inline struct value optional_id_value(struct opt_id id)
+static inline struct value sql_value_of_optional_id(struct opt_id id)
 {
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }

@@ -290,14 +290,14 @@ struct permission_input permission_input_of_member(const struct guild *g, const 
     return input;
 }
 
-enum err missing_permission_error(uint64_t withheld, uint64_t any)
+enum err get_missing_permission_error(uint64_t withheld, uint64_t any)
 {
     return withheld & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
 }
 
-enum err member_missing_permission_error(const struct member_access *s, uint64_t any)
+enum err get_missing_permission_error_of_member(const struct member_access *s, uint64_t any)
 {
-    return missing_permission_error(permissions_in_guild(&s->input) & s->withheld, any);
+    return get_missing_permission_error(permissions_in_guild(&s->input) & s->withheld, any);
 }
 
 bool member_outranks_role(const struct member_access *s, const struct role *role)
@@ -305,7 +305,7 @@ bool member_outranks_role(const struct member_access *s, const struct role *role
     return s->input.owner || role_is_above(s->top_position, s->top_role, role->position, role->id);
 }
 
-bool member_outranks(const struct member_access *s, const struct member_access *other)
+bool member_outranks_member(const struct member_access *s, const struct member_access *other)
 {
     if (other->input.owner)
         return false;

@@ -112,13 +112,13 @@ struct member_access {
 /* Returns the error for a member who has none of the permissions in `any`. This is
  * ERR_GUILD_MFA_REQUIRED if at least one of them was withheld for lack of two-factor
  * authentication, otherwise ERR_MISSING_PERMISSIONS. */
-enum err missing_permission_error(uint64_t withheld, uint64_t any);
-/* Returns the same as missing_permission_error, for permissions in the guild as a whole. */
-enum err member_missing_permission_error(const struct member_access *s, uint64_t any);
+enum err get_missing_permission_error(uint64_t withheld, uint64_t any);
+/* Returns the same as get_missing_permission_error, for permissions in the guild as a whole. */
+enum err get_missing_permission_error_of_member(const struct member_access *s, uint64_t any);
 
 /* Return whether the member outranks a role, or another member. The owner outranks all members and
  * roles; other members need a strictly higher top role. */
 bool member_outranks_role(const struct member_access *s, const struct role *role);
-bool member_outranks(const struct member_access *s, const struct member_access *other);
+bool member_outranks_member(const struct member_access *s, const struct member_access *other);
 
 #endif

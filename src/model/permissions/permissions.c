@@ -30,7 +30,7 @@ static const struct {
 #undef PERMISSION
 };
 
-const char *permission_name(unsigned bit)
+const char *get_permission_name(unsigned bit)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].bit == bit)

@@ -30,7 +30,7 @@ extern const uint64_t PERMISSIONS_ALL;
 extern const uint64_t PERMISSIONS_DEFAULT;
 
 /* Returns the name of a bit, such as "MANAGE_GUILD", or NULL if the bit is unknown. */
-const char *permission_name(unsigned bit);
+const char *get_permission_name(unsigned bit);
 
 /* Appends names such as "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */
 void append_permission_names(struct buf *out, uint64_t set);

@@ -32,7 +32,7 @@ static bool is_unicode_space(uint32_t c)
 /* Replaces white space by single spaces and removes it at both ends. */
 static struct str collapse_spaces(struct arena *a, struct str text)
 {
-    char *out = arena_alloc_raw(a, text.n + 1);
+    char *out = arena_alloc_unzeroed(a, text.n + 1);
     size_t n = 0, size;
     bool gap = false;
     uint32_t c;
@@ -86,7 +86,7 @@ static struct str remove_accents(struct arena *a, struct str text)
         return text;
     text =
         transform_with_utf8proc(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
-    out = arena_alloc_raw(a, text.n + 1);
+    out = arena_alloc_unzeroed(a, text.n + 1);
     for (; text.n && (size = utf8_decode(text, &c)); text = str_skip_bytes(text, size)) {
         if (is_accent(c))
             continue;

@@ -24,17 +24,17 @@ struct fetcher {
     CURLM *multi;      /* created with the first request */
     uv_timer_t *timer; /* the timer that libcurl asked for */
     uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
-    struct link paused;
+    struct list_link paused;
     bool is_due;    /* whether libcurl's timer has expired */
     bool has_ended; /* whether a request has finished and its `done` was not called yet */
     struct loop_iteration_callback iteration_end;
     int64_t until; /* end of the time limit of this loop iteration, in ns; 0 before its first use */
-    struct link jobs;
+    struct list_link jobs;
 };
 
 struct fetch_job {
-    struct link link;
-    struct link paused;       /* link in fetcher->paused while the request is paused */
+    struct list_link link;
+    struct list_link paused;  /* link in fetcher->paused while the request is paused */
     struct loop_message post; /* message to the loop that reports a request that could not be
                                * started */
     struct fetcher *fetcher;  /* the fetcher may already be freed when the message `post` runs */
@@ -70,20 +70,20 @@ static bool iteration_time_is_used_up(struct fetcher *f)
 static void pause_fetch_until_next_iteration(struct fetch_job *j)
 {
     if (!j->paused.next)
-        links_append(&j->fetcher->paused, &j->paused);
+        linked_list_append(&j->fetcher->paused, &j->paused);
 }
 
 static void fetch_job_free(struct fetch_job *j)
 {
-    link_remove(&j->link);
-    link_remove(&j->paused);
+    linked_list_remove(&j->link);
+    linked_list_remove(&j->paused);
     if (j->easy) {
         curl.multi_remove_handle(j->fetcher->multi, j->easy);
         curl.easy_cleanup(j->easy);
     }
     if (j->headers)
         curl.slist_free_all(j->headers);
-    loop_free_buf(j->loop, &j->body);
+    loop_free_buf_on_thread_pool(j->loop, &j->body);
     mem_free(j);
 }
 
@@ -103,7 +103,7 @@ static enum fetch_result fetch_result_from_curl(const struct fetch_job *j, CURLc
 
 static void finish_fetch_without_response(struct fetch_job *j, enum fetch_result result)
 {
-    loop_free_buf(j->loop, &j->body);
+    loop_free_buf_on_thread_pool(j->loop, &j->body);
     j->done(j->arg, result, 0, STR(""), &j->body);
 }
 
@@ -154,10 +154,10 @@ static void on_fetch_not_started(struct loop_message *p)
  * paused again. */
 static void resume_paused_fetches(struct fetcher *f)
 {
-    while (!links_are_empty(&f->paused) && !iteration_time_is_used_up(f)) {
+    while (!linked_list_is_empty(&f->paused) && !iteration_time_is_used_up(f)) {
         struct fetch_job *j = container_of(f->paused.next, struct fetch_job, paused);
 
-        link_remove(&j->paused);
+        linked_list_remove(&j->paused);
         CURLcode code = curl.easy_pause(j->easy, CURLPAUSE_CONT);
         if (code != CURLE_OK)
             finish_fetch(j, code);
@@ -189,7 +189,7 @@ static void on_fetcher_iteration_end(struct loop_iteration_callback *t)
     struct fetcher *f = container_of(t, struct fetcher, iteration_end);
 
     f->until = 0;
-    if (f->is_due || f->has_ended || !links_are_empty(&f->paused))
+    if (f->is_due || f->has_ended || !linked_list_is_empty(&f->paused))
         uv_timer_start(f->again, on_continue_timer, 0, 0);
 }
 
@@ -300,7 +300,7 @@ static curl_socket_t open_socket_if_address_allowed(void *arg, curlsocktype purp
     struct fetch_job *j = arg;
 
     (void)purpose;
-    if ((j->public_only || !j->fetcher->allow_private) && !address_is_public(&a->addr)) {
+    if ((j->public_only || !j->fetcher->allow_private) && !ip_address_is_public(&a->addr)) {
         j->forbidden = true;
         return CURL_SOCKET_BAD;
     }
@@ -464,7 +464,7 @@ void fetcher_start_request(struct fetcher *f, const struct fetch_request *reques
     j->arg = request->arg;
     j->public_only = request->public_only;
     buf_init(&j->body, request->max_response);
-    links_append(&f->jobs, &j->link);
+    linked_list_append(&f->jobs, &j->link);
     j->result = start_fetch(j, request);
     if (j->result == FETCH_OK)
         return;
@@ -483,8 +483,8 @@ struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
     f->loop = l;
     f->allow_private = options->allow_private;
     f->ca_file = ca_file ? mem_dup_cstring(ca_file) : NULL;
-    links_init(&f->jobs);
-    links_init(&f->paused);
+    linked_list_init(&f->jobs);
+    linked_list_init(&f->paused);
     return f;
 }
 
@@ -497,7 +497,7 @@ static void abort_fetch_job(struct fetch_job *j)
 {
     /* If the job's message is queued on the loop, the job is freed when the message runs. */
     if (j->post.run) {
-        link_remove(&j->link);
+        linked_list_remove(&j->link);
         return;
     }
     finish_fetch_without_response(j, FETCH_UNREACHABLE);
@@ -508,7 +508,7 @@ void fetcher_free(struct fetcher *f)
 {
     if (!f)
         return;
-    while (!links_are_empty(&f->jobs))
+    while (!linked_list_is_empty(&f->jobs))
         abort_fetch_job(container_of(f->jobs.next, struct fetch_job, link));
     if (f->multi) {
         loop_remove_iteration_callback(&f->iteration_end);

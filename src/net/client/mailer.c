@@ -22,7 +22,7 @@ struct mailer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct mail *first, **end;
+    struct outgoing_mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
     int fd;     /* socket of the SMTP connection; -1 if there is no connection */
@@ -123,7 +123,7 @@ static enum mail_result mail_result_from_curl(struct mailer *m, CURLcode code)
     return is_permanent_refusal(code, reply_code) ? MAIL_REFUSED : MAIL_FAILED;
 }
 
-static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
+static enum mail_result send_mail(struct mailer *m, const struct outgoing_mail *mail)
 {
     struct str text = mail->text;
 
@@ -143,9 +143,9 @@ static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
     return result;
 }
 
-static struct mail *wait_for_queued_mail(struct mailer *m)
+static struct outgoing_mail *wait_for_queued_mail(struct mailer *m)
 {
-    struct mail *mail;
+    struct outgoing_mail *mail;
 
     pthread_mutex_lock(&m->lock);
     while (!m->first && !m->stopping)
@@ -164,7 +164,7 @@ static struct mail *wait_for_queued_mail(struct mailer *m)
 static void *run_mailer_thread(void *arg)
 {
     struct mailer *m = arg;
-    struct mail *mail;
+    struct outgoing_mail *mail;
 
     while ((mail = wait_for_queued_mail(m))) {
         mail->result = send_mail(m, mail);
@@ -175,7 +175,7 @@ static void *run_mailer_thread(void *arg)
     return NULL;
 }
 
-bool mailer_send(struct mailer *m, struct mail *mail)
+bool mailer_send(struct mailer *m, struct outgoing_mail *mail)
 {
     bool taken;
 

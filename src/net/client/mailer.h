@@ -39,7 +39,7 @@ struct str mailer_sender_domain(const struct mailer *m);
 bool mail_address_is_sendable(struct str address);
 
 /* A mail to send. The caller embeds it in a struct and must not free it before `posted` runs. */
-struct mail {
+struct outgoing_mail {
     const char *to;
     struct str text;            /* headers and body of the mail; lines end with CRLF */
     struct loop *loop;          /* loop on which `posted` runs */
@@ -47,9 +47,9 @@ struct mail {
                                  * or has failed */
     enum mail_result result;
 
-    struct mail *next;
+    struct outgoing_mail *next;
 };
 /* Queues a mail; thread-safe. Returns false if the queue is full or the mailer is stopping. */
-bool mailer_send(struct mailer *m, struct mail *mail);
+bool mailer_send(struct mailer *m, struct outgoing_mail *mail);
 
 #endif

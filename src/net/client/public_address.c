@@ -89,7 +89,7 @@ static bool ipv6_is_public(const uint8_t *a)
     return true;
 }
 
-bool address_is_public(const void *sockaddr)
+bool ip_address_is_public(const void *sockaddr)
 {
     const struct sockaddr *any = sockaddr;
 
@@ -149,7 +149,7 @@ static bool numeric_host_is_public(struct str host)
         host = str_skip_bytes(host, 1);
         host = str_cut(&host, ']');
     }
-    return address_parse(host, &a) && ipv6_is_public(a.bytes);
+    return ip_address_parse(host, &a) && ipv6_is_public(a.bytes);
 }
 
 bool url_is_public(struct str url)

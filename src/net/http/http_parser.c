@@ -62,7 +62,7 @@ static void skip_header_value(struct input_cursor *c)
         if (word_contains_byte_below(word, ' ') | word_contains_byte(word, 0x7f))
             break;
     }
-    c->at = skip_octets(p, c->end, OCTET_VALUE);
+    c->at = skip_octets_of_class(p, c->end, OCTET_VALUE);
 }
 
 static void skip_request_target(struct input_cursor *c)
@@ -76,7 +76,7 @@ static void skip_request_target(struct input_cursor *c)
             word_contains_byte(word, 0x7f) | (word & EACH_BYTE_80))
             break;
     }
-    c->at = skip_octets(p, c->end, OCTET_TARGET);
+    c->at = skip_octets_of_class(p, c->end, OCTET_TARGET);
 }
 
 static long read_line_end(struct input_cursor *c)
@@ -176,7 +176,7 @@ static long read_request_line(struct request_head_parser *h)
     struct http_request *r = h->r;
     const char *start = h->c.at;
 
-    h->c.at = skip_octets(start, h->c.end, OCTET_TOKEN);
+    h->c.at = skip_octets_of_class(start, h->c.end, OCTET_TOKEN);
     long n = read_request_line_word(&h->c, start, &r->method_text);
     if (n <= 0)
         return n;
@@ -212,7 +212,7 @@ static long read_header(struct request_head_parser *h)
 
     if (h->r->header_count == HTTP_MAX_HEADERS)
         return -431;
-    c->at = skip_octets(c->at, c->end, OCTET_TOKEN);
+    c->at = skip_octets_of_class(c->at, c->end, OCTET_TOKEN);
     if (c->at == c->end)
         return c->past;
     struct str name = { start, (size_t)(c->at - start) };

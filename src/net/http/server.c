@@ -44,9 +44,9 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     h->timers.least_read = (uint64_t)o->head_timeout_ms * MIN_BODY_RATE / 1000;
     h->timers.least_sent = (uint64_t)o->idle_timeout_ms * MIN_RESPONSE_RATE / 1000;
     h->budget = body_budget_ref(s->budget);
-    links_init(&h->connections);
-    links_init(&h->dirty);
-    links_init(&h->input.postponed);
+    linked_list_init(&h->connections);
+    linked_list_init(&h->dirty);
+    linked_list_init(&h->input.postponed);
     h->input.continue_message.run = on_continue_postponed_input;
     /* These buffers have no limit of their own: stored input is bounded elsewhere, and the server
      * itself generates the output. */
@@ -79,8 +79,10 @@ static void open_server_loop(struct loop *l, void *arg)
     struct server_loop_opening *o = arg;
     struct server_loop *h = o->server_loop;
 
-    h->timers.reading = deadline_list_new(l, o->options->head_timeout_ms, false, on_read_timeout);
-    h->timers.sending = deadline_list_new(l, o->options->idle_timeout_ms, false, on_send_timeout);
+    h->timers.reading =
+        deadline_list_new(l, o->options->head_timeout_ms, false, on_connection_read_timeout);
+    h->timers.sending =
+        deadline_list_new(l, o->options->idle_timeout_ms, false, on_connection_send_timeout);
     h->timers.idle =
         deadline_list_new(l, o->options->idle_timeout_ms, false, on_connection_expired);
     h->timers.lingering = deadline_list_new(l, LINGER_MS, false, on_connection_expired);
@@ -150,12 +152,12 @@ static void close_idle_connections_of_loop(struct loop *l, void *arg)
     deadline_cancel(&h->accept.pause);
     if (h->accept.listening)
         uv_close((uv_handle_t *)&h->accept.listener, on_listener_closed);
-    for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
-        struct connection *c = container_of(at, struct connection, link);
+    for (struct list_link *at = h->connections.next, *next; at != &h->connections; at = next) {
+        struct http_connection *c = container_of(at, struct http_connection, link);
 
         next = at->next;
         if (c->state == CONN_HEAD && c->in.n == 0)
-            connection_close_when_sent(c);
+            http_connection_close_when_sent(c);
     }
     report_loop_closed(h);
 }
@@ -165,8 +167,8 @@ static void shut_down_websockets(struct loop *l, void *arg)
     struct server_loop *h = arg;
 
     (void)l;
-    for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
-        struct connection *c = container_of(at, struct connection, link);
+    for (struct list_link *at = h->connections.next, *next; at != &h->connections; at = next) {
+        struct http_connection *c = container_of(at, struct http_connection, link);
 
         next = at->next;
         if (c->state == CONN_WEBSOCKET)
@@ -176,7 +178,7 @@ static void shut_down_websockets(struct loop *l, void *arg)
 
 /* Returns true if no response is pending on the connection. Such a connection only waits for a
  * close frame, for the peer to close, or for a complete request. */
-static bool connection_awaits_no_response(const struct connection *c)
+static bool connection_awaits_no_response(const struct http_connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
            (c->state == CONN_LAST && c->upgraded);
@@ -193,8 +195,8 @@ static void close_idle_connection_batch(struct loop *l, void *arg)
     struct server_loop *h = p->server_loops[loop_index(l)];
     unsigned closed = 0;
 
-    for (struct link *at = h->connections.next; at != &h->connections; at = at->next) {
-        struct connection *c = container_of(at, struct connection, link);
+    for (struct list_link *at = h->connections.next; at != &h->connections; at = at->next) {
+        struct http_connection *c = container_of(at, struct http_connection, link);
 
         if (!connection_awaits_no_response(c))
             continue;
@@ -202,7 +204,7 @@ static void close_idle_connection_batch(struct loop *l, void *arg)
             p->more = true;
             return;
         }
-        connection_close(c);
+        http_connection_close(c);
     }
 }
 
@@ -213,8 +215,8 @@ static void close_all_connections(struct loop *l, void *arg)
     (void)l;
     /* The list does not change during this iteration, because connections are removed only in a
      * later loop iteration. */
-    for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
-        connection_close(container_of(at, struct connection, link));
+    for (struct list_link *at = h->connections.next; at != &h->connections; at = at->next)
+        http_connection_close(container_of(at, struct http_connection, link));
 }
 
 static bool wait_until_loops_closed(struct http_server *s, const struct timespec *until)
@@ -240,7 +242,7 @@ static struct timespec monotonic_time_after_ms(int64_t ms)
 static void call_function_on_each_loop(struct http_server *s,
                                        void (*run)(struct loop *l, void *arg))
 {
-    for (unsigned i = 0; i < loops_count(s->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(s->loops); i++)
         loop_call_and_wait(loops_get_loop_at(s->loops, i), run, s->server_loops[i]);
 }
 
@@ -252,7 +254,7 @@ static void close_idle_connections(struct http_server *s)
 
     while (p.more) {
         p.more = false;
-        for (unsigned i = 0; i < loops_count(s->loops); i++)
+        for (unsigned i = 0; i < loops_get_count(s->loops); i++)
             loop_call_and_wait(loops_get_loop_at(s->loops, i), close_idle_connection_batch, &p);
     }
 }
@@ -300,7 +302,7 @@ void http_server_free(struct http_server *s)
     if (!s)
         return;
     http_server_stop(s, 0);
-    for (unsigned i = 0; i < loops_count(s->loops); i++)
+    for (unsigned i = 0; i < loops_get_count(s->loops); i++)
         loop_call_and_wait(loops_get_loop_at(s->loops, i), release_server_loop, s->server_loops[i]);
     free_server_memory(s);
 }
@@ -322,9 +324,9 @@ static struct http_server *http_server_new(struct loops *loops, const struct htt
     s->port = o->port;
     s->via = mem_dup_cstring(o->via ? o->via : "1.1 guildhall");
     s->budget = body_budget_new(o->body_memory);
-    s->busy = loops_count(loops);
-    s->server_loops = mem_new(loops_count(loops) * sizeof *s->server_loops);
-    for (unsigned i = 0; i < loops_count(loops); i++)
+    s->busy = loops_get_count(loops);
+    s->server_loops = mem_new(loops_get_count(loops) * sizeof *s->server_loops);
+    for (unsigned i = 0; i < loops_get_count(loops); i++)
         s->server_loops[i] = server_loop_new(s, loops_get_loop_at(loops, i), o, app);
     return s;
 }
@@ -336,14 +338,14 @@ static bool open_listening_sockets(struct http_server *s, const struct http_serv
 {
     unsigned i;
 
-    for (i = 0; i < loops_count(s->loops); i++) {
+    for (i = 0; i < loops_get_count(s->loops); i++) {
         fds[i] = o->socket ? share_listening_socket(o->socket, &s->port)
                            : open_listening_socket(o->host, s->port, &s->port);
         if (fds[i] < 0)
             break;
     }
     *ret_opened = i;
-    return i == loops_count(s->loops);
+    return i == loops_get_count(s->loops);
 }
 
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
@@ -356,18 +358,18 @@ enum err http_server_start(struct loops *loops, const struct http_server_options
         return e;
 
     struct http_server *s = http_server_new(loops, options, app);
-    int *fds = mem_new(loops_count(loops) * sizeof *fds);
+    int *fds = mem_new(loops_get_count(loops) * sizeof *fds);
     unsigned opened = 0;
     if (!open_listening_sockets(s, options, fds, &opened)) {
         for (unsigned i = 0; i < opened; i++)
             close(fds[i]);
-        for (unsigned i = 0; i < loops_count(loops); i++)
+        for (unsigned i = 0; i < loops_get_count(loops); i++)
             server_loop_free(s->server_loops[i]);
         mem_free(fds);
         free_server_memory(s);
         return ERR_INTERNAL;
     }
-    for (unsigned i = 0; i < loops_count(loops); i++) {
+    for (unsigned i = 0; i < loops_get_count(loops); i++) {
         struct server_loop_opening o = { s->server_loops[i], options, fds[i], OK };
 
         loop_call_and_wait(loops_get_loop_at(loops, i), open_server_loop, &o);
@@ -393,7 +395,7 @@ int http_server_port(const struct http_server *s)
 void http_server_read_stats(const struct http_server *s, struct http_server_stats *ret)
 {
     *ret = (struct http_server_stats){ .body_bytes = body_budget_used(s->budget) };
-    for (unsigned i = 0; i < loops_count(s->loops); i++) {
+    for (unsigned i = 0; i < loops_get_count(s->loops); i++) {
         struct http_server_counters *f = &s->server_loops[i]->counters;
 
 #define SUM(name) ret->name += atomic_load_explicit(&f->name, memory_order_relaxed)

@@ -43,8 +43,9 @@ struct http_exchange {
     bool secure;      /* whether the client uses TLS, to this server or to its proxy */
     bool first;       /* whether this is the first request on the client's connection */
     void *app;        /* pointer for the application */
-    struct connection *connection; /* used by the server; NULL after the client has disconnected */
-    _Atomic bool abandoned;        /* set when the client disconnects; other threads read it */
+    struct http_connection
+        *connection;        /* used by the server; NULL after the client has disconnected */
+    _Atomic bool abandoned; /* set when the client disconnects; other threads read it */
 };
 
 /* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
@@ -84,7 +85,7 @@ struct http_server_callbacks {
     /* Returns the body limits. Called when the head is complete and the request has a body. */
     struct body_limits (*body_limits)(void *arg, const struct http_request *r);
     /* Called with the head of a request whose body is long, of unknown length, or a form. To accept
-     * the body, call http_accept_body; the body is then read. To refuse the body, call
+     * the body, call http_accept_request_body; the body is then read. To refuse the body, call
      * http_respond. If authorize_body is NULL, all bodies are accepted. */
     void (*authorize_body)(void *arg, struct http_exchange *x);
     /* Called with a complete request. Respond with http_respond, in this call or later. */
@@ -146,7 +147,7 @@ void http_server_read_stats(const struct http_server *s, struct http_server_stat
 /* Accepts the body for which `authorize_body` was called; account is the sender's id, or 0. Call on
  * the exchange's loop. Until `request` is called, the server may free the exchange without notice,
  * so the exchange must not own anything outside its arena. */
-void http_accept_body(struct http_exchange *x, uint64_t account);
+void http_accept_request_body(struct http_exchange *x, uint64_t account);
 /* Sends the response. Call exactly once, on the exchange's loop, inside `request` or later. Frees
  * the exchange and its arena. The response to HEAD has no body. JSON and text of 1-128 KiB is
  * gzipped if the client accepts it. */
@@ -204,9 +205,9 @@ void websocket_set_data(struct websocket *ws, void *data);
  * authenticated. */
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_get_loop(const struct websocket *ws);
-struct str websocket_remote_address(const struct websocket *ws); /* valid until the next call */
-uint64_t websocket_address_key(const struct websocket *ws);      /* as exchange.address */
-bool websocket_is_secure(const struct websocket *ws);
+struct str websocket_get_client_address(const struct websocket *ws); /* valid until the next call */
+uint64_t websocket_address_key(const struct websocket *ws);          /* as exchange.address */
+bool websocket_uses_tls(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 
@@ -225,11 +226,12 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 /* Writes queued messages now, without waiting for the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
 /* Prefetch the memory that sending needs into the CPU cache; for callers that send an event to
- * thousands of sockets. Call websocket_prefetch some time before websocket_prefetch_connection. */
-void websocket_prefetch(const struct websocket *ws);
-void websocket_prefetch_connection(const struct websocket *ws);
+ * thousands of sockets. Call websocket_prefetch_into_cpu_cache some time before
+ * websocket_prefetch_connection_into_cache. */
+void websocket_prefetch_into_cpu_cache(const struct websocket *ws);
+void websocket_prefetch_connection_into_cache(const struct websocket *ws);
 /* Returns the number of bytes that are queued but not yet sent. */
-size_t websocket_unsent_bytes(const struct websocket *ws);
+size_t websocket_count_unsent_bytes(const struct websocket *ws);
 /* Requests that the handler's `drained` is called once, when all queued bytes are sent. */
 void websocket_notify_when_all_is_sent(struct websocket *ws);
 /* Sends a close frame, waits at most 5 s for the peer's close frame, then closes. */

@@ -28,7 +28,8 @@ static bool is_multipart_form(const struct http_request *r)
     return http_media_type_is(r->content_type, STR("multipart/form-data"));
 }
 
-bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive)
+bool http_request_body_skip(struct http_connection *c, struct http_server_request *call,
+                            bool keep_alive)
 {
     const struct http_request *r = call->x.request;
 
@@ -43,9 +44,10 @@ bool request_body_skip(struct connection *c, struct http_server_request *call, b
 }
 
 /* Refuses a body before it is read, because its announced length exceeds the limit. */
-static void refuse_too_long_request_body(struct connection *c, struct http_server_request *call)
+static void refuse_too_long_request_body(struct http_connection *c,
+                                         struct http_server_request *call)
 {
-    bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
+    bool keep = http_request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
     struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
 
     c->timing = TIMING_NONE;
@@ -81,7 +83,7 @@ static bool reserve_body_budget(const struct server_loop *h, struct http_server_
 }
 
 /* Starts to receive a body. Memory grows with the received bytes, not with the announced length. */
-static void start_receiving_body(struct connection *c)
+static void start_receiving_body(struct http_connection *c)
 {
     struct http_server_request *call = c->call;
     const struct http_request *r = call->x.request;
@@ -91,12 +93,12 @@ static void start_receiving_body(struct connection *c)
         return;
     }
     if (call->form && !begin_multipart(call)) {
-        connection_refuse_request(c, 400, STR(""));
+        http_connection_refuse_request(c, 400, STR(""));
         return;
     }
     if (!reserve_body_budget(c->server_loop, call,
                              0)) { /* reserve memory for the head, which is stored with the body */
-        connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
+        http_connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
     c->state = CONN_BODY;
@@ -124,7 +126,8 @@ static bool body_needs_no_authorization(const struct http_server_request *call)
            r->length <= call->max && call->received <= MAX_UNAUTHORIZED_HEAD;
 }
 
-size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest)
+size_t http_request_body_begin(struct http_connection *c, struct http_server_request *call,
+                               struct str rest)
 {
     struct server_loop *h = c->server_loop;
     const struct http_request *r = call->x.request;
@@ -137,7 +140,8 @@ size_t request_body_begin(struct connection *c, struct http_server_request *call
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        connection_dispatch_request(c, call); /* may respond to the request and thereby free it */
+        http_connection_pass_request_to_app(
+            c, call); /* may respond to the request and thereby free it */
         return used;
     }
     c->call = call;
@@ -153,10 +157,10 @@ size_t request_body_begin(struct connection *c, struct http_server_request *call
     return 0;
 }
 
-void http_accept_body(struct http_exchange *x, uint64_t account)
+void http_accept_request_body(struct http_exchange *x, uint64_t account)
 {
     struct http_server_request *call = container_of(x, struct http_server_request, x);
-    struct connection *c = x->connection;
+    struct http_connection *c = x->connection;
 
     assert(loop_get_current() == x->loop);
     if (!c) {
@@ -170,9 +174,9 @@ void http_accept_body(struct http_exchange *x, uint64_t account)
         start_receiving_body(c);
         return;
     }
-    struct connection *before = connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_output(c);
     start_receiving_body(c);
-    connection_resume_input(c);
+    http_connection_handle_stored_input(c);
     c->server_loop->current = before;
 }
 
@@ -210,7 +214,7 @@ static long read_body_of_known_length(struct http_server_request *call, struct s
     return status ? -status : (long)n;
 }
 
-size_t request_body_read(struct connection *c, struct str bytes)
+size_t http_request_body_read(struct http_connection *c, struct str bytes)
 {
     struct http_server_request *call = c->call;
     bool done = false;
@@ -218,7 +222,7 @@ size_t request_body_read(struct connection *c, struct str bytes)
 
     c->received += before;
     if (!reserve_body_budget(c->server_loop, call, before)) {
-        connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
+        http_connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return bytes.n;
     }
     long n = call->x.request->chunked ? read_chunked_body(c->server_loop, call, bytes, &done)
@@ -227,12 +231,12 @@ size_t request_body_read(struct connection *c, struct str bytes)
     if (n >= 0 && done && call->x.parts && multipart_finish(call->x.parts) != OK)
         n = -400;
     if (n < 0) {
-        connection_refuse_request(c, (int)-n, STR(""));
+        http_connection_refuse_request(c, (int)-n, STR(""));
         return bytes.n;
     }
     if (done) {
         call->x.body = buf_as_str(&call->data);
-        connection_dispatch_request(c, call);
+        http_connection_pass_request_to_app(c, call);
     }
     return (size_t)n;
 }

@@ -10,10 +10,10 @@
 
 static void on_connection_closed(uv_handle_t *handle)
 {
-    struct connection *c = container_of(handle, struct connection, tcp);
+    struct http_connection *c = container_of(handle, struct http_connection, tcp);
     struct server_loop *h = c->server_loop;
 
-    link_remove(&c->link);
+    linked_list_remove(&c->link);
     buf_clear(&c->in);
     tls_connection_free(c->tls);
     if (c->upgraded)
@@ -23,7 +23,7 @@ static void on_connection_closed(uv_handle_t *handle)
     server_loop_count_closed_handle(h);
 }
 
-static void connection_abandon_request(struct connection *c, bool working)
+static void connection_abandon_request(struct http_connection *c, bool working)
 {
     struct http_server_request *call = c->call;
 
@@ -37,14 +37,14 @@ static void connection_abandon_request(struct connection *c, bool working)
     long_response_close(c);
 }
 
-void connection_close(struct connection *c)
+void http_connection_close(struct http_connection *c)
 {
     if (c->state == CONN_CLOSED)
         return;
     bool working = c->state == CONN_HANDLING || c->state == CONN_AUTHORIZING_BODY;
     c->state = CONN_CLOSED;
     deadline_cancel(&c->deadline);
-    link_remove(&c->later);
+    linked_list_remove(&c->later);
     if (c->upgraded)
         websocket_call_closed_handler(c);
     else
@@ -52,19 +52,19 @@ void connection_close(struct connection *c)
     uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
 }
 
-static void shut_down_writing(struct connection *c)
+static void shut_down_writing(struct http_connection *c)
 {
     uv_os_fd_t fd;
 
     c->state = CONN_LINGER;
     deadline_restart(c->server_loop->timers.lingering, &c->deadline);
     if (uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
-        connection_close(c);
+        http_connection_close(c);
     else
-        connection_set_read_paused(c, false);
+        http_connection_set_read_paused(c, false);
 }
 
-static void send_tls_close_notify(struct connection *c)
+static void send_tls_close_notify(struct http_connection *c)
 {
     struct buf *cipher = &c->server_loop->buffers.cipher;
 
@@ -77,12 +77,12 @@ static void send_tls_close_notify(struct connection *c)
         uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
 }
 
-void connection_close_when_sent(struct connection *c)
+void http_connection_close_when_sent(struct http_connection *c)
 {
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
     c->state = CONN_LAST;
-    if (connection_unsent_bytes(c) ||
+    if (http_connection_count_unsent_bytes(c) ||
         (c->server_loop->current == c && c->server_loop->buffers.out.n))
         return;
     send_tls_close_notify(c);
@@ -91,26 +91,28 @@ void connection_close_when_sent(struct connection *c)
     if (c->linger && !c->ended)
         shut_down_writing(c);
     else
-        connection_close(c);
+        http_connection_close(c);
 }
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
 void on_connection_expired(struct deadline *d)
 {
-    connection_close(container_of(d, struct connection, deadline));
+    http_connection_close(container_of(d, struct http_connection, deadline));
 }
 
 /* Returns the number of bytes received if the current timeout limits receiving, otherwise the
  * number of bytes sent. */
-static uint64_t count_transferred_bytes(const struct connection *c)
+static uint64_t count_transferred_bytes(const struct http_connection *c)
 {
-    return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent_bytes(c);
+    return c->timing == TIMING_READING ? c->received
+                                       : c->queued_bytes - http_connection_count_unsent_bytes(c);
 }
 
 /* Called when a timeout has expired. If the peer transferred enough bytes since it started,
  * restarts it and returns true. */
-static bool renew_timeout_window(struct connection *c, struct deadline_list *list, uint64_t least)
+static bool renew_timeout_window(struct http_connection *c, struct deadline_list *list,
+                                 uint64_t least)
 {
     uint64_t moved = count_transferred_bytes(c);
 
@@ -123,31 +125,31 @@ static bool renew_timeout_window(struct connection *c, struct deadline_list *lis
 
 /* Closes the connection if the peer has read fewer bytes than the minimum since the timeout
  * started. */
-void on_send_timeout(struct deadline *d)
+void on_connection_send_timeout(struct deadline *d)
 {
-    struct connection *c = container_of(d, struct connection, deadline);
+    struct http_connection *c = container_of(d, struct http_connection, deadline);
 
     if (!renew_timeout_window(c, c->server_loop->timers.sending, c->server_loop->timers.least_sent))
-        connection_close(c);
+        http_connection_close(c);
 }
 
-void on_read_timeout(struct deadline *d)
+void on_connection_read_timeout(struct deadline *d)
 {
-    struct connection *c = container_of(d, struct connection, deadline);
+    struct http_connection *c = container_of(d, struct http_connection, deadline);
 
     if (c->state == CONN_BODY &&
         renew_timeout_window(c, c->server_loop->timers.reading, c->server_loop->timers.least_read))
         return;
     if (c->in.n == 0 && c->state != CONN_BODY) {
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
-    struct connection *before = connection_begin_output(c);
-    connection_refuse_request(c, 408, STR(""));
-    connection_end_output(c, before);
+    struct http_connection *before = http_connection_begin_output(c);
+    http_connection_refuse_request(c, 408, STR(""));
+    http_connection_end_output(c, before);
 }
 
-static void start_timeout(struct connection *c, enum connection_timing timing,
+static void start_timeout(struct http_connection *c, enum http_connection_timing timing,
                           struct deadline_list *list)
 {
     if (c->timing == timing)
@@ -160,15 +162,15 @@ static void start_timeout(struct connection *c, enum connection_timing timing,
 /* Sets the timeout for the current state. A request head has one timeout for all its bytes. Bodies
  * and unsent responses have no time limit while the peer transfers them at the minimum rate. Each
  * response restarts the idle timeout. */
-static void set_connection_timeout(struct connection *c)
+static void set_connection_timeout(struct http_connection *c)
 {
     struct server_loop *h = c->server_loop;
-    bool unsent = connection_unsent_bytes(c) > 0;
+    bool unsent = http_connection_count_unsent_bytes(c) > 0;
 
     /* The closing handshake of a WebSocket has a timeout of its own, which is never extended. */
     if (c->state == CONN_LAST && c->upgraded)
         return;
-    switch ((enum connection_state)c->state) {
+    switch ((enum http_connection_state)c->state) {
     case CONN_HANDLING:
     case CONN_AUTHORIZING_BODY:
         deadline_cancel(&c->deadline);
@@ -204,24 +206,24 @@ struct queued_write {
 static void on_queued_write_done(uv_write_t *request, int status)
 {
     struct queued_write *o = container_of(request, struct queued_write, request);
-    struct connection *c = container_of(request->handle, struct connection, tcp);
+    struct http_connection *c = container_of(request->handle, struct http_connection, tcp);
 
     mem_free(o);
     if (status < 0)
-        connection_close(c);
+        http_connection_close(c);
     if (c->state == CONN_CLOSED)
         return;
     if (c->state == CONN_LAST)
-        connection_close_when_sent(c);
+        http_connection_close_when_sent(c);
     else if (c->state == CONN_WEBSOCKET)
         on_websocket_output_sent(c);
     else if (c->state == CONN_FILE ||
-             (c->state == CONN_HEAD && connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT))
-        connection_resume_input(c);
+             (c->state == CONN_HEAD && http_connection_count_unsent_bytes(c) <= MAX_UNSENT_OUTPUT))
+        http_connection_handle_stored_input(c);
 }
 
 /* Queues a copy of the pieces. Their first `done` bytes were already sent and are omitted. */
-static void queue_unsent_rest_of_pieces(struct connection *c, const struct str *pieces,
+static void queue_unsent_rest_of_pieces(struct http_connection *c, const struct str *pieces,
                                         size_t count, size_t done)
 {
     size_t total = 0;
@@ -245,11 +247,11 @@ static void queue_unsent_rest_of_pieces(struct connection *c, const struct str *
     uv_buf_t b = uv_buf_init(o->bytes, (unsigned)n);
     if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, on_queued_write_done) != 0) {
         mem_free(o);
-        connection_close(c);
+        http_connection_close(c);
     }
 }
 
-static void send_raw_bytes(struct connection *c, const struct str *pieces, size_t count)
+static void send_raw_bytes(struct http_connection *c, const struct str *pieces, size_t count)
 {
     uv_buf_t bufs[3];
     size_t total = 0;
@@ -260,17 +262,17 @@ static void send_raw_bytes(struct connection *c, const struct str *pieces, size_
         total += pieces[i].n;
     }
     stat_counter_add(&c->server_loop->counters.bytes_out, total);
-    if (connection_unsent_bytes(c) == 0)
+    if (http_connection_count_unsent_bytes(c) == 0)
         n = uv_try_write((uv_stream_t *)&c->tcp, bufs, (unsigned)count);
     if (n < 0 && n != UV_EAGAIN) {
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
     if (n < 0 || (size_t)n < total)
         queue_unsent_rest_of_pieces(c, pieces, count, n < 0 ? 0 : (size_t)n);
 }
 
-static bool encrypt_output_pieces(struct connection *c, const struct str *pieces, size_t count)
+static bool encrypt_output_pieces(struct http_connection *c, const struct str *pieces, size_t count)
 {
     struct buf *cipher = &c->server_loop->buffers.cipher;
 
@@ -289,7 +291,7 @@ static void reset_scratch_buffer(struct buf *b)
         buf_reset(b);
 }
 
-static void send_pieces_encrypted(struct connection *c, const struct str *pieces, size_t count)
+static void send_pieces_encrypted(struct http_connection *c, const struct str *pieces, size_t count)
 {
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
@@ -298,7 +300,7 @@ static void send_pieces_encrypted(struct connection *c, const struct str *pieces
         return;
     }
     if (!encrypt_output_pieces(c, pieces, count)) {
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
     struct str all = buf_as_str(&c->server_loop->buffers.cipher);
@@ -306,7 +308,7 @@ static void send_pieces_encrypted(struct connection *c, const struct str *pieces
     reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
 
-void connection_send(struct connection *c, const struct str *pieces, size_t count)
+void http_connection_send(struct http_connection *c, const struct str *pieces, size_t count)
 {
     struct server_loop *h = c->server_loop;
     struct str all[3];
@@ -322,13 +324,13 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
         reset_scratch_buffer(&h->buffers.out);
 }
 
-void connection_send_queued(struct connection *c, struct str piece)
+void http_connection_send_queued(struct http_connection *c, struct str piece)
 {
-    connection_flush(c);
+    http_connection_flush(c);
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
     if (c->tls && !encrypt_output_pieces(c, &piece, 1)) {
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
     struct str all = c->tls ? buf_as_str(&c->server_loop->buffers.cipher) : piece;
@@ -340,7 +342,7 @@ void connection_send_queued(struct connection *c, struct str piece)
 
 /* Calls send() directly, because libuv's write makes the kernel also read its file and inode
  * structures, which causes cache misses with thousands of sockets. */
-static size_t try_send_to_socket_once(const struct connection *c, int fd, struct str bytes)
+static size_t try_send_to_socket_once(const struct http_connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -352,7 +354,7 @@ static size_t try_send_to_socket_once(const struct connection *c, int fd, struct
 
 /* Sends encrypted bytes. TLS records must be sent in order, so libuv queues the bytes that the
  * kernel does not accept. */
-static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
+static size_t try_send_encrypted(struct http_connection *c, int fd, struct str bytes)
 {
     struct buf *cipher = &c->server_loop->buffers.cipher;
 
@@ -366,39 +368,39 @@ static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
     return bytes.n;
 }
 
-size_t connection_try_send(struct connection *c, struct str bytes)
+size_t http_connection_try_send(struct http_connection *c, struct str bytes)
 {
     uv_os_fd_t fd;
 
-    if (c->state != CONN_WEBSOCKET || connection_unsent_bytes(c) || !bytes.n ||
+    if (c->state != CONN_WEBSOCKET || http_connection_count_unsent_bytes(c) || !bytes.n ||
         (c->server_loop->current == c && c->server_loop->buffers.out.n) ||
         uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
         return 0;
     return c->tls ? try_send_encrypted(c, fd, bytes) : try_send_to_socket_once(c, fd, bytes);
 }
 
-void connection_flush(struct connection *c)
+void http_connection_flush(struct http_connection *c)
 {
     if (c->server_loop->buffers.out.n)
-        connection_send(c, NULL, 0);
+        http_connection_send(c, NULL, 0);
 }
 
-struct connection *connection_begin_output(struct connection *c)
+struct http_connection *http_connection_begin_output(struct http_connection *c)
 {
-    struct connection *before = c->server_loop->current;
+    struct http_connection *before = c->server_loop->current;
 
     if (before && before != c)
-        connection_flush(before);
+        http_connection_flush(before);
     c->server_loop->current = c;
     return before;
 }
 
-void connection_end_output(struct connection *c, struct connection *before)
+void http_connection_end_output(struct http_connection *c, struct http_connection *before)
 {
-    connection_flush(c);
+    http_connection_flush(c);
     c->server_loop->current = before;
     if (c->state == CONN_LAST)
-        connection_close_when_sent(c);
+        http_connection_close_when_sent(c);
     set_connection_timeout(c);
 }
 
@@ -426,16 +428,16 @@ static bool connection_read_time_is_used_up(struct server_loop *h)
 
 static void post_resume_reading_message(struct server_loop *h)
 {
-    if (h->input.continue_posted || links_are_empty(&h->input.postponed))
+    if (h->input.continue_posted || linked_list_is_empty(&h->input.postponed))
         return;
     h->input.continue_posted = true;
     loop_post_message(h->loop, &h->input.continue_message);
 }
 
-void connection_postpone_input(struct connection *c)
+void http_connection_postpone_input(struct http_connection *c)
 {
     if (!c->later.next)
-        links_append(&c->server_loop->input.postponed, &c->later);
+        linked_list_append(&c->server_loop->input.postponed, &c->later);
     post_resume_reading_message(c->server_loop);
 }
 
@@ -444,15 +446,16 @@ void on_continue_postponed_input(struct loop_message *post)
     struct server_loop *h = container_of(post, struct server_loop, input.continue_message);
 
     h->input.continue_posted = false;
-    while (!links_are_empty(&h->input.postponed) && !server_loop_read_time_is_used_up(h)) {
-        struct connection *c = container_of(h->input.postponed.next, struct connection, later);
+    while (!linked_list_is_empty(&h->input.postponed) && !server_loop_read_time_is_used_up(h)) {
+        struct http_connection *c =
+            container_of(h->input.postponed.next, struct http_connection, later);
 
         loop_begin_measured_part("reading");
-        link_remove(&c->later);
+        linked_list_remove(&c->later);
         if (c->state == CONN_WEBSOCKET)
             websocket_resume_input(c);
         else
-            connection_resume_input(c);
+            http_connection_handle_stored_input(c);
     }
     post_resume_reading_message(h);
 }
@@ -460,7 +463,7 @@ void on_continue_postponed_input(struct loop_message *post)
 /* If the time for reading is up, returns an empty buffer; libuv then reports UV_ENOBUFS. */
 static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
-    struct connection *c = container_of(handle, struct connection, tcp);
+    struct http_connection *c = container_of(handle, struct http_connection, tcp);
 
     (void)suggested;
     if (connection_read_time_is_used_up(c->server_loop)) {
@@ -474,18 +477,18 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 }
 
 /* Handles the end of the peer's input: requests that arrived completely still get responses. */
-static void on_end_of_input(struct connection *c)
+static void on_end_of_input(struct http_connection *c)
 {
     c->ended = true;
-    if (c->state == CONN_HEAD && (connection_unsent_bytes(c) || c->later.next))
+    if (c->state == CONN_HEAD && (http_connection_count_unsent_bytes(c) || c->later.next))
         return; /* complete requests still wait for responses; close_after_eof runs after the last
                  * response */
     if (c->state != CONN_HANDLING && c->state != CONN_AUTHORIZING_BODY && c->state != CONN_FILE &&
         c->state != CONN_LAST)
-        connection_close(c);
+        http_connection_close(c);
 }
 
-static bool detect_tls(struct connection *c, const char *bytes)
+static bool detect_tls(struct http_connection *c, const char *bytes)
 {
     c->sniffed = true;
     if (!c->server_loop->tls)
@@ -495,7 +498,7 @@ static bool detect_tls(struct connection *c, const char *bytes)
     return c->tls || !c->server_loop->tls_only;
 }
 
-static void decrypt_input(struct connection *c, const char *bytes, size_t n)
+static void decrypt_input(struct http_connection *c, const char *bytes, size_t n)
 {
     struct server_loop *h = c->server_loop;
     bool eof = false;
@@ -508,39 +511,39 @@ static void decrypt_input(struct connection *c, const char *bytes, size_t n)
 
         /* After the handshake, TLS itself sends little. If a peer triggers more TLS output without
          * reading it, close the connection, because the output would grow without limit. */
-        if (connection_unsent_bytes(c) > MAX_UNSENT_OUTPUT) {
-            connection_close(c);
+        if (http_connection_count_unsent_bytes(c) > MAX_UNSENT_OUTPUT) {
+            http_connection_close(c);
             return;
         }
         send_raw_bytes(c, &reply, 1);
     }
     if (h->buffers.plain.n && c->state != CONN_CLOSED)
-        connection_handle_input(c, h->buffers.plain.p, h->buffers.plain.n);
+        http_connection_handle_input(c, h->buffers.plain.p, h->buffers.plain.n);
     reset_scratch_buffer(&h->buffers.plain);
     if (c->state == CONN_CLOSED)
         return;
     if (!ok)
-        connection_close(c);
+        http_connection_close(c);
     else if (eof)
         on_end_of_input(c);
 }
 
-static void handle_received_bytes(struct connection *c, char *bytes, size_t n)
+static void handle_received_bytes(struct http_connection *c, char *bytes, size_t n)
 {
     if (!c->sniffed && !detect_tls(c, bytes)) {
-        struct connection *before = connection_begin_output(c);
-        connection_refuse_request(c, 400, STR(""));
-        connection_end_output(c, before);
+        struct http_connection *before = http_connection_begin_output(c);
+        http_connection_refuse_request(c, 400, STR(""));
+        http_connection_end_output(c, before);
     } else if (c->tls) {
         decrypt_input(c, bytes, n);
     } else {
-        connection_handle_input(c, bytes, n);
+        http_connection_handle_input(c, bytes, n);
     }
 }
 
 /* Reads an optional PROXY protocol header at the start of a connection. The bytes after it are
  * handled as input. */
-static void read_proxy_preamble(struct connection *c, const char *bytes, size_t n)
+static void read_proxy_preamble(struct http_connection *c, const char *bytes, size_t n)
 {
     struct ip_address client;
     bool found;
@@ -551,14 +554,14 @@ static void read_proxy_preamble(struct connection *c, const char *bytes, size_t 
         return;
     c->preamble = false;
     if (used == PROXY_BAD) {
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
     struct buf all = c->in;
     size_t skipped = used > 0 ? (size_t)used : 0;
     buf_init(&c->in, all.max);
     if (found)
-        connection_set_remote_address(c, &client);
+        http_connection_set_client_address(c, &client);
     if (all.n > skipped)
         handle_received_bytes(c, all.p + skipped, all.n - skipped);
     buf_clear(&all);
@@ -566,7 +569,7 @@ static void read_proxy_preamble(struct connection *c, const char *bytes, size_t 
 
 static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
-    struct connection *c = container_of(stream, struct connection, tcp);
+    struct http_connection *c = container_of(stream, struct http_connection, tcp);
 
     if (n == 0 || n == UV_ENOBUFS)
         return;
@@ -575,7 +578,7 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
         if (n == UV_EOF)
             on_end_of_input(c);
         else
-            connection_close(c);
+            http_connection_close(c);
         return;
     }
     stat_counter_add(&c->server_loop->counters.bytes_in, (uint64_t)n);
@@ -585,13 +588,13 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
         handle_received_bytes(c, buf->base, (size_t)n);
 }
 
-void connection_start_reading(struct connection *c)
+void http_connection_start_reading(struct http_connection *c)
 {
     if (uv_read_start((uv_stream_t *)&c->tcp, on_read_alloc, on_bytes_received) != 0)
-        connection_close(c);
+        http_connection_close(c);
 }
 
-void connection_set_read_paused(struct connection *c, bool pause)
+void http_connection_set_read_paused(struct http_connection *c, bool pause)
 {
     if (c->paused == pause || c->state == CONN_CLOSED || c->ended)
         return;
@@ -599,5 +602,5 @@ void connection_set_read_paused(struct connection *c, bool pause)
     if (pause)
         uv_read_stop((uv_stream_t *)&c->tcp);
     else
-        connection_start_reading(c);
+        http_connection_start_reading(c);
 }

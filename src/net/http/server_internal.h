@@ -69,17 +69,17 @@ struct listener_state {
 };
 
 /* Limits how much one loop iteration reads, so that it also has time for sending. */
-struct read_time_budget {
-    unsigned reads;        /* number of reads in this iteration */
-    int64_t reads_until;   /* time at which reading ends in this iteration, in ns; 0 if not set yet;
-                            * negative if the time is up */
-    struct link postponed; /* connections whose stored input will be handled in the next
-                            * iteration */
+struct connection_read_time_budget {
+    unsigned reads;      /* number of reads in this iteration */
+    int64_t reads_until; /* time at which reading ends in this iteration, in ns; 0 if not set yet;
+                          * negative if the time is up */
+    struct list_link postponed; /* connections whose stored input will be handled in the next
+                                 * iteration */
     struct loop_message continue_message; /* message that resumes the postponed connections */
     bool continue_posted;                 /* whether continue_message was posted */
 };
 
-struct connection_timers {
+struct http_connection_timers {
     struct deadline_list *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
     uint64_t least_read, least_sent; /* minimum number of bytes that a peer must send or read per
                                       * timeout interval */
@@ -116,11 +116,12 @@ struct server_loop {
     struct listener_state accept;
     size_t handles; /* number of open libuv handles: the listener and the connections */
     bool stopping, reported;
-    struct link connections;
-    struct link dirty; /* WebSockets that have output to send at the end of the loop iteration */
+    struct list_link connections;
+    struct list_link
+        dirty; /* WebSockets that have output to send at the end of the loop iteration */
     struct loop_iteration_callback iteration_end;
-    struct read_time_budget input;
-    struct connection_timers timers;
+    struct connection_read_time_budget input;
+    struct http_connection_timers timers;
     struct http_server_counters counters;
 
     size_t requests_in_progress; /* requests that have no response yet */
@@ -128,13 +129,13 @@ struct server_loop {
     struct arena *arenas[MAX_RETAINED_ARENAS];
     size_t arena_count;
 
-    struct connection *current;  /* connection whose input is being handled */
-    struct http_request request; /* memory that the parser reuses for each request */
+    struct http_connection *current; /* connection whose input is being handled */
+    struct http_request request;     /* memory that the parser reuses for each request */
     struct common_headers head;
     struct gzip_state *gzip;
     struct stored_handler *handlers; /* WebSocket handlers; connections with the same callbacks
                                       * share one */
-    char remote[ADDRESS_TEXT_SIZE];  /* result of the last websocket_remote_address */
+    char remote[ADDRESS_TEXT_SIZE];  /* result of the last websocket_get_client_address */
     struct server_io_buffers buffers;
 };
 
@@ -170,7 +171,7 @@ struct http_server_request {
     struct buf data;
 };
 
-enum connection_state {
+enum http_connection_state {
     CONN_HEAD,             /* waits for a request or for the rest of its head */
     CONN_AUTHORIZING_BODY, /* waits until the application has decided whether to accept the body
                             * (authorize_body) */
@@ -187,7 +188,7 @@ enum connection_state {
 struct websocket {
     /* The members that are used for sending come first, so that they share cache lines. */
     struct buf out;
-    struct link dirty;
+    struct list_link dirty;
     bool open : 1;       /* whether the handshake was sent and `open` called */
     bool close_sent : 1; /* a close frame was sent; no more frames may follow */
     bool ending : 1;  /* input is ignored; the connection closes at the end of the loop iteration */
@@ -209,9 +210,9 @@ struct websocket {
                       * modulo 2^32 */
 };
 
-enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
+enum http_connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
 
-struct connection {
+struct http_connection {
     uv_tcp_t tcp;
     /* The members that are used for sending come first, directly after those of libuv, so that they
      * share cache lines. */
@@ -227,9 +228,9 @@ struct connection {
     bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct http_exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
     bool used : 1;     /* whether any request was received */
-    struct link link;  /* in server_loop->connections */
-    struct link later; /* link in server_loop->input.postponed while the input in `in` is
-                        * postponed */
+    struct list_link link;  /* in server_loop->connections */
+    struct list_link later; /* link in server_loop->input.postponed while the input in `in` is
+                             * postponed */
     struct deadline deadline;
     struct buf in;         /* received bytes that are not handled yet */
     uint64_t queued_bytes; /* number of bytes in libuv's queue, because the kernel did not accept
@@ -251,10 +252,10 @@ struct connection {
     };
 };
 
-static inline struct connection *websocket_get_connection(const struct websocket *ws)
+static inline struct http_connection *websocket_get_connection(const struct websocket *ws)
 {
-    return (struct connection *)(void *)((char *)(uintptr_t)ws -
-                                         offsetof(struct connection, websocket));
+    return (struct http_connection *)(void *)((char *)(uintptr_t)ws -
+                                              offsetof(struct http_connection, websocket));
 }
 
 static inline void stat_counter_add(_Atomic uint64_t *figure, uint64_t n)
@@ -265,17 +266,17 @@ static inline void stat_counter_add(_Atomic uint64_t *figure, uint64_t n)
     atomic_store_explicit(figure, v + n, memory_order_relaxed);
 }
 
-static inline size_t connection_unsent_bytes(const struct connection *c)
+static inline size_t http_connection_count_unsent_bytes(const struct http_connection *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
 
 bool server_loop_read_time_is_used_up(struct server_loop *h);
 /* Makes the loop handle the remaining input (c->in) in its next iteration. */
-void connection_postpone_input(struct connection *c);
+void http_connection_postpone_input(struct http_connection *c);
 void on_continue_postponed_input(struct loop_message *post);
 
-static inline void connection_prefetch(const struct connection *c)
+static inline void http_connection_prefetch_into_cpu_cache(const struct http_connection *c)
 {
     __builtin_prefetch((const char *)c + 64);
     __builtin_prefetch((const char *)c + 128);
@@ -296,49 +297,53 @@ void server_loop_resume_accepting(struct deadline *d);
 void server_loop_count_closed_handle(struct server_loop *h);
 void server_loop_free(struct server_loop *h);
 
-void on_read_timeout(struct deadline *d);
-void on_send_timeout(struct deadline *d);
+void on_connection_read_timeout(struct deadline *d);
+void on_connection_send_timeout(struct deadline *d);
 void on_connection_expired(struct deadline *d);
 /* Call these two functions around code that may respond at a time when the connection's input is
- * not being handled. connection_begin_output makes c the current connection and returns the
- * previous one. connection_end_output sends the collected output and restores the previous one. */
-struct connection *connection_begin_output(struct connection *c);
-void connection_end_output(struct connection *c, struct connection *before);
+ * not being handled. http_connection_begin_output makes c the current connection and returns the
+ * previous one. http_connection_end_output sends the collected output and restores the previous
+ * one. */
+struct http_connection *http_connection_begin_output(struct http_connection *c);
+void http_connection_end_output(struct http_connection *c, struct http_connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
-void connection_send(struct connection *c, const struct str *pieces, size_t count);
-void connection_flush(struct connection *c);
-/* Like connection_send, but always queues the bytes in libuv, because libuv then reports in a later
- * loop iteration that they were sent. */
-void connection_send_queued(struct connection *c, struct str piece);
+void http_connection_send(struct http_connection *c, const struct str *pieces, size_t count);
+void http_connection_flush(struct http_connection *c);
+/* Like http_connection_send, but always queues the bytes in libuv, because libuv then reports in a
+ * later loop iteration that they were sent. */
+void http_connection_send_queued(struct http_connection *c, struct str piece);
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */
-size_t connection_try_send(struct connection *c, struct str bytes);
-void connection_close_when_sent(struct connection *c);
-void connection_close(struct connection *c);
-void connection_set_read_paused(struct connection *c, bool pause);
-void connection_start_reading(struct connection *c);
+size_t http_connection_try_send(struct http_connection *c, struct str bytes);
+void http_connection_close_when_sent(struct http_connection *c);
+void http_connection_close(struct http_connection *c);
+void http_connection_set_read_paused(struct http_connection *c, bool pause);
+void http_connection_start_reading(struct http_connection *c);
 /* Sets the client address and whether the peer is a trusted proxy. (server_listen.c) */
-void connection_set_remote_address(struct connection *c, const struct ip_address *a);
+void http_connection_set_client_address(struct http_connection *c, const struct ip_address *a);
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
-void connection_append_local_host(const struct connection *c, struct buf *out);
+void http_connection_append_local_host(const struct http_connection *c, struct buf *out);
 
-void connection_handle_input(struct connection *c, char *bytes, size_t n);
+void http_connection_handle_input(struct http_connection *c, char *bytes, size_t n);
 /* Handles input that was stored because it could not be handled when it arrived. */
-void connection_resume_input(struct connection *c);
+void http_connection_handle_stored_input(struct http_connection *c);
 /* Sends an error response of the server itself and closes the connection. */
-void connection_refuse_request(struct connection *c, int status, struct str headers);
+void http_connection_refuse_request(struct http_connection *c, int status, struct str headers);
 /* Notifies the application that the server refused a request. If the head was malformed, call is
  * NULL. `bytes` is the start of the head. */
-void report_refused_request(const struct connection *c, const struct http_server_request *call,
+void report_refused_request(const struct http_connection *c, const struct http_server_request *call,
                             int status, struct str bytes);
 /* Passes the request to the application, which may free the request: do not use it afterwards. */
-void connection_dispatch_request(struct connection *c, struct http_server_request *call);
+void http_connection_pass_request_to_app(struct http_connection *c,
+                                         struct http_server_request *call);
 
-size_t request_body_begin(struct connection *c, struct http_server_request *call, struct str rest);
-size_t request_body_read(struct connection *c, struct str bytes);
+size_t http_request_body_begin(struct http_connection *c, struct http_server_request *call,
+                               struct str rest);
+size_t http_request_body_read(struct http_connection *c, struct str bytes);
 /* Skips the body of a request that was refused before its body was read. Returns whether the
  * connection can be used for further requests. */
-bool request_body_skip(struct connection *c, struct http_server_request *call, bool keep_alive);
+bool http_request_body_skip(struct http_connection *c, struct http_server_request *call,
+                            bool keep_alive);
 
 struct http_server_request *http_server_request_new(struct server_loop *h);
 void http_server_request_free(struct http_server_request *call);
@@ -347,31 +352,31 @@ struct response_context {
     struct str accept_encoding;
     bool head, keep_alive, old;
 };
-void append_error_response(struct connection *c, const struct response_context *to, int status,
+void append_error_response(struct http_connection *c, const struct response_context *to, int status,
                            struct str headers);
 bool http_status_has_body(int status);
 void append_response_head(struct server_loop *h, const struct response_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
                           bool varies);
-void http_server_request_finish(struct connection *c, struct http_server_request *call,
+void http_server_request_finish(struct http_connection *c, struct http_server_request *call,
                                 bool keep_alive);
 
 /* Sends as much of the response as the peer accepts; returns true when the whole response was sent.
  * (server_long_response.c) */
-bool long_response_send_more(struct connection *c);
-void long_response_close(struct connection *c);
+bool long_response_send_more(struct http_connection *c);
+void long_response_close(struct http_connection *c);
 
 /* Compresses a body. Returns false if the compressed body would not be smaller. (server_gzip.c) */
 bool compress_response_body(struct server_loop *h, struct str body, struct str *ret);
 void gzip_state_free(struct gzip_state *g);
 
-bool websocket_accept_upgrade(struct connection *c, struct http_server_request *call);
-void websocket_handle_input(struct connection *c, char *bytes, size_t n);
-void websocket_resume_input(struct connection *c); /* handles postponed input */
-void on_websocket_output_sent(struct connection *c);
-void websocket_call_closed_handler(struct connection *c);
+bool websocket_accept_upgrade(struct http_connection *c, struct http_server_request *call);
+void websocket_handle_input(struct http_connection *c, char *bytes, size_t n);
+void websocket_resume_input(struct http_connection *c); /* handles postponed input */
+void on_websocket_output_sent(struct http_connection *c);
+void websocket_call_closed_handler(struct http_connection *c);
 void websocket_free_buffers(struct websocket *ws);
-void websocket_begin_shutdown(struct connection *c);
+void websocket_begin_shutdown(struct http_connection *c);
 void websockets_send_queued_output(struct server_loop *h);
 void websocket_handlers_free(struct server_loop *h);
 

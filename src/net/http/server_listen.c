@@ -114,7 +114,7 @@ bool format_listening_socket_host(int socket, char *host, size_t max)
     return got.ss_family == AF_INET6 && uv_ip6_name((struct sockaddr_in6 *)&got, host, max) == 0;
 }
 
-void connection_append_local_host(const struct connection *c, struct buf *out)
+void http_connection_append_local_host(const struct http_connection *c, struct buf *out)
 {
     struct sockaddr_storage local_address = { 0 };
     socklen_t n = sizeof local_address;
@@ -124,8 +124,8 @@ void connection_append_local_host(const struct connection *c, struct buf *out)
     if (uv_fileno((const uv_handle_t *)&c->tcp, &fd) != 0)
         return;
     getsockname(fd, (struct sockaddr *)&local_address, &n);
-    struct ip_address a = address_from_sockaddr(&local_address);
-    struct str host = str_slice(text, address_format(&a, text));
+    struct ip_address a = ip_address_from_sockaddr(&local_address);
+    struct str host = str_slice(text, ip_address_format(&a, text));
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
     buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p,
@@ -134,21 +134,21 @@ void connection_append_local_host(const struct connection *c, struct buf *out)
 
 void websocket_append_local_host(const struct websocket *ws, struct buf *out)
 {
-    connection_append_local_host(websocket_get_connection(ws), out);
+    http_connection_append_local_host(websocket_get_connection(ws), out);
 }
 
-void connection_set_remote_address(struct connection *c, const struct ip_address *a)
+void http_connection_set_client_address(struct http_connection *c, const struct ip_address *a)
 {
     const struct trusted_proxy_networks *p = c->server_loop->proxies;
 
-    c->remote_n = (uint8_t)address_format(a, c->remote);
+    c->remote_n = (uint8_t)ip_address_format(a, c->remote);
     c->address = address_rate_limit_key(a);
     c->trusted = p && is_trusted_proxy(p, a);
 }
 
 static void accept_connection(struct server_loop *h, int fd, const struct sockaddr_storage *peer)
 {
-    struct connection *c = mem_new(sizeof *c);
+    struct http_connection *c = mem_new(sizeof *c);
 
     c->server_loop = h;
     /* This buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading
@@ -156,20 +156,20 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     buf_init(&c->in, 4 * READ_BUFFER_BYTES);
     uv_tcp_init(loop_get_uv_loop(h->loop), &c->tcp);
     h->handles++;
-    links_append(&h->connections, &c->link);
+    linked_list_append(&h->connections, &c->link);
     stat_counter_add(&h->counters.accepted, 1);
     stat_counter_add(&h->counters.open, 1);
     if (uv_tcp_open(&c->tcp, fd) != 0) {
         close(fd);
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
-    struct ip_address a = address_from_sockaddr(peer);
-    connection_set_remote_address(c, &a);
+    struct ip_address a = ip_address_from_sockaddr(peer);
+    http_connection_set_client_address(c, &a);
     c->preamble = c->trusted && h->proxy_protocol;
     deadline_restart(h->timers.reading, &c->deadline);
     c->timing = TIMING_READING;
-    connection_start_reading(c);
+    http_connection_start_reading(c);
 }
 
 /* Pauses accepting when file descriptors or memory are exhausted; clients wait in the backlog. */

@@ -23,19 +23,19 @@ struct long_response {
     bool keep_alive;
 };
 
-void long_response_close(struct connection *c)
+void long_response_close(struct http_connection *c)
 {
     if (!c->file)
         return;
     if (c->file->fd >= 0)
         close(c->file->fd);
-    loop_free_buf(c->server_loop->loop, &c->file->owned);
+    loop_free_buf_on_thread_pool(c->server_loop->loop, &c->file->owned);
     shared_text_unref(c->file->shared);
     mem_free(c->file);
     c->file = NULL;
 }
 
-static void count_sent_bytes(struct connection *c, struct long_response *f, size_t n)
+static void count_sent_bytes(struct http_connection *c, struct long_response *f, size_t n)
 {
     f->left -= (int64_t)n;
     if (f->fd < 0)
@@ -46,13 +46,13 @@ static void count_sent_bytes(struct connection *c, struct long_response *f, size
 
 /* Sends the headers and the start of the text in one system call, so that the peer is not woken for
  * the headers alone. Unsent headers stay in buffers.out. */
-static void send_head_and_text_start(struct connection *c, struct long_response *f)
+static void send_head_and_text_start(struct http_connection *c, struct long_response *f)
 {
     struct server_loop *h = c->server_loop;
     uv_os_fd_t socket;
 
     if (f->fd >= 0 || c->tls || h->current != c || !h->buffers.out.n ||
-        connection_unsent_bytes(c) || uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
+        http_connection_count_unsent_bytes(c) || uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
         return;
     struct iovec pieces[] = {
         { h->buffers.out.p, h->buffers.out.n },
@@ -62,7 +62,7 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
-        return; /* connection_flush handles a send error */
+        return; /* http_connection_flush handles a send error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
     buf_drop_first_bytes(&h->buffers.out, of_head);
     stat_counter_add(&h->counters.bytes_out, of_head);
@@ -70,7 +70,7 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
 }
 
 /* Sends as much as the socket accepts, without a copy in user space. */
-static bool send_body_without_copy(struct connection *c, struct long_response *f)
+static bool send_body_without_copy(struct http_connection *c, struct long_response *f)
 {
     int64_t until = f->left - MAX_BYTES_PER_ITERATION;
     uv_os_fd_t socket;
@@ -91,7 +91,7 @@ static bool send_body_without_copy(struct connection *c, struct long_response *f
 
 /* Sends one piece through libuv. If the socket is full, libuv calls back when it is writable again.
  * If `queued` is set, libuv always calls back, in the next loop iteration. */
-static bool send_next_body_piece(struct connection *c, struct long_response *f, bool queued)
+static bool send_next_body_piece(struct http_connection *c, struct long_response *f, bool queued)
 {
     char piece[PIECE_BYTES];
     ssize_t n = f->left < PIECE_BYTES ? (ssize_t)f->left : PIECE_BYTES;
@@ -107,20 +107,20 @@ static bool send_next_body_piece(struct connection *c, struct long_response *f, 
     if (f->fd < 0)
         f->text = str_skip_bytes(f->text, (size_t)n);
     if (queued)
-        connection_send_queued(c, s);
+        http_connection_send_queued(c, s);
     else
-        connection_send(c, &s, 1);
+        http_connection_send(c, &s, 1);
     return true;
 }
 
-bool long_response_send_more(struct connection *c)
+bool long_response_send_more(struct http_connection *c)
 {
     struct long_response *f = c->file;
     int64_t began = f->left;
 
     send_head_and_text_start(c, f);
-    connection_flush(c);
-    while (c->state == CONN_FILE && f->left && connection_unsent_bytes(c) == 0) {
+    http_connection_flush(c);
+    while (c->state == CONN_FILE && f->left && http_connection_count_unsent_bytes(c) == 0) {
         bool rests = began - f->left >= MAX_BYTES_PER_ITERATION;
 
         if ((rests || send_body_without_copy(c, f)) &&
@@ -133,9 +133,9 @@ bool long_response_send_more(struct connection *c)
          * sent, so close the connection. */
         log_warn(
             "server: cannot read the rest of a file that is being sent; closing the connection");
-        connection_close(c);
+        http_connection_close(c);
     }
-    if (c->state != CONN_FILE || f->left || connection_unsent_bytes(c))
+    if (c->state != CONN_FILE || f->left || http_connection_count_unsent_bytes(c))
         return false;
     bool keep = f->keep_alive;
     long_response_close(c);
@@ -144,7 +144,7 @@ bool long_response_send_more(struct connection *c)
 }
 
 /* Starts to send the body, and frees the request, which is not needed any more. */
-static void begin_long_response(struct connection *c, struct http_server_request *call,
+static void begin_long_response(struct http_connection *c, struct http_server_request *call,
                                 struct long_response f)
 {
     f.keep_alive = call->keep_alive;
@@ -165,12 +165,12 @@ static void begin_long_response(struct connection *c, struct http_server_request
 static void respond_with_long_body(struct http_server_request *call,
                                    const struct response_head *head, struct long_response f)
 {
-    struct connection *c = call->x.connection;
+    struct http_connection *c = call->x.connection;
     struct server_loop *h = call->server_loop;
     bool nested = h->current == c, zipped = f.fd < 0 && head->gzipped;
     bool varies = f.fd < 0 && !head->no_gzip &&
                   http_response_is_worth_compressing(head->content_type, (size_t)f.left);
-    struct connection *before = connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_output(c);
 
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;
     struct response_context to = { .keep_alive = call->keep_alive, .old = call->old };
@@ -180,7 +180,7 @@ static void respond_with_long_body(struct http_server_request *call,
     begin_long_response(c, call, f);
     if (nested)
         return;
-    connection_resume_input(c);
+    http_connection_handle_stored_input(c);
     h->current = before;
 }
 
@@ -191,7 +191,7 @@ void http_respond_file(struct http_exchange *x, const struct response_head *head
 
     if (x->connection) {
         if (x->connection->state == CONN_AUTHORIZING_BODY)
-            call->keep_alive = request_body_skip(x->connection, call, call->keep_alive);
+            call->keep_alive = http_request_body_skip(x->connection, call, call->keep_alive);
         respond_with_long_body(call, head, (struct long_response){ .fd = fd, .left = length });
         return;
     }
@@ -203,16 +203,16 @@ static void respond_with_long_text(struct http_exchange *x, const struct respons
                                    struct long_response f)
 {
     struct http_server_request *call = container_of(x, struct http_server_request, x);
-    struct connection *c = x->connection;
+    struct http_connection *c = x->connection;
 
     if (!c) {
-        loop_free_buf(x->loop, &f.owned);
+        loop_free_buf_on_thread_pool(x->loop, &f.owned);
         shared_text_unref(f.shared);
         http_server_request_free(call);
         return;
     }
     if (c->state == CONN_AUTHORIZING_BODY)
-        call->keep_alive = request_body_skip(c, call, call->keep_alive);
+        call->keep_alive = http_request_body_skip(c, call, call->keep_alive);
     respond_with_long_body(call, head, f);
 }
 

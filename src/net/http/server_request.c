@@ -11,7 +11,7 @@
 
 enum { HEAD_RECHECK_BYTES = 1024 };
 
-void report_refused_request(const struct connection *c, const struct http_server_request *call,
+void report_refused_request(const struct http_connection *c, const struct http_server_request *call,
                             int status, struct str bytes)
 {
     const struct http_server_callbacks *app = &c->server_loop->app;
@@ -27,7 +27,7 @@ void report_refused_request(const struct connection *c, const struct http_server
     app->refused(app->arg, status, &r);
 }
 
-static void respond_error_and_close(struct connection *c, int status, struct str headers)
+static void respond_error_and_close(struct http_connection *c, int status, struct str headers)
 {
     struct response_context to = { .keep_alive = false };
 
@@ -38,7 +38,7 @@ static void respond_error_and_close(struct connection *c, int status, struct str
     append_error_response(c, &to, status, headers);
 }
 
-void connection_refuse_request(struct connection *c, int status, struct str headers)
+void http_connection_refuse_request(struct http_connection *c, int status, struct str headers)
 {
     if (c->state == CONN_CLOSED)
         return;
@@ -47,7 +47,7 @@ void connection_refuse_request(struct connection *c, int status, struct str head
 }
 
 /* Refuses a request with a malformed head. `bytes` starts with the head. */
-static void refuse_malformed_head(struct connection *c, int status, struct str bytes)
+static void refuse_malformed_head(struct http_connection *c, int status, struct str bytes)
 {
     if (c->state == CONN_CLOSED)
         return;
@@ -58,7 +58,7 @@ static void refuse_malformed_head(struct connection *c, int status, struct str b
 /* Checks an incomplete head, because its start may already be invalid or too long. Checks it when
  * its first bytes arrive, at line ends and after every 1 KiB: a check after each of many tiny
  * pieces would take quadratic time. */
-static size_t check_incomplete_head(struct connection *c, struct str bytes)
+static size_t check_incomplete_head(struct http_connection *c, struct str bytes)
 {
     assert(bytes.p); /* only called when at least one byte was received */
     bool line_ended = bytes.p[bytes.n - 1] == '\n';
@@ -76,7 +76,7 @@ static size_t check_incomplete_head(struct connection *c, struct str bytes)
 
 /* Finds the end of the head by searching for CR; memmem is not used because its setup costs
  * more. */
-static size_t find_head_length(struct connection *c, struct str bytes)
+static size_t find_head_length(struct http_connection *c, struct str bytes)
 {
     /* Start three bytes before the unsearched ones, because these may belong to the CRLF CRLF that
      * ends the head. */
@@ -97,10 +97,11 @@ static struct http_request *copy_connection_send_request(struct arena *a,
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
 
-    return memcpy(arena_alloc_raw(a, n), r, n);
+    return memcpy(arena_alloc_unzeroed(a, n), r, n);
 }
 
-void connection_dispatch_request(struct connection *c, struct http_server_request *call)
+void http_connection_pass_request_to_app(struct http_connection *c,
+                                         struct http_server_request *call)
 {
     struct server_loop *h = c->server_loop;
 
@@ -113,7 +114,8 @@ void connection_dispatch_request(struct connection *c, struct http_server_reques
 
 /* Determines the client's address. If the peer is a trusted proxy, the address is in the proxy's
  * headers. */
-static void determine_client_address(const struct connection *c, struct http_server_request *call)
+static void determine_client_address(const struct http_connection *c,
+                                     struct http_server_request *call)
 {
     struct http_exchange *x = &call->x;
     char text[ADDRESS_TEXT_SIZE];
@@ -123,27 +125,27 @@ static void determine_client_address(const struct connection *c, struct http_ser
     x->secure = c->tls != NULL;
     x->address = c->address;
     x->remote = str_slice(c->remote, c->remote_n);
-    if (c->trusted && address_parse(x->remote, &a)) {
+    if (c->trusted && ip_address_parse(x->remote, &a)) {
         find_forwarded_client_address(c->server_loop->proxies, x->request, &a);
         x->address = address_rate_limit_key(&a);
-        x->remote = str_slice(text, address_format(&a, text));
+        x->remote = str_slice(text, ip_address_format(&a, text));
         x->secure = client_used_tls_to_proxy(x->request, x->secure);
     }
     x->remote = str_dup(x->arena, x->remote);
     if (x->request->method != HTTP_GET && x->request->method != HTTP_HEAD) {
         buf_init(&local_host, ADDRESS_TEXT_SIZE + sizeof "[]:65535");
-        connection_append_local_host(c, &local_host);
+        http_connection_append_local_host(c, &local_host);
         x->local = buf_move_to_arena(&local_host, x->arena);
     }
 }
 
 /* Creates the request for a head of n bytes. If the request was refused, returns NULL. */
-static struct http_server_request *parse_request_head(struct connection *c, const char *bytes,
+static struct http_server_request *parse_request_head(struct http_connection *c, const char *bytes,
                                                       size_t n)
 {
     struct server_loop *h = c->server_loop;
     struct http_server_request *call = http_server_request_new(h);
-    char *copy = memcpy(arena_alloc_raw(call->x.arena, n), bytes, n);
+    char *copy = memcpy(arena_alloc_unzeroed(call->x.arena, n), bytes, n);
     long got = http_parse_head(str_slice(copy, n), &h->request);
 
     c->checked_bytes = 0;
@@ -164,7 +166,7 @@ static struct http_server_request *parse_request_head(struct connection *c, cons
     return call;
 }
 
-static size_t provider_read_request(struct connection *c, struct str bytes)
+static size_t provider_read_request(struct http_connection *c, struct str bytes)
 {
     size_t n = find_head_length(c, bytes);
 
@@ -176,13 +178,13 @@ static size_t provider_read_request(struct connection *c, struct str bytes)
 
     const struct http_request *r = call->x.request;
     if (r->chunked || (r->has_length && r->length))
-        return n + request_body_begin(c, call, str_skip_bytes(bytes, n));
+        return n + http_request_body_begin(c, call, str_skip_bytes(bytes, n));
     if (!r->upgrade_websocket || !websocket_accept_upgrade(c, call))
-        connection_dispatch_request(c, call);
+        http_connection_pass_request_to_app(c, call);
     return n;
 }
 
-static size_t skip_refused_body(struct connection *c, struct str bytes)
+static size_t skip_refused_body(struct http_connection *c, struct str bytes)
 {
     size_t n = bytes.n < c->skip ? bytes.n : (size_t)c->skip;
 
@@ -191,14 +193,14 @@ static size_t skip_refused_body(struct connection *c, struct str bytes)
 }
 
 /* Returns true if the peer must read more responses before its next request is handled. */
-static bool has_too_much_unsent_output(struct connection *c)
+static bool has_too_much_unsent_output(struct http_connection *c)
 {
     if (c->server_loop->buffers.out.n >= MAX_UNSENT_OUTPUT)
-        connection_flush(c);
-    return connection_unsent_bytes(c) > MAX_UNSENT_OUTPUT;
+        http_connection_flush(c);
+    return http_connection_count_unsent_bytes(c) > MAX_UNSENT_OUTPUT;
 }
 
-static size_t handle_input_bytes(struct connection *c, struct str bytes)
+static size_t handle_input_bytes(struct http_connection *c, struct str bytes)
 {
     size_t used = 0;
 
@@ -213,9 +215,9 @@ static size_t handle_input_bytes(struct connection *c, struct str bytes)
         if (c->state == CONN_LAST || c->state == CONN_LINGER || c->state == CONN_CLOSED)
             return bytes.n;
         if (c->state == CONN_BODY)
-            n = request_body_read(c, rest);
+            n = http_request_body_read(c, rest);
         else if (c->state == CONN_HEAD && used && server_loop_read_time_is_used_up(c->server_loop))
-            connection_postpone_input(c);
+            http_connection_postpone_input(c);
         else if (c->state == CONN_HEAD && !has_too_much_unsent_output(c))
             n = c->skip ? skip_refused_body(c, rest) : provider_read_request(c, rest);
         if (n == 0)
@@ -227,17 +229,18 @@ static size_t handle_input_bytes(struct connection *c, struct str bytes)
 
 /* After the end of the peer's input, closes the connection when all requests have got their
  * responses. */
-static void close_after_eof(struct connection *c)
+static void close_after_eof(struct http_connection *c)
 {
     if (c->later.next)
         return;
-    if (c->ended && c->state == CONN_HEAD && connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT)
+    if (c->ended && c->state == CONN_HEAD &&
+        http_connection_count_unsent_bytes(c) <= MAX_UNSENT_OUTPUT)
         c->state = CONN_LAST;
     else if (c->ended && c->state == CONN_BODY)
-        connection_close(c); /* close now, because the rest of the body will not arrive */
+        http_connection_close(c); /* close now, because the rest of the body will not arrive */
 }
 
-static void handle_stored_input(struct connection *c)
+static void handle_postponed_input_of_connection(struct http_connection *c)
 {
     size_t used = handle_input_bytes(c, buf_as_str(&c->in));
 
@@ -249,42 +252,42 @@ static void handle_stored_input(struct connection *c)
 
 /* Returns true if reading must pause because input cannot be handled yet. Returns false while a
  * head is incomplete. */
-static bool must_pause_reading(const struct connection *c)
+static bool must_pause_reading(const struct http_connection *c)
 {
     bool head = c->state == CONN_HEAD && c->checked_bytes &&
-                connection_unsent_bytes(c) <= MAX_UNSENT_OUTPUT;
+                http_connection_count_unsent_bytes(c) <= MAX_UNSENT_OUTPUT;
 
     return c->state == CONN_AUTHORIZING_BODY || c->later.next ||
            (c->in.n >= MAX_UNHANDLED_INPUT && c->state != CONN_BODY && !head);
 }
 
-static void finish_handling_input(struct connection *c, struct connection *before)
+static void finish_handling_input(struct http_connection *c, struct http_connection *before)
 {
     close_after_eof(c);
-    connection_end_output(c, before);
-    connection_set_read_paused(c, must_pause_reading(c));
+    http_connection_end_output(c, before);
+    http_connection_set_read_paused(c, must_pause_reading(c));
     if (c->state == CONN_WEBSOCKET)
         on_websocket_output_sent(c);
 }
 
-void connection_resume_input(struct connection *c)
+void http_connection_handle_stored_input(struct http_connection *c)
 {
-    struct connection *before = connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_output(c);
 
-    handle_stored_input(c);
+    handle_postponed_input_of_connection(c);
     finish_handling_input(c, before);
 }
 
-void connection_handle_input(struct connection *c, char *bytes, size_t n)
+void http_connection_handle_input(struct http_connection *c, char *bytes, size_t n)
 {
     if (c->state == CONN_WEBSOCKET) {
         websocket_handle_input(c, bytes, n);
         return;
     }
-    struct connection *before = connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_output(c);
     if (c->in.n) {
         buf_add(&c->in, bytes, n);
-        handle_stored_input(c);
+        handle_postponed_input_of_connection(c);
     } else {
         size_t used = handle_input_bytes(c, str_slice(bytes, n));
         buf_add(&c->in, bytes + used, n - used);

@@ -32,7 +32,7 @@ void http_server_request_free(struct http_server_request *call)
     struct server_loop *h = call->server_loop;
     struct arena *a = call->x.arena;
 
-    loop_free_buf(h->loop, &call->data);
+    loop_free_buf_on_thread_pool(h->loop, &call->data);
     multipart_free_on_thread_pool(call->x.parts, h->loop);
     if (call->reserved)
         body_budget_release(h->budget, &call->owner, call->reserved);
@@ -133,7 +133,7 @@ void append_response_head(struct server_loop *h, const struct response_context *
 
 /* --- responses ------------------------------------------------------------------------ */
 
-static void append_response(struct connection *c, const struct response_context *to,
+static void append_response(struct http_connection *c, const struct response_context *to,
                             const struct response_head *head, struct str body)
 {
     struct server_loop *h = c->server_loop;
@@ -150,12 +150,12 @@ static void append_response(struct connection *c, const struct response_context 
     if (to->head || !http_status_has_body(head->status))
         return;
     if (body.n >= MAX_COPIED_PAYLOAD)
-        connection_send(c, &body, 1);
+        http_connection_send(c, &body, 1);
     else
         buf_add_str(&h->buffers.out, body);
 }
 
-void append_error_response(struct connection *c, const struct response_context *to, int status,
+void append_error_response(struct http_connection *c, const struct response_context *to, int status,
                            struct str headers)
 {
     struct server_loop *h = c->server_loop;
@@ -172,7 +172,7 @@ void append_error_response(struct connection *c, const struct response_context *
     append_response(c, to, &head, str_skip_bytes(all, lines));
 }
 
-void http_server_request_finish(struct connection *c, struct http_server_request *call,
+void http_server_request_finish(struct http_connection *c, struct http_server_request *call,
                                 bool keep_alive)
 {
     c->call = NULL;
@@ -189,7 +189,7 @@ void http_server_request_finish(struct connection *c, struct http_server_request
 void http_respond(struct http_exchange *x, const struct response_head *head, struct str body)
 {
     struct http_server_request *call = container_of(x, struct http_server_request, x);
-    struct connection *c = x->connection;
+    struct http_connection *c = x->connection;
 
     assert(loop_get_current() == x->loop);
     if (!c) {
@@ -198,7 +198,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     }
     bool keep = call->keep_alive && !head->close && !call->server_loop->stopping;
     if (c->state == CONN_AUTHORIZING_BODY)
-        keep = request_body_skip(c, call, keep);
+        keep = http_request_body_skip(c, call, keep);
     struct response_context to = { x->request->accept_encoding, call->head, keep, call->old };
     if (c->server_loop->current == c) { /* if the input of c is being handled, the code that does so
                                          * sends the output */
@@ -206,18 +206,18 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
         http_server_request_finish(c, call, keep);
         return;
     }
-    struct connection *before = connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_output(c);
     append_response(c, &to, head, body);
     http_server_request_finish(c, call, keep);
     /* Handle requests that arrived meanwhile, then send this response and their responses in one
      * write. */
-    connection_resume_input(c);
+    http_connection_handle_stored_input(c);
     c->server_loop->current = before;
 }
 
 void http_close_connection_without_response(struct http_exchange *x)
 {
     if (x->connection)
-        connection_close(x->connection);
+        http_connection_close(x->connection);
     http_server_request_free(container_of(x, struct http_server_request, x));
 }

@@ -47,7 +47,7 @@ static void skip_blanks(struct str *s)
 
 static struct str parse_token(struct str *s)
 {
-    const char *end = skip_octets(s->p, s->p + s->n, OCTET_TOKEN);
+    const char *end = skip_octets_of_class(s->p, s->p + s->n, OCTET_TOKEN);
     struct str token = { s->p, (size_t)(end - s->p) };
 
     *s = str_skip_bytes(*s, token.n);

@@ -23,7 +23,7 @@ static inline bool octet_is_in_class(char c, int kind)
 
 /* Returns a pointer to the first byte that is not in the class `kind`, or end. The loop is
  * unrolled, because the parsers spend most of their time in it. */
-static inline const char *skip_octets(const char *p, const char *end, int kind)
+static inline const char *skip_octets_of_class(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
         if (!octet_is_in_class(p[0], kind))
@@ -43,7 +43,7 @@ static inline const char *skip_octets(const char *p, const char *end, int kind)
 /* Returns true if all bytes of s are in the class `kind`, or s is empty. */
 static inline bool all_octets_in_class(struct str s, int kind)
 {
-    return skip_octets(s.p, s.p + s.n, kind) == s.p + s.n;
+    return skip_octets_of_class(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
 int hex_digit_to_int(char c);

@@ -48,11 +48,11 @@ struct loop *websocket_get_loop(const struct websocket *ws)
     return websocket_get_connection(ws)->server_loop->loop;
 }
 
-struct str websocket_remote_address(const struct websocket *ws)
+struct str websocket_get_client_address(const struct websocket *ws)
 {
     char *text = websocket_get_connection(ws)->server_loop->remote;
 
-    return str_slice(text, address_format(&ws->remote, text));
+    return str_slice(text, ip_address_format(&ws->remote, text));
 }
 
 uint64_t websocket_address_key(const struct websocket *ws)
@@ -60,7 +60,7 @@ uint64_t websocket_address_key(const struct websocket *ws)
     return websocket_get_connection(ws)->address;
 }
 
-bool websocket_is_secure(const struct websocket *ws)
+bool websocket_uses_tls(const struct websocket *ws)
 {
     return websocket_get_connection(ws)->secure;
 }
@@ -68,7 +68,7 @@ bool websocket_is_secure(const struct websocket *ws)
 static void queue_websocket_for_iteration_end(struct websocket *ws)
 {
     if (!ws->dirty.next)
-        links_append(&websocket_get_connection(ws)->server_loop->dirty, &ws->dirty);
+        linked_list_append(&websocket_get_connection(ws)->server_loop->dirty, &ws->dirty);
 }
 
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting)
@@ -81,12 +81,12 @@ static size_t max_unsent_bytes(const struct websocket *ws)
     return ws->out.max - CLOSE_FRAME_RESERVE;
 }
 
-size_t websocket_unsent_bytes(const struct websocket *ws)
+size_t websocket_count_unsent_bytes(const struct websocket *ws)
 {
     const struct long_message *m = ws->long_message;
     size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
 
-    return connection_unsent_bytes(websocket_get_connection(ws)) + ws->out.n + behind;
+    return http_connection_count_unsent_bytes(websocket_get_connection(ws)) + ws->out.n + behind;
 }
 
 static struct buf *buffer_for_next_frame(struct websocket *ws)
@@ -101,7 +101,7 @@ static bool can_queue_bytes(struct websocket *ws, size_t n)
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
         return false;
     queue_websocket_for_iteration_end(ws);
-    size_t waiting = websocket_unsent_bytes(ws);
+    size_t waiting = websocket_count_unsent_bytes(ws);
     size_t most = max_unsent_bytes(ws);
     ws->cut = waiting > most || n > most - waiting;
     return !ws->cut;
@@ -162,8 +162,9 @@ static bool can_send_at_once(const struct websocket *ws)
 
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 {
-    size_t n =
-        now && can_send_at_once(ws) ? connection_try_send(websocket_get_connection(ws), frame) : 0;
+    size_t n = now && can_send_at_once(ws)
+                   ? http_connection_try_send(websocket_get_connection(ws), frame)
+                   : 0;
 
     if (n < frame.n && can_queue_bytes(ws, frame.n - n))
         buf_add_str(buffer_for_next_frame(ws), str_skip_bytes(frame, n));
@@ -173,27 +174,27 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
  * iteration. */
 void websocket_flush(struct websocket *ws)
 {
-    size_t n = connection_try_send(websocket_get_connection(ws), buf_as_str(&ws->out));
+    size_t n = http_connection_try_send(websocket_get_connection(ws), buf_as_str(&ws->out));
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
         if (!ws->awaited && !ws->pong && !ws->long_message && !ws->ending && !ws->cut)
-            link_remove(&ws->dirty);
+            linked_list_remove(&ws->dirty);
     } else if (n) {
         memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
         ws->out.n -= n;
     }
 }
 
-void websocket_prefetch(const struct websocket *ws)
+void websocket_prefetch_into_cpu_cache(const struct websocket *ws)
 {
     __builtin_prefetch(ws);
     __builtin_prefetch((const char *)ws + 64);
 }
 
-void websocket_prefetch_connection(const struct websocket *ws)
+void websocket_prefetch_connection_into_cache(const struct websocket *ws)
 {
-    connection_prefetch(websocket_get_connection(ws));
+    http_connection_prefetch_into_cpu_cache(websocket_get_connection(ws));
 }
 
 void websocket_notify_when_all_is_sent(struct websocket *ws)
@@ -206,7 +207,8 @@ void websocket_notify_when_all_is_sent(struct websocket *ws)
  * loop iteration. */
 static void call_drained_if_all_sent(struct websocket *ws)
 {
-    if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_get_connection(ws)))
+    if (!ws->awaited || ws->long_message ||
+        http_connection_count_unsent_bytes(websocket_get_connection(ws)))
         return;
     if (ws->close_sent || ws->ending || ws->cut)
         return;
@@ -217,7 +219,7 @@ static void call_drained_if_all_sent(struct websocket *ws)
 /* Replies to a ping. If the peer sends pings but does not read, stores only the newest ping. */
 static void reply_to_ping(struct websocket *ws, struct str payload)
 {
-    if (websocket_unsent_bytes(ws) <= MAX_UNSENT_FOR_PONG) {
+    if (websocket_count_unsent_bytes(ws) <= MAX_UNSENT_FOR_PONG) {
         websocket_send(ws, WS_PONG, payload);
         return;
     }
@@ -231,7 +233,7 @@ static void send_pending_pong(struct websocket *ws)
 {
     struct pending_pong *p = ws->pong;
 
-    if (!p || connection_unsent_bytes(websocket_get_connection(ws)))
+    if (!p || http_connection_count_unsent_bytes(websocket_get_connection(ws)))
         return;
     ws->pong = NULL;
     websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
@@ -271,18 +273,18 @@ void websocket_close(struct websocket *ws, int code, struct str reason)
 
 /* --- beginning and end ---------------------------------------------------------------- */
 
-static void send_handshake(struct connection *c, const char *accept)
+static void send_handshake(struct http_connection *c, const char *accept)
 {
     struct buf *out = &c->server_loop->buffers.out;
 
     /* Send the response to the handshake alone, because some clients lose frames that arrive
      * together with it. */
-    connection_flush(c);
+    http_connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
     buf_add(out, accept, 28);
     buf_add_lit(out, "\r\n\r\n");
-    connection_flush(c);
+    http_connection_flush(c);
 }
 
 /* --- handlers, shared by the sockets of a loop ------------------------------------------ */
@@ -322,7 +324,7 @@ void websocket_handlers_free(struct server_loop *h)
     }
 }
 
-bool websocket_accept_upgrade(struct connection *c, struct http_server_request *call)
+bool websocket_accept_upgrade(struct http_connection *c, struct http_server_request *call)
 {
     struct server_loop *h = c->server_loop;
     struct websocket_handler on = { 0 };
@@ -333,13 +335,13 @@ bool websocket_accept_upgrade(struct connection *c, struct http_server_request *
         return false;
     if (h->stopping) {
         c->call = call;
-        connection_refuse_request(c, 503, STR("Retry-After: 1\r\n"));
+        http_connection_refuse_request(c, 503, STR("Retry-After: 1\r\n"));
         return true;
     }
     if (!ws_check_handshake(call->x.request, accept, &status)) {
         c->call = call;
-        connection_refuse_request(c, status,
-                                  status == 426 ? STR("Sec-WebSocket-Version: 13\r\n") : STR(""));
+        http_connection_refuse_request(
+            c, status, status == 426 ? STR("Sec-WebSocket-Version: 13\r\n") : STR(""));
         return true;
     }
     if (!h->app.upgrade(h->app.arg, call->x.request, &on))
@@ -348,7 +350,7 @@ bool websocket_accept_upgrade(struct connection *c, struct http_server_request *
     struct websocket *ws = &c->websocket;
     c->upgraded = true;
     memset(ws, 0, sizeof *ws);
-    address_parse(call->x.remote, &ws->remote);
+    ip_address_parse(call->x.remote, &ws->remote);
     ws->on = find_or_store_handler(h, &on);
     ws->data = on.arg;
     ws->code = 1006;
@@ -365,11 +367,11 @@ bool websocket_accept_upgrade(struct connection *c, struct http_server_request *
     return true;
 }
 
-void websocket_call_closed_handler(struct connection *c)
+void websocket_call_closed_handler(struct http_connection *c)
 {
     struct websocket *ws = &c->websocket;
 
-    link_remove(&ws->dirty);
+    linked_list_remove(&ws->dirty);
     if (ws->over)
         return;
     ws->over = true;
@@ -397,12 +399,12 @@ void websocket_free_buffers(struct websocket *ws)
     mem_free(ws->pong);
 }
 
-void websocket_begin_shutdown(struct connection *c)
+void websocket_begin_shutdown(struct http_connection *c)
 {
     struct websocket *ws = &c->websocket;
 
     if (!ws->open)
-        connection_close(c);
+        http_connection_close(c);
     else if (ws->on->shutdown)
         ws->on->shutdown(ws);
     else
@@ -413,7 +415,7 @@ void websocket_begin_shutdown(struct connection *c)
 
 static void close_at_iteration_end(struct websocket *ws)
 {
-    struct connection *c = websocket_get_connection(ws);
+    struct http_connection *c = websocket_get_connection(ws);
 
     ws->ending = true;
     c->linger = true; /* unread input may still arrive */
@@ -450,24 +452,26 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
 
 /* Called when the time for reading is up: postpones the remaining messages to the next loop
  * iteration. */
-static void postpone_messages_to_next_iteration(struct connection *c, const char *bytes, size_t n)
+static void postpone_messages_to_next_iteration(struct http_connection *c, const char *bytes,
+                                                size_t n)
 {
     buf_add(&c->in, bytes, n);
-    connection_set_read_paused(c, true);
-    connection_postpone_input(c);
+    http_connection_set_read_paused(c, true);
+    http_connection_postpone_input(c);
 }
 
-void websocket_resume_input(struct connection *c)
+void websocket_resume_input(struct http_connection *c)
 {
     struct buf waiting = c->in;
 
     buf_init(&c->in, waiting.max);
-    connection_set_read_paused(c, false);
+    http_connection_set_read_paused(c, false);
     websocket_handle_input(c, waiting.p, waiting.n);
     buf_clear(&waiting);
 }
 
-static void read_websocket_frames(struct connection *c, struct ws_reader *r, char *bytes, size_t n)
+static void read_websocket_frames(struct http_connection *c, struct ws_reader *r, char *bytes,
+                                  size_t n)
 {
     struct websocket *ws = &c->websocket;
     bool first = true;
@@ -510,14 +514,14 @@ static void store_reader_if_incomplete(struct websocket *ws, struct ws_reader *r
     }
 }
 
-void websocket_handle_input(struct connection *c, char *bytes, size_t n)
+void websocket_handle_input(struct http_connection *c, char *bytes, size_t n)
 {
     struct websocket *ws = &c->websocket;
     struct ws_reader fresh;
 
     if (!ws->open || c->later.next) {
         buf_add(&c->in, bytes, n);
-        connection_set_read_paused(c, c->later.next || c->in.n >= MAX_UNHANDLED_INPUT);
+        http_connection_set_read_paused(c, c->later.next || c->in.n >= MAX_UNHANDLED_INPUT);
         return;
     }
     ws_reader_init(&fresh, ws->on->max_message);
@@ -530,7 +534,7 @@ void websocket_handle_input(struct connection *c, char *bytes, size_t n)
 
 /* Called when the kernel has accepted all output. After the handshake was sent, calls the handler's
  * `open`. */
-void on_websocket_output_sent(struct connection *c)
+void on_websocket_output_sent(struct http_connection *c)
 {
     struct websocket *ws = &c->websocket;
     struct buf early = c->in;
@@ -542,7 +546,7 @@ void on_websocket_output_sent(struct connection *c)
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
-    if (ws->open || connection_unsent_bytes(c))
+    if (ws->open || http_connection_count_unsent_bytes(c))
         return;
     void *arg = ws->data;
     deadline_cancel(&c->deadline);
@@ -551,7 +555,7 @@ void on_websocket_output_sent(struct connection *c)
     if (ws->on->open)
         ws->on->open(ws, arg);
     buf_init(&c->in, early.max);
-    connection_set_read_paused(c, false);
+    http_connection_set_read_paused(c, false);
     if (early.n)
         websocket_handle_input(c, early.p, early.n);
     buf_clear(&early);
@@ -561,14 +565,14 @@ void on_websocket_output_sent(struct connection *c)
 static void send_next_message_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
-    struct connection *c = websocket_get_connection(ws);
+    struct http_connection *c = websocket_get_connection(ws);
 
-    if (!m || c->state != CONN_WEBSOCKET || connection_unsent_bytes(c))
+    if (!m || c->state != CONN_WEBSOCKET || http_connection_count_unsent_bytes(c))
         return;
     size_t left = m->bytes.n - m->at;
     struct str piece = str_slice(m->bytes.p + m->at, left < PIECE_BYTES ? left : PIECE_BYTES);
 
-    connection_send(c, &piece, 1);
+    http_connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
         m->after.max = ws->out.max; /* max_unsent may have changed */
@@ -579,24 +583,24 @@ static void send_next_message_piece(struct websocket *ws)
     }
     /* Send the frames that follow the last piece of a long message, even if the kernel has not yet
      * accepted all of the piece. */
-    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent_bytes(c)))
+    if (c->state == CONN_WEBSOCKET && (ws->out.n || !http_connection_count_unsent_bytes(c)))
         queue_websocket_for_iteration_end(ws);
 }
 
 static void end_websocket_iteration(struct websocket *ws)
 {
-    struct connection *c = websocket_get_connection(ws);
+    struct http_connection *c = websocket_get_connection(ws);
 
     if (ws->cut) {
-        connection_close(c);
+        http_connection_close(c);
         return;
     }
     if (ws->out.n) {
         struct str all = buf_as_str(&ws->out);
-        size_t n = connection_try_send(c, all);
+        size_t n = http_connection_try_send(c, all);
         if (n < all.n) {
             all = str_skip_bytes(all, n);
-            connection_send(c, &all, 1);
+            http_connection_send(c, &all, 1);
         }
         buf_clear(&ws->out);
     }
@@ -611,7 +615,7 @@ static void end_websocket_iteration(struct websocket *ws)
      * sent. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_call_closed_handler(c);
-        connection_close_when_sent(c);
+        http_connection_close_when_sent(c);
         if (c->state == CONN_LAST)
             deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
     }
@@ -635,16 +639,16 @@ static void wake_for_next_iteration(struct server_loop *h)
  * for this is limited, because there may be thousands of them. */
 void websockets_send_queued_output(struct server_loop *h)
 {
-    int64_t began = links_are_empty(&h->dirty) ? 0 : clock_monotonic_ns();
+    int64_t began = linked_list_is_empty(&h->dirty) ? 0 : clock_monotonic_ns();
 
-    for (unsigned n = 1; !links_are_empty(&h->dirty); n++) {
+    for (unsigned n = 1; !linked_list_is_empty(&h->dirty); n++) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 
         if (n % SOCKETS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() - began > MAX_SENDING_NS) {
             wake_for_next_iteration(h);
             return;
         }
-        link_remove(&ws->dirty);
+        linked_list_remove(&ws->dirty);
         end_websocket_iteration(ws);
     }
 }

@@ -64,11 +64,13 @@ enum err delete_previous_picture(struct call *call, const char *area, snowflake 
                                  const struct opt_str *before, const struct opt_str *now);
 
 /* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
-struct str picture_hash_of_upload(struct arena *a, const struct image *image, snowflake id);
+struct str picture_hash_of_upload(struct arena *a, const struct uploaded_image *image,
+                                  snowflake id);
 /* For the import of world files: inserts the row of a picture and returns the picture's hash. */
 struct world_file_importer;
-enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
-                                   const char *area, snowflake id, struct opt_str *ret);
+enum err world_file_import_picture(struct world_file_importer *im,
+                                   const struct uploaded_image *image, const char *area,
+                                   snowflake id, struct opt_str *ret);
 /* Issues a token for an account of a world file: the token that the file declares or, if it
  * declares none, a new token, which the import prints. */
 enum err world_file_import_token(struct world_file_importer *im, struct str username,

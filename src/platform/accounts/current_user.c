@@ -98,10 +98,10 @@ enum err prepare_modify_current_user(struct call *call)
 
     call_store_stage_data(call, "profile_change", sizeof(struct profile_change));
     if (in->username.given == GIVEN)
-        name = check_username(call, in->username.value);
+        name = check_username_is_allowed(call, in->username.value);
     if (!caller_is_bot(call)) {
-        date = check_date_of_birth(call, in->date_of_birth);
-        email = check_email(call, in->email);
+        date = check_date_of_birth_is_allowed(call, in->date_of_birth);
+        email = check_email_is_allowed(call, in->email);
     }
     if (patch_needs_password(call)) {
         call->read = read_current_password;
@@ -220,7 +220,7 @@ enum err modify_current_user(struct call *call)
     apply_user_patch(call, &out.user);
     e = user_update(call->tx, &out.user, &taken);
     if (!e && taken)
-        e = refuse_taken_name_or_email(call, taken);
+        e = refuse_username_or_email_in_use(call, taken);
     if (!e)
         e = delete_previous_picture(call, "avatars", before.id, &before.avatar, &out.user.avatar);
     if (!e)

@@ -133,7 +133,7 @@ enum err modify_current_user_profile(struct call *call)
     e = user_update(call->tx, &u, &taken);
     if (!e)
         e = tx_exec(call->tx, SAVE_PRONOUNS_AND_COLORS,
-                    BIND(v_id(u.id), v_text(u.pronouns), optional_text_value(colors)), NULL);
+                    BIND(v_id(u.id), v_text(u.pronouns), sql_value_of_optional_text(colors)), NULL);
     if (!e)
         e = delete_previous_picture(call, "banners", u.id, &before.banner, &u.banner);
     if (e)

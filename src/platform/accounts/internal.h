@@ -81,15 +81,16 @@ extern const struct type token_reply, login_reply, current_user_reply, patched_u
 
 /* --- routes.c, current_user.c --------------------------------------------------------- */
 
-enum err check_date_of_birth(struct call *call, struct opt_str date);
-enum err check_username(struct call *call, struct str name);
-enum err check_email(struct call *call, struct opt_str email);
-enum err refuse_taken_name_or_email(struct call *call, const char *field);
+enum err check_date_of_birth_is_allowed(struct call *call, struct opt_str date);
+enum err check_username_is_allowed(struct call *call, struct str name);
+enum err check_email_is_allowed(struct call *call, struct opt_str email);
+enum err refuse_username_or_email_in_use(struct call *call, const char *field);
 
 /* Replies to a caller who has sent the password or opened a mailed link. The reply is a token, or a
  * ticket if the account has a second factor. If undelete is true, the completed log-in cancels a
  * pending deletion. */
-enum err reply_to_login(struct call *call, const struct user *user, bool undelete);
+enum err reply_to_login_after_password_check(struct call *call, const struct user *user,
+                                             bool undelete);
 /* Replies with a new token to a caller who has completed the log-in. */
 enum err reply_with_login_token(struct call *call, const struct user *user);
 /* Issues a token for a completed log-in of this account. */

@@ -123,7 +123,7 @@ enum err prepare_claim_account(struct call *call)
 
     call->read = check_claim_code;
     call->hash = hash_claim_password;
-    return check_email(call, in->email);
+    return check_email_is_allowed(call, in->email);
 }
 
 /* Sets password and email address of the placeholder account and logs in. The account retains its
@@ -146,11 +146,11 @@ enum err claim_account(struct call *call)
     user.verified = !mail_is_configured(call);
     e = user_update(call->tx, &user, &taken);
     if (!e && taken)
-        return refuse_taken_name_or_email(call, taken);
+        return refuse_username_or_email_in_use(call, taken);
     if (!e)
         e = account_set_password(call, id, *hash);
     user.password_hash = *hash;
     if (!e && mail_is_configured(call) && in->email.given == GIVEN)
         e = mailed_link_send(call, &user, LINK_VERIFY, &wait_ms);
-    return e ? e : reply_to_login(call, &user, false);
+    return e ? e : reply_to_login_after_password_check(call, &user, false);
 }

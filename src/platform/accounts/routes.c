@@ -30,7 +30,7 @@ static struct str format_current_date(struct arena *a)
     return str_slice(text, 10);
 }
 
-enum err check_date_of_birth(struct call *call, struct opt_str date)
+enum err check_date_of_birth_is_allowed(struct call *call, struct opt_str date)
 {
     int64_t days;
 
@@ -46,7 +46,7 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
 }
 
 /* Refuses an email address to which no mail can be sent, because it could never be verified. */
-enum err check_email(struct call *call, struct opt_str email)
+enum err check_email_is_allowed(struct call *call, struct opt_str email)
 {
     if (email.given != GIVEN || !mail_is_configured(call) || mail_address_is_sendable(email.value))
         return OK;
@@ -54,7 +54,7 @@ enum err check_email(struct call *call, struct opt_str email)
                                 "Not a well formed email address.");
 }
 
-enum err check_username(struct call *call, struct str name)
+enum err check_username_is_allowed(struct call *call, struct str name)
 {
     if (username_is_reserved(name))
         return call_add_field_error(call, "username", "USERNAME_RESERVED",
@@ -62,7 +62,7 @@ enum err check_username(struct call *call, struct str name)
     return OK;
 }
 
-enum err refuse_taken_name_or_email(struct call *call, const char *field)
+enum err refuse_username_or_email_in_use(struct call *call, const char *field)
 {
     if (strcmp(field, "email") == 0)
         return call_add_field_error(call, field, "EMAIL_ALREADY_REGISTERED",
@@ -101,9 +101,9 @@ static enum err prepare_register_account(struct call *call)
 
     if (closed)
         return closed;
-    enum err name = check_username(call, in->username);
-    enum err date = check_date_of_birth(call, in->date_of_birth);
-    enum err email = check_email(call, in->email);
+    enum err name = check_username_is_allowed(call, in->username);
+    enum err date = check_date_of_birth_is_allowed(call, in->date_of_birth);
+    enum err email = check_email_is_allowed(call, in->email);
     if (in->password.given == GIVEN)
         call->hash = hash_registration_password;
     return name ? name : date ? date : email;
@@ -139,7 +139,7 @@ static enum err register_account(struct call *call)
     if (e)
         return e;
     if (taken)
-        return refuse_taken_name_or_email(call, taken);
+        return refuse_username_or_email_in_use(call, taken);
     e = hook_account_created(call, &(struct account_creation){ user.id, invite, guild_required });
     if (!e && hash)
         e = known_login_address_save(call, user.id);
@@ -221,7 +221,8 @@ static struct opt_bool optional_bool_from_bool(bool yes)
     return (struct opt_bool){ GIVEN, yes };
 }
 
-enum err reply_to_login(struct call *call, const struct user *user, bool undelete)
+enum err reply_to_login_after_password_check(struct call *call, const struct user *user,
+                                             bool undelete)
 {
     unsigned char instance[16];
     struct opt_str challenge;
@@ -272,7 +273,7 @@ static enum err log_in(struct call *call)
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_cancel_deletion(call, &user);
-    return e ? e : reply_to_login(call, &user, undelete);
+    return e ? e : reply_to_login_after_password_check(call, &user, undelete);
 }
 
 /* POST /auth/logout: revokes the token of this request at once. */

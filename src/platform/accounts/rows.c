@@ -31,9 +31,9 @@ void user_from_row(const struct rows *r, int column, struct user *ret)
         .mfa_enabled = row_bool(r, column + 20),
         .pronouns = row_text(r, column + 21),
     };
-    if (!row_is_null(r, column + 15))
+    if (!row_column_is_null(r, column + 15))
         ret->password_hash = row_text(r, column + 15);
-    if (!row_is_null(r, column + 16))
+    if (!row_column_is_null(r, column + 16))
         ret->date_of_birth = row_text(r, column + 16);
 }
 
@@ -116,14 +116,14 @@ static const char ADD_USER[] =
 
 enum err user_insert_row(struct tx *tx, const struct user *u)
 {
-    return tx_exec(tx, ADD_USER,
-                   BIND(v_id(u->id), v_text(u->username), optional_text_value(u->global_name),
-                        optional_text_value(u->email),
-                        u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
-                        v_int(u->bot.value),
-                        u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
-                        v_int(u->verified)),
-                   NULL);
+    return tx_exec(
+        tx, ADD_USER,
+        BIND(v_id(u->id), v_text(u->username), sql_value_of_optional_text(u->global_name),
+             sql_value_of_optional_text(u->email),
+             u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
+             v_int(u->bot.value), u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
+             v_int(u->verified)),
+        NULL);
 }
 
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken)
@@ -144,12 +144,13 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 
     if (e || *ret_taken)
         return e;
-    return tx_exec(tx, SAVE_USER,
-                   BIND(v_id(u->id), v_text(u->username), optional_text_value(u->global_name),
-                        optional_text_value(u->avatar), optional_text_value(u->banner),
-                        optional_text_value(u->email), optional_int_value(u->accent_color),
-                        v_text(u->bio), u->password_hash.p ? v_text(u->password_hash) : v_null(),
-                        u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
-                        v_int(u->deleting), v_int(u->verified)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_USER,
+        BIND(v_id(u->id), v_text(u->username), sql_value_of_optional_text(u->global_name),
+             sql_value_of_optional_text(u->avatar), sql_value_of_optional_text(u->banner),
+             sql_value_of_optional_text(u->email), sql_value_of_optional_int(u->accent_color),
+             v_text(u->bio), u->password_hash.p ? v_text(u->password_hash) : v_null(),
+             u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(), v_int(u->deleting),
+             v_int(u->verified)),
+        NULL);
 }

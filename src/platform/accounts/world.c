@@ -136,7 +136,7 @@ static struct value world_disabled_value(const struct world_user *u)
 {
     if (u->paused.given == GIVEN)
         return v_int(u->paused.value ? ACCOUNT_PAUSED : 0);
-    return value_of_optional_bool(u->disabled);
+    return sql_value_of_optional_bool(u->disabled);
 }
 
 static enum err update_imported_user(struct world_file_importer *im, const struct world_user *u,
@@ -154,17 +154,18 @@ static enum err update_imported_user(struct world_file_importer *im, const struc
                                          &taken);
     if (e || taken)
         return e;
-    e = tx_exec(im->tx, UPDATE_USER,
-                BIND(v_id(id), v_text(u->username), optional_text_value(u->global_name),
-                     optional_text_value(u->email), optional_text_value(u->password_hash),
-                     optional_text_value(u->bio), optional_text_value(u->locale),
-                     optional_text_value(u->date_of_birth), optional_int_value(u->flags),
-                     optional_int_value(u->public_flags), optional_int_value(u->premium_type),
-                     optional_int_value(u->accent_color), value_of_optional_bool(u->bot),
-                     optional_text_value(u->phone), world_disabled_value(u),
-                     value_of_optional_bool(u->deleting), optional_text_value(u->pronouns),
-                     value_of_optional_json(im, u->theme_colors)),
-                NULL);
+    e = tx_exec(
+        im->tx, UPDATE_USER,
+        BIND(v_id(id), v_text(u->username), sql_value_of_optional_text(u->global_name),
+             sql_value_of_optional_text(u->email), sql_value_of_optional_text(u->password_hash),
+             sql_value_of_optional_text(u->bio), sql_value_of_optional_text(u->locale),
+             sql_value_of_optional_text(u->date_of_birth), sql_value_of_optional_int(u->flags),
+             sql_value_of_optional_int(u->public_flags), sql_value_of_optional_int(u->premium_type),
+             sql_value_of_optional_int(u->accent_color), sql_value_of_optional_bool(u->bot),
+             sql_value_of_optional_text(u->phone), world_disabled_value(u),
+             sql_value_of_optional_bool(u->deleting), sql_value_of_optional_text(u->pronouns),
+             sql_value_of_optional_json(im, u->theme_colors)),
+        NULL);
     if (!e && u->deleting.given == GIVEN)
         e = import_pending_deletion(im, u, id);
     return e ? e : update_member_search_names(im->tx, id);
@@ -224,9 +225,9 @@ static enum err import_placeholder(struct world_file_importer *im, const struct 
     if (e)
         return e;
     count(im, COUNT_USERS, !found);
-    if (found && (row_is_null(&row, 1) || !named))
+    if (found && (row_column_is_null(&row, 1) || !named))
         return OK;
-    if (found && !row_is_null(&row, 0))
+    if (found && !row_column_is_null(&row, 0))
         avatar = opt_str_or_null(str_dup(im->arena, row_text(&row, 0)));
     e = choose_placeholder_name(im, in, &u.username);
     if (!e && !found)
@@ -295,8 +296,9 @@ static enum err issue_imported_user_token(struct world_file_importer *im, const 
                : world_file_import_token(im, u->username, &u->token, at);
 }
 
-enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
-                                   const char *area, snowflake id, struct opt_str *ret)
+enum err world_file_import_picture(struct world_file_importer *im,
+                                   const struct uploaded_image *image, const char *area,
+                                   snowflake id, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
     struct world_file_attachment note = { upload, id, area,

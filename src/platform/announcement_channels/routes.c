@@ -19,10 +19,10 @@ static enum err check_crosspost_permission(struct call *call)
     if (call->target.channel->type != CHANNEL_ANNOUNCEMENT)
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
+        return call_get_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     return own || call->target.permissions & PERMISSION(MANAGE_MESSAGES)
                ? OK
-               : call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
+               : call_get_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
 }
 
 /* POST /channels/{channel.id}/messages/{message.id}/crosspost */
@@ -157,7 +157,7 @@ static enum err create_follower_webhook(struct call *call, const struct channel 
     };
     e = webhook_insert(call->tx, &h);
     if (!e)
-        e = audit_record_webhook(call, NULL, &h);
+        e = audit_log_record_webhook(call, NULL, &h);
     if (e)
         return e;
     emit_webhooks_update(call, h.guild_id, h.channel_id);

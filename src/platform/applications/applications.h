@@ -22,12 +22,13 @@ enum err application_find(struct tx *tx, snowflake id, struct application *ret);
 enum err application_read_owner_and_team(struct tx *tx, struct application *a);
 /* Numbers of installations of an app. application_count_installations may read 500,000 rows, so do
  * not call it in a write transaction. */
-struct application_counts {
+struct application_install_counts {
     int64_t guilds, installs, authorizations;
 };
 enum err application_count_installations(struct tx *tx, snowflake id,
-                                         struct application_counts *ret);
-void application_set_counts(struct application *a, const struct application_counts *counts);
+                                         struct application_install_counts *ret);
+void application_set_install_counts(struct application *a,
+                                    const struct application_install_counts *counts);
 
 /* Application to be created. Its bot gets the same id and a username derived from the name. */
 struct new_application {

@@ -57,7 +57,7 @@ enum err create_application_attachment(struct call *call)
     struct attachment shown = *(const struct attachment *)call_get_stage_data(call, "attachment");
     snowflake application_id = call->target.application->id;
     struct application_attachment out = { &shown, true };
-    enum err e = attachment_publish_temporarily(call, application_id, &shown);
+    enum err e = attachment_publish_for_one_day(call, application_id, &shown);
 
     attachment_sign_url(call, application_id, &shown);
     return e ? e : call_reply_with_object(call, &out);

@@ -7,7 +7,7 @@
 struct application_change {
     snowflake id;
     struct opt_str icon, cover_image; /* hashes of pictures that are already stored */
-    struct application_counts counts;
+    struct application_install_counts counts;
 };
 
 static enum err store_application_pictures(struct call *call)
@@ -191,7 +191,7 @@ static void copy_optional_bool_if_given(bool *field, const struct opt_bool *in, 
 static void apply_install_settings(const struct application_patch *in, struct application *a)
 {
     copy_optional_list_if_given(&a->integration_types_config, &in->integration_types_config,
-                                default_integration_types());
+                                get_default_application_install_types());
     if (in->install_params.given != ABSENT)
         a->install_params = in->install_params.value;
     copy_optional_url_if_given(&a->custom_install_url, &in->custom_install_url, ABSENT);
@@ -272,7 +272,7 @@ enum err modify_application(struct call *call)
         return call_add_field_error(
             call, "team_id", FORM_CHOICES,
             "Value must be the application's team: a transfer has its own route.");
-    application_set_counts(a, &change->counts);
+    application_set_install_counts(a, &change->counts);
     apply_application_patch(call, a);
     enum err e = delete_previous_picture(call, "app-icons", a->id, &before.icon, &a->icon);
     if (!e)

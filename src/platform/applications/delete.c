@@ -82,7 +82,7 @@ enum err delete_application(struct call *call)
     enum err e = application_mark_removed(call->tx, d.application.id);
 
     if (!e)
-        e = bot_account_disable(call->tx, d.application.bot_id);
+        e = application_disable_bot_account(call->tx, d.application.bot_id);
     call_revoke_application_tokens(call, d.application.id);
     call_revoke_account_tokens(call, d.application.bot_id);
     return e ? e : delete_application_row_batch(call, &d);

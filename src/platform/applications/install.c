@@ -238,8 +238,8 @@ static enum err add_bot_member(struct call *call, const struct app_installation 
                                const struct app_installation_result *done)
 {
     snowflake *role = arena_alloc(call->arena, sizeof *role);
-    struct joining_member newcomer = { .guild_id = in->guild_id,
-                                       .user_id = in->application->bot_id };
+    struct member_to_add_to_guild newcomer = { .guild_id = in->guild_id,
+                                               .user_id = in->application->bot_id };
     struct member member;
     bool new_member;
 
@@ -250,7 +250,7 @@ static enum err add_bot_member(struct call *call, const struct app_installation 
     if (e)
         return e;
     if (new_member)
-        return audit_record_action(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
+        return audit_log_record_action(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
     if (!done->new_role)
         return OK;
     struct list roles = { 0 };
@@ -322,7 +322,7 @@ enum err application_install_in_guild(struct call *call, const struct app_instal
             call, &(struct guild_app_installation){ in->guild_id, in->application->id });
     if (e)
         return e;
-    return audit_record_object_change(
+    return audit_log_record_object_change(
         call, in->guild_id,
         done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
         done.integration.id, audited_app, done.new_integration ? NULL : &done.integration,

@@ -54,38 +54,40 @@ enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflak
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
 /* Marks an application as removed. application_find does not find it any more,
- * application_find_removed finds only removed applications, application_find_even_removed finds
- * both. */
+ * application_find_removed finds only removed applications, application_find_including_removed
+ * finds both. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
-enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
+enum err application_find_including_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
 /* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
 /* Sets the user flag BOT_HTTP_INTERACTIONS if the app has an interactions endpoint, else clears the
  * flag. */
 enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a);
-enum err bot_account_disable(struct tx *tx, snowflake id);
+enum err application_disable_bot_account(struct tx *tx, snowflake id);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
 /* Returns a bot username derived from an app's name: 2-32 characters of a-z, 0-9, _ and single
  * dots. */
-struct str bot_username_from_name(struct arena *a, struct str name);
+struct str derive_bot_username_from_app_name(struct arena *a, struct str name);
 /* Returns a bot username that consists of the app's name and digits of its id. Used if the name
  * alone is taken. */
-struct str bot_username_with_id(struct arena *a, struct str name, snowflake id);
+struct str derive_bot_username_from_app_name_and_id(struct arena *a, struct str name, snowflake id);
 /* Returns the default of integration_types_config, which is {"0":{},"1":{}}. */
-struct list default_integration_types(void);
+struct list get_default_application_install_types(void);
 
 /* --- uninstall.c ---------------------------------------------------------------------- */
 
 /* Hook that runs before a bot leaves a guild. If `bot` is the only scope of the app in the guild,
  * uninstalls the app. */
-enum err application_on_bot_leaving(struct call *call, const struct member_leave *leave);
+enum err application_uninstall_before_bot_leaves(struct call *call,
+                                                 const struct member_leaving_guild *leave);
 /* Hook that runs after a bot has left a guild. Removes the scope `bot` from the app's integration
  * and deletes the bot's role. */
-enum err application_on_bot_left(struct call *call, const struct member_leave *leave);
+enum err application_remove_bot_scope_after_leave(struct call *call,
+                                                  const struct member_leaving_guild *leave);
 
 /* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
 

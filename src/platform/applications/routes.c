@@ -4,12 +4,12 @@
 
 static enum err read_application_details(struct call *call, struct application *a)
 {
-    struct application_counts counts;
+    struct application_install_counts counts;
     enum err e = application_count_installations(call->tx, a->id, &counts);
 
     if (e)
         return e;
-    application_set_counts(a, &counts);
+    application_set_install_counts(a, &counts);
     return application_read_owner_and_team(call->tx, a);
 }
 
@@ -281,8 +281,9 @@ const struct domain applications_domain = {
     .routes = routes,
     .world = &applications_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hook_listeners){ .member_leaving = application_on_bot_leaving,
-                                             .member_left = application_on_bot_left },
+    .hooks =
+        &(const struct hook_listeners){ .member_leaving = application_uninstall_before_bot_leaves,
+                                        .member_left = application_remove_bot_scope_after_leave },
     .jobs = (const struct job_kind *const[]){ &application_deletion_job, NULL },
     .deletions = application_deletions,
 };

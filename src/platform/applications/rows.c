@@ -35,7 +35,7 @@ static void application_from_row(const struct rows *r, void *ret)
     struct user *bot = NULL;
     bool everybody = row_bool(r, 7), code_grant = row_bool(r, 8);
 
-    if (!row_is_null(r, BOT_COLUMN)) {
+    if (!row_column_is_null(r, BOT_COLUMN)) {
         bot = arena_alloc(arena, sizeof *bot);
         user_from_row(r, BOT_COLUMN, bot);
     }
@@ -72,9 +72,9 @@ static void application_from_row(const struct rows *r, void *ret)
         .hook = true,
     };
     application_set_flags(a, row_int(r, 6));
-    if (!row_is_null(r, 13))
+    if (!row_column_is_null(r, 13))
         a->install_params = json_column_decode(arena, &type_install_params, row_text(r, 13));
-    if (!row_is_null(r, 18))
+    if (!row_column_is_null(r, 18))
         a->secret_digest = row_bytes(r, 18);
 }
 
@@ -97,7 +97,7 @@ enum err application_find(struct tx *tx, snowflake id, struct application *ret)
     return find_application_with_sql(tx, SQL(FIND_APPLICATION " and a.removed = 0"), id, ret);
 }
 
-enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret)
+enum err application_find_including_removed(struct tx *tx, snowflake id, struct application *ret)
 {
     return find_application_with_sql(tx, SQL(FIND_APPLICATION), id, ret);
 }
@@ -157,18 +157,20 @@ static const char COUNTS[] =
     "(select count(*) from authorizations where application_id = $1)";
 
 enum err application_count_installations(struct tx *tx, snowflake id,
-                                         struct application_counts *ret)
+                                         struct application_install_counts *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(tx, COUNTS, BIND(v_id(id)), &row, &found);
 
     if (!e)
-        *ret = (struct application_counts){ row_int(&row, 0), row_int(&row, 1), row_int(&row, 2) };
+        *ret = (struct application_install_counts){ row_int(&row, 0), row_int(&row, 1),
+                                                    row_int(&row, 2) };
     return e;
 }
 
-void application_set_counts(struct application *a, const struct application_counts *counts)
+void application_set_install_counts(struct application *a,
+                                    const struct application_install_counts *counts)
 {
     a->approximate_guild_count = counts->guilds;
     a->approximate_user_install_count = counts->installs;
@@ -220,7 +222,7 @@ enum err application_insert(struct tx *tx, const struct application *a)
 {
     return tx_exec(tx, ADD_APPLICATION,
                    BIND(v_id(a->id), v_text(a->name), v_text(a->description),
-                        optional_text_value(a->icon), v_id(a->owner_id),
+                        sql_value_of_optional_text(a->icon), v_id(a->owner_id),
                         a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags),
                         a->bot_id ? v_id(a->bot_id) : v_null(),
                         v_text(json_column_encode(tx_arena(tx), &type_texts, &a->redirect_uris)),
@@ -243,22 +245,24 @@ enum err application_update(struct tx *tx, const struct application *a)
 
     return tx_exec(
         tx, SAVE_APPLICATION,
-        BIND(v_id(a->id), v_text(a->name), v_text(a->description), optional_text_value(a->icon),
-             a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags),
-             v_int(a->integration_public), v_int(a->integration_require_code_grant),
+        BIND(v_id(a->id), v_text(a->name), v_text(a->description),
+             sql_value_of_optional_text(a->icon), a->team_id ? v_id(a->team_id) : v_null(),
+             v_int(a->flags), v_int(a->integration_public),
+             v_int(a->integration_require_code_grant),
              v_text(json_column_encode(arena, &type_texts, &a->redirect_uris)),
-             optional_text_value(a->interactions_endpoint_url),
-             optional_text_value(a->role_connections_verification_url),
-             optional_text_value(a->custom_install_url),
+             sql_value_of_optional_text(a->interactions_endpoint_url),
+             sql_value_of_optional_text(a->role_connections_verification_url),
+             sql_value_of_optional_text(a->custom_install_url),
              a->install_params
                  ? v_text(json_column_encode(arena, &type_install_params, a->install_params))
                  : v_null(),
              v_text(
                  json_column_encode(arena, &type_integration_types, &a->integration_types_config)),
              v_text(json_column_encode(arena, &type_texts, &a->tags)),
-             optional_text_value(a->cover_image), optional_text_value(a->terms_of_service_url),
-             optional_text_value(a->privacy_policy_url), optional_text_value(a->event_webhooks_url),
-             v_int(a->event_webhooks_status),
+             sql_value_of_optional_text(a->cover_image),
+             sql_value_of_optional_text(a->terms_of_service_url),
+             sql_value_of_optional_text(a->privacy_policy_url),
+             sql_value_of_optional_text(a->event_webhooks_url), v_int(a->event_webhooks_status),
              v_text(json_column_encode(arena, &type_texts, &a->event_webhooks_types))),
         NULL);
 }
@@ -303,8 +307,8 @@ static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 static enum err bot_account_insert(struct tx *tx, const struct application *a)
 {
     struct arena *arena = tx_arena(tx);
-    struct str names[] = { bot_username_from_name(arena, a->name),
-                           bot_username_with_id(arena, a->name, a->id),
+    struct str names[] = { derive_bot_username_from_app_name(arena, a->name),
+                           derive_bot_username_from_app_name_and_id(arena, a->name, a->id),
                            str_printf(arena, "bot_%llu", (unsigned long long)a->id) };
     struct user bot = { .id = a->bot_id,
                         .global_name = opt_str_or_null(a->name),
@@ -331,7 +335,7 @@ enum err application_add_bot(struct tx *tx, struct application *a)
 
 /* Disables the account of a deleted bot. The account is not deleted, because its messages still
  * show its name. */
-enum err bot_account_disable(struct tx *tx, snowflake id)
+enum err application_disable_bot_account(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);
 }

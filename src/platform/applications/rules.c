@@ -27,14 +27,14 @@ static struct str normalize_bot_username(struct arena *a, struct str name, size_
     return str_slice(out, n);
 }
 
-struct str bot_username_from_name(struct arena *a, struct str name)
+struct str derive_bot_username_from_app_name(struct arena *a, struct str name)
 {
     struct str s = normalize_bot_username(a, name, LONGEST_NAME);
 
     return s.n >= 2 ? s : STR_CONCAT(a, STR("bot_"), s.n ? s : STR("app"));
 }
 
-struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
+struct str derive_bot_username_from_app_name_and_id(struct arena *a, struct str name, snowflake id)
 {
     struct str s = normalize_bot_username(a, name, LONGEST_STEM);
 
@@ -44,7 +44,7 @@ struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }
 
-struct list default_integration_types(void)
+struct list get_default_application_install_types(void)
 {
     static struct integration_type_config_entry both[] = { { .key = STR_INIT("0") },
                                                            { .key = STR_INIT("1") } };

@@ -165,7 +165,7 @@ enum err application_uninstall_from_guild(struct call *call, snowflake applicati
 {
     struct application a;
 
-    enum err e = application_find_even_removed(call->tx, application_id, &a);
+    enum err e = application_find_including_removed(call->tx, application_id, &a);
     if (!e)
         e = hook_guild_app_changing(call,
                                     &(struct guild_app_installation){ guild_id, application_id });
@@ -222,7 +222,8 @@ static enum err read_bot_integration(struct call *call, snowflake guild_id, snow
     return OK;
 }
 
-enum err application_on_bot_leaving(struct call *call, const struct member_leave *leave)
+enum err application_uninstall_before_bot_leaves(struct call *call,
+                                                 const struct member_leaving_guild *leave)
 {
     struct bot_integration b;
 
@@ -234,7 +235,8 @@ enum err application_on_bot_leaving(struct call *call, const struct member_leave
                         : e;
 }
 
-enum err application_on_bot_left(struct call *call, const struct member_leave *leave)
+enum err application_remove_bot_scope_after_leave(struct call *call,
+                                                  const struct member_leaving_guild *leave)
 {
     snowflake guild_id = leave->guild_id, bot_id = leave->user->id;
     struct application a;
@@ -245,7 +247,7 @@ enum err application_on_bot_left(struct call *call, const struct member_leave *l
     enum err e = read_bot_integration(call, guild_id, bot_id, &b);
     if (e || !b.id)
         return e;
-    e = application_find_even_removed(call->tx, b.application_id, &a);
+    e = application_find_including_removed(call->tx, b.application_id, &a);
     if (e)
         return e;
     struct integration i = integration_from_application(call->arena, &a, guild_id, b.id);

@@ -58,18 +58,18 @@ static void emit_action_execution(struct call *call, const struct broken_rule *b
 }
 
 static enum err audit_rule_action(struct call *call, const struct broken_rule *b,
-                                  enum audit_action action)
+                                  enum audit_log_action action)
 {
     const struct automod_offence *o = b->offence;
-    struct audit_options options = {
+    struct audit_log_options options = {
         .auto_moderation_rule_name = opt_str_or_null(b->rule->name),
         .auto_moderation_rule_trigger_type =
             opt_str_or_null(str_printf(call->arena, "%lld", (long long)b->rule->trigger_type)),
         .channel_id = make_optional_id(o->channel ? o->channel->id : 0),
     };
 
-    return audit_record_changes(call, o->member->guild_id, action, o->member->user_id, &options,
-                                (struct list){ 0 });
+    return audit_log_record_changes(call, o->member->guild_id, action, o->member->user_id, &options,
+                                    (struct list){ 0 });
 }
 
 /* --- alert message about a rule violation -------------------------------------------- */

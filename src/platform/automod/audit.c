@@ -9,15 +9,15 @@
 struct rule_audit {
     struct call *call;
     const struct automod_rule *before, *now; /* before is NULL if created, now is NULL if deleted */
-    struct list changes;                     /* struct audit_change */
+    struct list changes;                     /* struct audit_log_change */
 };
 
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
                              size_t offset)
 {
-    audit_add_typed_change(n->call, &n->changes, key, type,
-                           n->before ? (const char *)n->before + offset : NULL,
-                           n->now ? (const char *)n->now + offset : NULL);
+    audit_log_add_typed_change_to_list(n->call, &n->changes, key, type,
+                                       n->before ? (const char *)n->before + offset : NULL,
+                                       n->now ? (const char *)n->now + offset : NULL);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -29,7 +29,7 @@ static int compare_texts(const void *a, const void *b)
 static struct list copy_trigger_texts_sorted(struct arena *a, const struct list *texts)
 {
     size_t size = texts->count * sizeof(struct str);
-    struct list sorted = { arena_alloc_raw(a, size + 1), texts->count };
+    struct list sorted = { arena_alloc_unzeroed(a, size + 1), texts->count };
 
     if (size) {
         memcpy(sorted.items, texts->items, size);
@@ -55,7 +55,7 @@ static void audit_added_or_removed_trigger_texts(struct rule_audit *n, const cha
     }
     if (!more.count)
         return;
-    struct audit_change *c = list_append(a, &n->changes, sizeof *c);
+    struct audit_log_change *c = list_append(a, &n->changes, sizeof *c);
     c->key = str_printf(a, "$%s_%s", sign, key);
     c->new_value = opt_str_or_null(json_column_encode(a, &type_texts, &more));
 }
@@ -79,9 +79,9 @@ enum err automod_write_rule_audit_entry(struct call *call, const struct automod_
 {
     struct rule_audit n = { .call = call, .before = before, .now = now };
     const struct automod_rule *any = now ? now : before;
-    enum audit_action action = !before ? AUDIT_AUTOMOD_RULE_CREATE
-                               : now   ? AUDIT_AUTOMOD_RULE_UPDATE
-                                       : AUDIT_AUTOMOD_RULE_DELETE;
+    enum audit_log_action action = !before ? AUDIT_AUTOMOD_RULE_CREATE
+                                   : now   ? AUDIT_AUTOMOD_RULE_UPDATE
+                                           : AUDIT_AUTOMOD_RULE_DELETE;
 
     audit_rule_field(&n, "name", &type_text, offsetof(struct automod_rule, name));
     audit_rule_field(&n, "event_type", &type_int, offsetof(struct automod_rule, event_type));
@@ -96,7 +96,7 @@ enum err automod_write_rule_audit_entry(struct call *call, const struct automod_
     audit_trigger_text_list(&n, "regex_patterns",
                             offsetof(struct automod_metadata, regex_patterns));
     audit_trigger_text_list(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
-    return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
+    return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
 enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects *log)

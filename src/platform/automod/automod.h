@@ -1,10 +1,10 @@
 /* automod.h - AutoMod: rules that check the messages and names of a guild. The folder owns the
  * rules and their compiled form, and executes the actions of violated rules. Other folders pass
- * texts to it through hooks (hooks.h: struct automod_text, struct nickname_check), which are called
- * only in guilds with enabled rules. The thread pool compiles all rules of a guild into one set
- * (rule_sets.c), which is cached under the version number in the guild's row. The folder may use
- * threads/ and the folders below it. Start with routes.c (rules) and check_texts.c (check of a
- * text). */
+ * texts to it through hooks (hooks.h: struct automod_checked_text, struct nickname_check), which
+ * are called only in guilds with enabled rules. The thread pool compiles all rules of a guild into
+ * one set (rule_sets.c), which is cached under the version number in the guild's row. The folder
+ * may use threads/ and the folders below it. Start with routes.c (rules) and check_texts.c (check
+ * of a text). */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 

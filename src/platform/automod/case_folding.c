@@ -15,8 +15,8 @@ struct folded_text text_fold_case(struct arena *arena, struct str text)
         ret.text = str_lower(arena, text);
         return ret;
     }
-    char *out = arena_alloc_raw(arena, 4 * text.n);
-    uint32_t *offsets = arena_alloc_raw(arena, (4 * text.n + 1) * sizeof *offsets), c;
+    char *out = arena_alloc_unzeroed(arena, 4 * text.n);
+    uint32_t *offsets = arena_alloc_unzeroed(arena, (4 * text.n + 1) * sizeof *offsets), c;
     size_t n = 0, size;
 
     for (struct str rest = text; rest.n && (size = utf8_decode(rest, &c));

@@ -62,7 +62,7 @@ static enum err end_quarantine_if_names_allowed(struct call *call, struct member
     return e;
 }
 
-enum err automod_check_nickname(struct call *call, struct automod_nickname *about)
+enum err automod_check_nickname_of_member(struct call *call, struct automod_checked_nickname *about)
 {
     struct member *m = about->member;
     struct list hits, rules;

@@ -155,7 +155,8 @@ struct matched_rules {
     struct list hits, rules;
 };
 
-static enum err add_spam_hit_if_text_repeated(struct call *call, const struct automod_text *about,
+static enum err add_spam_hit_if_text_repeated(struct call *call,
+                                              const struct automod_checked_text *about,
                                               snowflake rule, struct list *hits)
 {
     struct automod_hit hit = { .rule_id = rule,
@@ -185,7 +186,7 @@ static bool has_blocking_hit_in_title(const struct list *hits, const struct list
     return false;
 }
 
-static enum err block_message_text(struct call *call, struct automod_text *about,
+static enum err block_message_text(struct call *call, struct automod_checked_text *about,
                                    const struct matched_rules *found)
 {
     bool title = has_blocking_hit_in_title(&found->hits, &found->rules);
@@ -201,7 +202,8 @@ static enum err block_message_text(struct call *call, struct automod_text *about
 }
 
 /* Blocks a message if its author's name violates a rule that has the quarantine action. */
-static enum err block_message_of_quarantined_name(struct call *call, struct automod_text *about,
+static enum err block_message_of_quarantined_name(struct call *call,
+                                                  struct automod_checked_text *about,
                                                   const struct automod_text_check *judged)
 {
     struct list named = judged->named, rules;
@@ -218,7 +220,7 @@ static enum err block_message_of_quarantined_name(struct call *call, struct auto
     return e ? e : automod_reply_with_refusal(call, ERR_MESSAGE_BLOCKED);
 }
 
-static enum err check_message_text(struct call *call, struct automod_text *about)
+static enum err check_message_text(struct call *call, struct automod_checked_text *about)
 {
     struct matched_rules *found = arena_alloc(call->arena, sizeof *found);
     struct automod_text_check judged = { .guild_id = about->member->guild_id,
@@ -249,7 +251,7 @@ static enum err check_message_text(struct call *call, struct automod_text *about
 }
 
 static enum err execute_rule_actions_for_message(struct call *call,
-                                                 const struct automod_text *about)
+                                                 const struct automod_checked_text *about)
 {
     const struct matched_rules *found = about->found;
     struct automod_offence o = { .member = about->member,
@@ -263,7 +265,7 @@ static enum err execute_rule_actions_for_message(struct call *call,
 const struct hook_listeners automod_hooks = {
     .message_text_check = check_message_text,
     .flagged_message_written = execute_rule_actions_for_message,
-    .nickname_check = automod_check_nickname,
+    .nickname_check = automod_check_nickname_of_member,
     .member_add_emitted = automod_check_new_member,
     .account_changed = automod_on_account_changed,
     .role_deleted = automod_remove_exempt_role,

@@ -85,8 +85,8 @@ enum err put_incident_actions(struct call *call)
         return e ? e : other;
     e = guild_update_incidents(call->tx, g->id, &now);
     if (!e)
-        e = audit_record_object_change(call, g->id, AUDIT_GUILD_UPDATE, g->id, audited_incidents,
-                                       g->incidents_data, &now);
+        e = audit_log_record_object_change(call, g->id, AUDIT_GUILD_UPDATE, g->id,
+                                           audited_incidents, g->incidents_data, &now);
     if (!e)
         e = guild_emit_update(call, g->id);
     if (!e)

@@ -119,7 +119,8 @@ enum err automod_reply_with_refusal(struct call *call, enum err code);
 
 /* Returns all names of a member, one per line. */
 enum err automod_collect_member_names(struct call *call, const struct member *m, struct str *ret);
-enum err automod_check_nickname(struct call *call, struct automod_nickname *about);
+enum err automod_check_nickname_of_member(struct call *call,
+                                          struct automod_checked_nickname *about);
 enum err automod_check_new_member(struct call *call, const struct member *m);
 enum err automod_on_account_changed(struct call *call, const struct user *user);
 

@@ -254,7 +254,7 @@ size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w)
     return w ? w->bytes : 0;
 }
 
-size_t keyword_automaton_cost(const struct keyword_automaton *w)
+size_t keyword_automaton_get_cost(const struct keyword_automaton *w)
 {
     return w ? w->cost : 0;
 }
@@ -273,7 +273,7 @@ struct text_scan {
 
 static const bool *find_word_boundaries(struct arena *arena, struct str text)
 {
-    bool *bounds = arena_alloc_raw(arena, text.n + 1);
+    bool *bounds = arena_alloc_unzeroed(arena, text.n + 1);
 
     for (size_t i = 0; i <= text.n; i++)
         bounds[i] = is_word_boundary(text, i);

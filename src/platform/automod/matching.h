@@ -52,7 +52,7 @@ struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entr
 void keyword_automaton_free(struct keyword_automaton *w);
 size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w);
 /* Returns the maximum number of keywords that can end at the same byte of a text. */
-size_t keyword_automaton_cost(const struct keyword_automaton *w);
+size_t keyword_automaton_get_cost(const struct keyword_automaton *w);
 
 /* The first keyword of a rule that a text contains. number is its index in the rule's list; -1 if
  * the text contains none. */
@@ -76,18 +76,18 @@ bool keyword_allow_list_covers(const struct keyword_matches *found, uint32_t rul
 
 /* --- pattern_match.c ------------------------------------------------------------------ */
 
-struct pattern;
+struct regex_pattern;
 
 /* Compiles a regular expression. Back references and lookaround are errors, so that matching takes
  * linear time. Returns NULL on error, with an error sentence in *ret_problem. */
-struct pattern *pattern_compile(struct str text, const char **ret_problem);
-void pattern_free(struct pattern *p);
+struct regex_pattern *regex_pattern_compile(struct str text, const char **ret_problem);
+void regex_pattern_free(struct regex_pattern *p);
 /* Returns the maximum number of states that one character can activate. Matching takes about cost ×
  * characters × 3 to 5 ns. */
-size_t pattern_cost(const struct pattern *p);
+size_t pattern_cost(const struct regex_pattern *p);
 /* Finds the leftmost match of a pattern in a text and, among several at that offset, the longest.
  * Empty matches are ignored. */
-bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str text,
-                        size_t *ret_start, size_t *ret_end);
+bool regex_pattern_find_match(const struct regex_pattern *p, struct arena *arena, struct str text,
+                              size_t *ret_start, size_t *ret_end);
 
 #endif

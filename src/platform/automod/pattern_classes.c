@@ -4,12 +4,12 @@
 #include "base/mem.h"
 #include "platform/automod/pattern_parse.h"
 
-struct char_class *pattern_add_char_class(struct pattern_parser *p)
+struct char_class *pattern_parser_add_char_class(struct pattern_parser *p)
 {
-    struct pattern *o = p->out;
+    struct regex_pattern *o = p->out;
 
     if (o->class_count >= PATTERN_MAX_CLASSES) {
-        pattern_parse_fail(p, "The pattern is too large.");
+        pattern_parser_record_error(p, "The pattern is too large.");
         return NULL;
     }
     o->classes = mem_resize(o->classes, (o->class_count + 1) * sizeof *o->classes);
@@ -84,13 +84,13 @@ static void parse_unicode_property(struct pattern_parser *p, struct char_class *
 {
     struct str name = str_slice(p->rest.p, p->rest.n ? 1 : 0);
 
-    if (pattern_skip_text(p, "{"))
+    if (pattern_parser_skip_text(p, "{"))
         name = str_cut(&p->rest, '}');
     else
         p->rest = str_skip_bytes(p->rest, name.n);
     uint32_t categories = find_unicode_categories(name);
     if (!categories)
-        pattern_parse_fail(p, "The pattern has an unknown Unicode property after \\p.");
+        pattern_parser_record_error(p, "The pattern has an unknown Unicode property after \\p.");
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
@@ -138,7 +138,7 @@ static uint32_t parse_hex_escape(struct pattern_parser *p, size_t digits)
     struct str number = str_slice(p->rest.p, p->rest.n < digits ? p->rest.n : digits);
     uint32_t c = 0;
 
-    if (pattern_skip_text(p, "{"))
+    if (pattern_parser_skip_text(p, "{"))
         number = str_cut(&p->rest, '}');
     else
         p->rest = str_skip_bytes(p->rest, number.n);
@@ -146,12 +146,13 @@ static uint32_t parse_hex_escape(struct pattern_parser *p, size_t digits)
         int v = hex_digit_value(number.p[i]);
 
         if (v < 0)
-            pattern_parse_fail(p, "The pattern has an escape with invalid hexadecimal digits.");
+            pattern_parser_record_error(
+                p, "The pattern has an escape with invalid hexadecimal digits.");
         c = c * 16 + (uint32_t)(v & 15);
     }
     if (!number.n || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        pattern_parse_fail(p,
-                           "The pattern has a hexadecimal escape that is not a Unicode character.");
+        pattern_parser_record_error(
+            p, "The pattern has a hexadecimal escape that is not a Unicode character.");
     return c;
 }
 
@@ -178,7 +179,7 @@ uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c)
         return parse_hex_escape(p, 8);
     default:
         if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-            pattern_parse_fail(p, "The pattern has an unknown escape sequence.");
+            pattern_parser_record_error(p, "The pattern has an unknown escape sequence.");
         return c;
     }
 }
@@ -209,7 +210,7 @@ static void parse_posix_class(struct pattern_parser *p, struct char_class *c)
 {
     struct str name = str_cut(&p->rest, ':');
 
-    pattern_skip_text(p, "]");
+    pattern_parser_skip_text(p, "]");
     for (size_t i = 0; i < COUNT_OF(named_classes); i++) {
         if (!str_is(name, named_classes[i].name))
             continue;
@@ -219,7 +220,7 @@ static void parse_posix_class(struct pattern_parser *p, struct char_class *c)
                                      named_classes[i].ranges[k].last);
         return;
     }
-    pattern_parse_fail(p, "The pattern has an unknown named character class.");
+    pattern_parser_record_error(p, "The pattern has an unknown named character class.");
 }
 
 /* Parses one character, escape or class of a bracket expression. Returns the character; if it is a
@@ -227,7 +228,7 @@ static void parse_posix_class(struct pattern_parser *p, struct char_class *c)
 static uint32_t parse_class_item(struct pattern_parser *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;
-    if (!pattern_skip_text(p, "\\"))
+    if (!pattern_parser_skip_text(p, "\\"))
         return pattern_next_character(p);
     uint32_t letter = pattern_next_character(p);
     *ret_kind = char_class_add_escape(p, c, letter);
@@ -241,11 +242,11 @@ static void parse_class_range(struct pattern_parser *p, struct char_class *c)
 
     if (kind || p->problem)
         return;
-    if (pattern_next_text_is(p, "-") && !pattern_next_text_is(p, "-]")) {
-        pattern_skip_text(p, "-");
+    if (pattern_parser_next_text_is(p, "-") && !pattern_parser_next_text_is(p, "-]")) {
+        pattern_parser_skip_text(p, "-");
         last = parse_class_item(p, c, &kind);
         if (kind || last < first) {
-            pattern_parse_fail(p, "The pattern has an invalid character range.");
+            pattern_parser_record_error(p, "The pattern has an invalid character range.");
             return;
         }
     }
@@ -254,23 +255,25 @@ static void parse_class_range(struct pattern_parser *p, struct char_class *c)
 
 void parse_bracket_expression(struct pattern_parser *p)
 {
-    struct char_class *c = pattern_add_char_class(p);
+    struct char_class *c = pattern_parser_add_char_class(p);
     bool first = true;
 
     if (!c)
         return;
-    c->negated = pattern_skip_text(p, "^");
-    for (; !p->problem && (first || !pattern_next_text_is(p, "]")); first = false) {
+    c->negated = pattern_parser_skip_text(p, "^");
+    for (; !p->problem && (first || !pattern_parser_next_text_is(p, "]")); first = false) {
         if (!p->rest.n)
-            pattern_parse_fail(p, "The pattern has a character class without a closing bracket.");
-        else if (pattern_skip_text(p, "[:"))
+            pattern_parser_record_error(
+                p, "The pattern has a character class without a closing bracket.");
+        else if (pattern_parser_skip_text(p, "[:"))
             parse_posix_class(p, c);
-        else if (pattern_next_text_is(p, "[") || pattern_next_text_is(p, "&&") ||
-                 pattern_next_text_is(p, "--"))
-            pattern_parse_fail(p, "Character classes cannot be nested or combined.");
+        else if (pattern_parser_next_text_is(p, "[") || pattern_parser_next_text_is(p, "&&") ||
+                 pattern_parser_next_text_is(p, "--"))
+            pattern_parser_record_error(p, "Character classes cannot be nested or combined.");
         else
             parse_class_range(p, c);
     }
-    pattern_skip_text(p, "]");
-    pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
+    pattern_parser_skip_text(p, "]");
+    pattern_parser_add_state(
+        p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }

@@ -11,7 +11,7 @@
 enum { ANY_NON_ASCII = 128 }; /* number that represents all non-ASCII characters */
 
 struct cost_count {
-    const struct pattern *pattern;
+    const struct regex_pattern *pattern;
     uint32_t *stack,
         *counted_round; /* counted_round[s]: number of the round that last counted state s */
     uint32_t round, count;
@@ -57,7 +57,7 @@ static bool class_may_accept_character(const struct char_class *c, uint32_t char
 }
 
 /* Returns true if every class accepts both this character and the previous one, or neither. */
-static bool classes_treat_like_previous_character(const struct pattern *p, uint32_t character)
+static bool classes_treat_like_previous_character(const struct regex_pattern *p, uint32_t character)
 {
     for (uint32_t i = 0; i < p->class_count; i++)
         if (!character || class_may_accept_character(&p->classes[i], character) !=
@@ -68,7 +68,7 @@ static bool classes_treat_like_previous_character(const struct pattern *p, uint3
 
 static uint32_t count_states_of_character(struct cost_count *c, uint32_t character)
 {
-    const struct pattern *p = c->pattern;
+    const struct regex_pattern *p = c->pattern;
 
     c->round++;
     c->count = 0;
@@ -80,7 +80,7 @@ static uint32_t count_states_of_character(struct cost_count *c, uint32_t charact
     return c->count;
 }
 
-uint32_t pattern_compute_cost(const struct pattern *p)
+uint32_t pattern_compute_cost(const struct regex_pattern *p)
 {
     struct cost_count c = { .pattern = p,
                             .stack = mem_new((2 * p->count + 2) * sizeof *c.stack),

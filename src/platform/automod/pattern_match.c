@@ -63,7 +63,7 @@ struct class_result {
 };
 
 struct pattern_search {
-    const struct pattern *pattern;
+    const struct regex_pattern *pattern;
     struct str text;
     size_t at; /* offset of the next character */
     struct active_states now, next;
@@ -195,8 +195,8 @@ static struct active_states active_states_new(struct arena *arena, uint32_t stat
                                    .seen = arena_array(arena, uint32_t, states + 1) };
 }
 
-bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str text,
-                        size_t *ret_start, size_t *ret_end)
+bool regex_pattern_find_match(const struct regex_pattern *p, struct arena *arena, struct str text,
+                              size_t *ret_start, size_t *ret_end)
 {
     struct pattern_search s = { .pattern = p,
                                 .text = text,

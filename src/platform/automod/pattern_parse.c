@@ -6,21 +6,21 @@
 
 static void parse_alternatives(struct pattern_parser *p);
 
-void pattern_parse_fail(struct pattern_parser *p, const char *problem)
+void pattern_parser_record_error(struct pattern_parser *p, const char *problem)
 {
     if (!p->problem)
         p->problem = problem;
     p->rest.n = 0;
 }
 
-bool pattern_next_text_is(const struct pattern_parser *p, const char *text)
+bool pattern_parser_next_text_is(const struct pattern_parser *p, const char *text)
 {
     return str_starts_with(p->rest, str_of(text));
 }
 
-bool pattern_skip_text(struct pattern_parser *p, const char *text)
+bool pattern_parser_skip_text(struct pattern_parser *p, const char *text)
 {
-    if (!pattern_next_text_is(p, text))
+    if (!pattern_parser_next_text_is(p, text))
         return false;
     p->rest = str_skip_bytes(p->rest, strlen(text));
     return true;
@@ -32,17 +32,17 @@ uint32_t pattern_next_character(struct pattern_parser *p)
     size_t n = utf8_decode(p->rest, &c);
 
     if (!n)
-        pattern_parse_fail(p, "The pattern ends in the middle of an expression.");
+        pattern_parser_record_error(p, "The pattern ends in the middle of an expression.");
     p->rest = str_skip_bytes(p->rest, n);
     return c;
 }
 
 static void reserve_states(struct pattern_parser *p, size_t more)
 {
-    struct pattern *o = p->out;
+    struct regex_pattern *o = p->out;
 
     if (o->count + more > PATTERN_MAX_STATES) {
-        pattern_parse_fail(p, "The pattern is too large.");
+        pattern_parser_record_error(p, "The pattern is too large.");
         return;
     }
     if (o->count + more > o->capacity) {
@@ -51,7 +51,7 @@ static void reserve_states(struct pattern_parser *p, size_t more)
     }
 }
 
-void pattern_add_state(struct pattern_parser *p, struct pattern_state s)
+void pattern_parser_add_state(struct pattern_parser *p, struct pattern_state s)
 {
     reserve_states(p, 1);
     if (!p->problem)
@@ -61,7 +61,7 @@ void pattern_add_state(struct pattern_parser *p, struct pattern_state s)
 /* Inserts a state at index `at`, before states that were already written. */
 static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_state s)
 {
-    struct pattern *o = p->out;
+    struct regex_pattern *o = p->out;
 
     reserve_states(p, 1);
     if (p->problem)
@@ -73,29 +73,31 @@ static void insert_state(struct pattern_parser *p, uint32_t at, struct pattern_s
 
 static void parse_single_character(struct pattern_parser *p, uint32_t character)
 {
-    struct char_class *c = pattern_add_char_class(p);
+    struct char_class *c = pattern_parser_add_char_class(p);
 
     if (!c)
         return;
     char_class_add_range(c, character, character);
-    pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
+    pattern_parser_add_state(
+        p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
 static void parse_dot(struct pattern_parser *p)
 {
-    struct char_class *c = pattern_add_char_class(p);
+    struct char_class *c = pattern_parser_add_char_class(p);
 
     if (!c)
         return;
     c->negated = true;
     if (!p->dot_matches_newline)
         char_class_add_range(c, '\n', '\n');
-    pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
+    pattern_parser_add_state(
+        p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
 static void add_assertion(struct pattern_parser *p, enum pattern_assert what)
 {
-    pattern_add_state(p, (struct pattern_state){ OP_ASSERT, (int32_t)what, 0 });
+    pattern_parser_add_state(p, (struct pattern_state){ OP_ASSERT, (int32_t)what, 0 });
 }
 
 static void parse_backslash_escape(struct pattern_parser *p)
@@ -123,11 +125,12 @@ static void parse_backslash_escape(struct pattern_parser *p)
         parse_single_character(p, parse_pattern_escape(p, letter));
         return;
     }
-    c = pattern_add_char_class(p);
+    c = pattern_parser_add_char_class(p);
     if (!c)
         return;
     char_class_add_escape(p, c, letter);
-    pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
+    pattern_parser_add_state(
+        p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
 /* Parses flags such as (?i) or (?s-i:…). Returns true if a group follows. */
@@ -149,9 +152,9 @@ static bool parse_inline_flags(struct pattern_parser *p)
         else if (c == 'm')
             p->multiline = on;
         else if (c != 'u')
-            pattern_parse_fail(p, "The pattern has an unknown flag.");
+            pattern_parser_record_error(p, "The pattern has an unknown flag.");
     }
-    pattern_parse_fail(p, "The pattern has a group without a closing parenthesis.");
+    pattern_parser_record_error(p, "The pattern has a group without a closing parenthesis.");
     return false;
 }
 
@@ -161,19 +164,19 @@ static void parse_parenthesized_group(struct pattern_parser *p)
     bool folds = p->ignore_case, dot = p->dot_matches_newline, lines = p->multiline;
 
     if (++p->depth > PATTERN_MAX_DEPTH)
-        pattern_parse_fail(p, "The pattern has too many nested groups.");
-    if (pattern_next_text_is(p, "?=") || pattern_next_text_is(p, "?!") ||
-        pattern_next_text_is(p, "?<=") || pattern_next_text_is(p, "?<!"))
-        pattern_parse_fail(p, "Patterns cannot use lookahead or lookbehind.");
-    else if (pattern_skip_text(p, "?P<") || pattern_skip_text(p, "?<"))
+        pattern_parser_record_error(p, "The pattern has too many nested groups.");
+    if (pattern_parser_next_text_is(p, "?=") || pattern_parser_next_text_is(p, "?!") ||
+        pattern_parser_next_text_is(p, "?<=") || pattern_parser_next_text_is(p, "?<!"))
+        pattern_parser_record_error(p, "Patterns cannot use lookahead or lookbehind.");
+    else if (pattern_parser_skip_text(p, "?P<") || pattern_parser_skip_text(p, "?<"))
         str_cut(&p->rest, '>');
-    else if (pattern_skip_text(p, "?") && !parse_inline_flags(p)) {
+    else if (pattern_parser_skip_text(p, "?") && !parse_inline_flags(p)) {
         p->depth--;
         return;
     }
     parse_alternatives(p);
-    if (!pattern_skip_text(p, ")"))
-        pattern_parse_fail(p, "The pattern has a group without a closing parenthesis.");
+    if (!pattern_parser_skip_text(p, ")"))
+        pattern_parser_record_error(p, "The pattern has a group without a closing parenthesis.");
     p->ignore_case = folds;
     p->dot_matches_newline = dot;
     p->multiline = lines;
@@ -182,21 +185,22 @@ static void parse_parenthesized_group(struct pattern_parser *p)
 
 static void parse_atom(struct pattern_parser *p)
 {
-    if (pattern_skip_text(p, "("))
+    if (pattern_parser_skip_text(p, "("))
         parse_parenthesized_group(p);
-    else if (pattern_skip_text(p, "["))
+    else if (pattern_parser_skip_text(p, "["))
         parse_bracket_expression(p);
-    else if (pattern_skip_text(p, "."))
+    else if (pattern_parser_skip_text(p, "."))
         parse_dot(p);
-    else if (pattern_skip_text(p, "^"))
+    else if (pattern_parser_skip_text(p, "^"))
         add_assertion(p, p->multiline ? AT_LINE_BEGIN : AT_BEGIN);
-    else if (pattern_skip_text(p, "$"))
+    else if (pattern_parser_skip_text(p, "$"))
         add_assertion(p, p->multiline ? AT_LINE_END : AT_END);
-    else if (pattern_skip_text(p, "\\"))
+    else if (pattern_parser_skip_text(p, "\\"))
         parse_backslash_escape(p);
-    else if (pattern_next_text_is(p, "*") || pattern_next_text_is(p, "+") ||
-             pattern_next_text_is(p, "?") || pattern_next_text_is(p, "{"))
-        pattern_parse_fail(p, "The pattern has a repetition operator without anything to repeat.");
+    else if (pattern_parser_next_text_is(p, "*") || pattern_parser_next_text_is(p, "+") ||
+             pattern_parser_next_text_is(p, "?") || pattern_parser_next_text_is(p, "{"))
+        pattern_parser_record_error(
+            p, "The pattern has a repetition operator without anything to repeat.");
     else
         parse_single_character(p, pattern_next_character(p));
 }
@@ -217,23 +221,24 @@ static int64_t parse_repeat_number(struct pattern_parser *p)
 
 static bool parse_repeat_counts(struct pattern_parser *p, int64_t *ret_least, int64_t *ret_most)
 {
-    if (pattern_skip_text(p, "*"))
+    if (pattern_parser_skip_text(p, "*"))
         *ret_least = 0, *ret_most = UNBOUNDED;
-    else if (pattern_skip_text(p, "+"))
+    else if (pattern_parser_skip_text(p, "+"))
         *ret_least = 1, *ret_most = UNBOUNDED;
-    else if (pattern_skip_text(p, "?"))
+    else if (pattern_parser_skip_text(p, "?"))
         *ret_least = 0, *ret_most = 1;
-    else if (pattern_skip_text(p, "{")) {
+    else if (pattern_parser_skip_text(p, "{")) {
         *ret_least = *ret_most = parse_repeat_number(p);
         if (*ret_least < 0)
-            pattern_parse_fail(p, "The pattern has an invalid repetition count.");
-        if (pattern_skip_text(p, ","))
+            pattern_parser_record_error(p, "The pattern has an invalid repetition count.");
+        if (pattern_parser_skip_text(p, ","))
             *ret_most = parse_repeat_number(p);
-        if (!pattern_skip_text(p, "}") || (*ret_most >= 0 && *ret_most < *ret_least))
-            pattern_parse_fail(p, "The pattern has an invalid repetition count.");
+        if (!pattern_parser_skip_text(p, "}") || (*ret_most >= 0 && *ret_most < *ret_least))
+            pattern_parser_record_error(p, "The pattern has an invalid repetition count.");
     } else
         return false;
-    pattern_skip_text(p, "?"); /* no effect for a lazy quantifier: the longest match is reported */
+    pattern_parser_skip_text(
+        p, "?"); /* no effect for a lazy quantifier: the longest match is reported */
     return true;
 }
 
@@ -260,12 +265,12 @@ static void repeat_states(struct pattern_parser *p, uint32_t from, int64_t least
     for (int64_t i = 0; i < least && !p->problem; i++)
         append_states(p, part, count);
     if (most == UNBOUNDED) {
-        pattern_add_state(p, (struct pattern_state){ OP_SPLIT, 1, (int32_t)count + 2 });
+        pattern_parser_add_state(p, (struct pattern_state){ OP_SPLIT, 1, (int32_t)count + 2 });
         append_states(p, part, count);
-        pattern_add_state(p, (struct pattern_state){ OP_JUMP, -(int32_t)count - 1, 0 });
+        pattern_parser_add_state(p, (struct pattern_state){ OP_JUMP, -(int32_t)count - 1, 0 });
     }
     for (int64_t i = least; i < most && !p->problem; i++) {
-        pattern_add_state(p, (struct pattern_state){ OP_SPLIT, 1, (int32_t)count + 1 });
+        pattern_parser_add_state(p, (struct pattern_state){ OP_SPLIT, 1, (int32_t)count + 1 });
         append_states(p, part, count);
     }
     mem_free(part);
@@ -273,8 +278,8 @@ static void repeat_states(struct pattern_parser *p, uint32_t from, int64_t least
 
 static void parse_sequence(struct pattern_parser *p)
 {
-    while (p->rest.n && !p->problem && !pattern_next_text_is(p, "|") &&
-           !pattern_next_text_is(p, ")")) {
+    while (p->rest.n && !p->problem && !pattern_parser_next_text_is(p, "|") &&
+           !pattern_parser_next_text_is(p, ")")) {
         uint32_t from = p->out->count;
         int64_t least, most;
 
@@ -289,25 +294,25 @@ static void parse_alternatives(struct pattern_parser *p)
     uint32_t from = p->out->count;
 
     parse_sequence(p);
-    if (p->problem || !pattern_skip_text(p, "|"))
+    if (p->problem || !pattern_parser_skip_text(p, "|"))
         return;
     uint32_t count = p->out->count - from;
     insert_state(p, from, (struct pattern_state){ OP_SPLIT, 1, (int32_t)count + 2 });
     uint32_t jump = p->out->count;
-    pattern_add_state(p, (struct pattern_state){ OP_JUMP, 0, 0 });
+    pattern_parser_add_state(p, (struct pattern_state){ OP_JUMP, 0, 0 });
     parse_alternatives(p);
     if (!p->problem)
         p->out->states[jump].x = (int32_t)(p->out->count - jump);
 }
 
-struct pattern *pattern_compile(struct str text, const char **ret_problem)
+struct regex_pattern *regex_pattern_compile(struct str text, const char **ret_problem)
 {
     struct pattern_parser p = { .out = mem_new(sizeof *p.out), .rest = text };
 
     parse_alternatives(&p);
     if (p.rest.n)
-        pattern_parse_fail(&p, "The pattern has a closing parenthesis without a group.");
-    pattern_add_state(&p, (struct pattern_state){ .op = OP_MATCH });
+        pattern_parser_record_error(&p, "The pattern has a closing parenthesis without a group.");
+    pattern_parser_add_state(&p, (struct pattern_state){ .op = OP_MATCH });
     if (!p.problem) {
         for (uint32_t i = 0; i < p.out->class_count; i++)
             char_class_compute_ascii_set(&p.out->classes[i]);
@@ -315,11 +320,11 @@ struct pattern *pattern_compile(struct str text, const char **ret_problem)
         return p.out;
     }
     *ret_problem = p.problem;
-    pattern_free(p.out);
+    regex_pattern_free(p.out);
     return NULL;
 }
 
-void pattern_free(struct pattern *p)
+void regex_pattern_free(struct regex_pattern *p)
 {
     if (!p)
         return;
@@ -330,7 +335,7 @@ void pattern_free(struct pattern *p)
     mem_free(p);
 }
 
-size_t pattern_cost(const struct pattern *p)
+size_t pattern_cost(const struct regex_pattern *p)
 {
     return p->cost;
 }

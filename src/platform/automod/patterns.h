@@ -1,5 +1,5 @@
-/* patterns.h - compiled form of a regular expression: pattern_parse.c writes it, pattern_find_match
- * runs it. */
+/* patterns.h - compiled form of a regular expression: pattern_parse.c writes it,
+ * regex_pattern_find_match runs it. */
 #ifndef PLATFORM_AUTOMOD_PATTERNS_H
 #define PLATFORM_AUTOMOD_PATTERNS_H
 
@@ -34,7 +34,7 @@ struct pattern_state {
     int32_t x, y; /* SPLIT, JUMP: relative targets; CLASS: class index; ASSERT: pattern_assert */
 };
 
-struct pattern {
+struct regex_pattern {
     struct pattern_state *states;
     struct char_class *classes;
     uint32_t count, capacity, class_count;
@@ -46,6 +46,6 @@ void char_class_compute_ascii_set(struct char_class *c);
 bool char_class_accepts(const struct char_class *c, uint32_t character);
 
 /* Computes the value for p->cost. */
-uint32_t pattern_compute_cost(const struct pattern *p);
+uint32_t pattern_compute_cost(const struct regex_pattern *p);
 
 #endif

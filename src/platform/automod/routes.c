@@ -14,7 +14,7 @@ static int64_t max_rules_of_type(int64_t trigger)
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;
 }
 
-static enum err check_rule_limit(struct call *call, const struct automod_rule *r)
+static enum err check_automod_rule_limit(struct call *call, const struct automod_rule *r)
 {
     int64_t count = 0;
     enum err e = automod_count_rules_of_type(call->tx, r->guild_id, r->trigger_type, &count);
@@ -47,7 +47,7 @@ static enum err check_alert_channel(struct call *call, size_t number, snowflake 
 }
 
 /* If a rule has a time-out or quarantine action, the caller must have MODERATE_MEMBERS. */
-static enum err check_rule_actions(struct call *call, const struct automod_rule *r)
+static enum err check_automod_rule_actions(struct call *call, const struct automod_rule *r)
 {
     const struct automod_rule_patch *in = call->body;
     const struct automod_action *a = r->actions.items;
@@ -57,7 +57,7 @@ static enum err check_rule_actions(struct call *call, const struct automod_rule 
     if ((automod_rules_have_action(&one, AUTOMOD_TIMEOUT) ||
          automod_rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
         !(call->target.permissions & PERMISSION(MODERATE_MEMBERS)))
-        return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
+        return call_get_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
     for (size_t i = 0; !e && in->actions.given == GIVEN && i < r->actions.count; i++)
         if (a[i].type == AUTOMOD_ALERT && a[i].metadata && a[i].metadata->channel_id.given == GIVEN)
             e = check_alert_channel(call, i, a[i].metadata->channel_id.value);
@@ -74,13 +74,13 @@ static enum err validate_and_normalize_rule(struct call *call, struct automod_ru
     automod_rule_validate(&call->form, NULL, r, others);
     if (form_has_errors(&call->form))
         return ERR_INVALID_FORM_BODY;
-    e = check_rule_actions(call, r);
+    e = check_automod_rule_actions(call, r);
     if (!e)
         automod_rule_normalize(call->arena, r);
     return e;
 }
 
-static void apply_rule_patch(struct automod_rule *r, const struct automod_rule_patch *in)
+static void apply_automod_rule_patch(struct automod_rule *r, const struct automod_rule_patch *in)
 {
     if (in->name.given == GIVEN)
         r->name = in->name.value;
@@ -106,9 +106,9 @@ static enum err rule_from_request_body(struct call *call, struct automod_rule *r
                                   .guild_id = call->target.guild->id,
                                   .creator_id = call->caller->id,
                                   .trigger_type = in->trigger_type.value };
-    apply_rule_patch(ret, in);
+    apply_automod_rule_patch(ret, in);
     enum err e = validate_and_normalize_rule(call, ret);
-    return e ? e : check_rule_limit(call, ret);
+    return e ? e : check_automod_rule_limit(call, ret);
 }
 
 void automod_emit_rule_event(struct call *call, enum event event, const struct automod_rule *r)
@@ -175,7 +175,7 @@ static enum err modify_auto_moderation_rule(struct call *call)
         return call_add_field_error(call, "trigger_type", FORM_CHOICES,
                                     "The trigger type of a rule cannot be changed.");
     now = before;
-    apply_rule_patch(&now, in);
+    apply_automod_rule_patch(&now, in);
     e = validate_and_normalize_rule(call, &now);
     if (!e)
         e = automod_rule_update(call->tx, &now);

@@ -29,7 +29,7 @@ struct automod_rule_set {
     struct str *keywords; /* keywords as written in the rules, grouped by rule */
     size_t keyword_count;
     struct str *pattern_texts;
-    struct pattern **patterns;
+    struct regex_pattern **patterns;
     size_t pattern_count, cost;
     struct keyword_automaton *words;
 };
@@ -73,7 +73,7 @@ static void add_rule_patterns(struct automod_rule_set *s, struct compiled_rule *
     s->pattern_texts = mem_resize(s->pattern_texts, room * sizeof *s->pattern_texts);
     for (size_t i = 0; i < patterns->count; i++) {
         const char *problem;
-        struct pattern *p = pattern_compile(all[i], &problem);
+        struct regex_pattern *p = regex_pattern_compile(all[i], &problem);
 
         if (!p)
             continue;
@@ -126,7 +126,7 @@ static void drop_expensive_patterns(struct automod_rule_set *s, snowflake guild_
                 (s->patterns[i] && pattern_cost(s->patterns[i]) > pattern_cost(s->patterns[most])))
                 most = i;
         s->cost -= pattern_cost(s->patterns[most]);
-        pattern_free(s->patterns[most]);
+        regex_pattern_free(s->patterns[most]);
         s->patterns[most] = NULL;
         log_warn(
             "automod: the regular expressions of guild %llu take too long; one of them is ignored",
@@ -157,7 +157,7 @@ void automod_rule_set_unref(struct automod_rule_set *s)
     if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
         return;
     for (size_t i = 0; i < s->pattern_count; i++)
-        pattern_free(s->patterns[i]);
+        regex_pattern_free(s->patterns[i]);
     keyword_automaton_free(s->words);
     mem_free(s->patterns);
     mem_free(s->pattern_texts);
@@ -171,7 +171,7 @@ void automod_rule_set_unref(struct automod_rule_set *s)
 
 bool automod_rule_set_is_slow(const struct automod_rule_set *s, size_t bytes)
 {
-    return (s->cost + keyword_automaton_cost(s->words)) * bytes > MAX_STEPS_IN_TRANSACTION;
+    return (s->cost + keyword_automaton_get_cost(s->words)) * bytes > MAX_STEPS_IN_TRANSACTION;
 }
 
 snowflake automod_rule_set_spam_rule(const struct automod_rule_set *s)
@@ -217,7 +217,8 @@ static void find_pattern_hit(const struct automod_rule_set *s, const struct comp
     for (size_t i = r->first_pattern; i < r->first_pattern + r->pattern_count; i++) {
         size_t start, end;
 
-        if (!s->patterns[i] || !pattern_find_match(s->patterns[i], arena, text, &start, &end) ||
+        if (!s->patterns[i] ||
+            !regex_pattern_find_match(s->patterns[i], arena, text, &start, &end) ||
             keyword_allow_list_covers(words, (uint32_t)(r - s->rules), folded, start, end))
             continue;
         set_hit_keyword_and_content(arena, append_rule_hit(arena, ret, r), s->pattern_texts[i],

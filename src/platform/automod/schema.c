@@ -224,12 +224,12 @@ static void validate_regex_patterns(struct form *form, const struct json_path *h
     for (size_t i = 0; i < patterns->count; i++) {
         struct json_path at = json_path_index(&all, i);
         const char *problem = "The pattern is too large.";
-        struct pattern *made = pattern_compile(p[i], &problem);
+        struct regex_pattern *made = regex_pattern_compile(p[i], &problem);
 
         r->pattern_cost += made ? (int64_t)pattern_cost(made) : 0;
         if (!made || others + r->pattern_cost > AUTOMOD_MAX_PATTERN_COST)
             form_add_error(form, &at, "STRING_TYPE_REGEX", "%s", problem);
-        pattern_free(made);
+        regex_pattern_free(made);
     }
 }
 

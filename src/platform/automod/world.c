@@ -32,8 +32,8 @@ WORLD_OBJECT(rule, rule_fields, NULL);
 static const struct world_file_name_lookup rule_naming =
     WORLD_NAME_LOOKUP("rule", "automod_rules", "guild_id");
 
-static enum err import_rule(struct world_file_importer *im, const void *entry,
-                            const struct json_path *at, snowflake guild)
+static enum err import_automod_rule(struct world_file_importer *im, const void *entry,
+                                    const struct json_path *at, snowflake guild)
 {
     const struct world_rule *in = entry;
     struct json_path by_at = json_path_key(at, STR("by"));
@@ -72,7 +72,7 @@ static enum err import_rule(struct world_file_importer *im, const void *entry,
 
 /* --- export to a world file ---------------------------------------------------------- */
 
-static enum err export_rules(struct world_file_exporter *ex, struct opt_list *ret)
+static enum err export_automod_rules(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct list rules;
     enum err e = automod_rules_list(ex->tx, ex->guild, &rules);
@@ -95,7 +95,7 @@ static enum err export_rules(struct world_file_exporter *ex, struct opt_list *re
 }
 
 const struct world_file_fields automod_world = { (const struct world_file_field[]){
-    { "guild", "automod", &world_rule_list, .order = 130, .import = import_rule,
-      .export = export_rules },
+    { "guild", "automod", &world_rule_list, .order = 130, .import = import_automod_rule,
+      .export = export_automod_rules },
     { 0 },
 } };

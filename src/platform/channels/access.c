@@ -67,7 +67,7 @@ enum err permission_error_in_channel(struct tx *tx, const struct member_access *
     uint64_t all;
     enum err e = compute_permissions_with_withheld(tx, s, c, NULL, &all);
 
-    return e ? e : missing_permission_error(all & s->withheld, any);
+    return e ? e : get_missing_permission_error(all & s->withheld, any);
 }
 
 static void set_target_permissions(struct call_path_objects *t, uint64_t all)
@@ -191,10 +191,10 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
     if (!t->member_access)
         return ERR_DM_CHANNEL; /* only guilds have permissions */
     if ((t->permissions & needs) != needs)
-        return call_missing_permissions_error(call, needs);
+        return call_get_missing_permissions_error(call, needs);
     return !t->role || member_outranks_role(t->member_access, t->role)
                ? OK
-               : call_rank_too_low_error(call);
+               : call_get_rank_too_low_error(call);
 }
 
 static const struct path_resolver resolvers[] = {

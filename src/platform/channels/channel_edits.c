@@ -185,7 +185,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
         if (overwrites_are_equal(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
-            return call_rank_too_low_error(call);
+            return call_get_rank_too_low_error(call);
         enum err e = check_overwrite_target(call, &o[i]);
         if (e)
             return e;

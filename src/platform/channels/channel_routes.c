@@ -109,7 +109,7 @@ static enum err replace_overwrites(struct call *call, const struct channel_edit 
     if (in->permission_overwrites.given == ABSENT)
         return OK;
     if (!(call->target.permissions & PERMISSION(MANAGE_ROLES)))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     enum err e = channel_overwrites_infer_types(call, wanted);
     if (!e)
         e = check_overwrites_permission(call, wanted, before, call->target.permissions);
@@ -165,11 +165,11 @@ static enum err modify_guild_channel(struct call *call)
     if (in->permission_overwrites.given != ABSENT && !singly)
         c.permission_overwrites.value = in->permission_overwrites.value;
     if (!e)
-        e = audit_record_object_change(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
-                                       audited_channel, &before, &c);
+        e = audit_log_record_object_change(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
+                                           audited_channel, &before, &c);
     if (!e && singly)
-        e = audit_overwrite_changes(call, &before.permission_overwrites.value,
-                                    &in->permission_overwrites.value);
+        e = audit_log_record_overwrite_changes(call, &before.permission_overwrites.value,
+                                               &in->permission_overwrites.value);
     if (!e)
         e = channel_emit_update(call, c.id);
     if (!e && in->rtc_region.given == GIVEN)
@@ -266,8 +266,8 @@ enum err guild_channel_delete(struct call *call, const struct channel *c)
     if (!e)
         e = channel_delete(call, c->id);
     if (!e)
-        e = audit_record_object_change(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id,
-                                       audited_channel, c, NULL);
+        e = audit_log_record_object_change(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id,
+                                           audited_channel, c, NULL);
     if (!e)
         call_emit_event(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
     return e;
@@ -279,7 +279,7 @@ static enum err delete_guild_channel(struct call *call)
     struct guild guild;
 
     if (!(call->target.permissions & PERMISSION(MANAGE_CHANNELS)))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
     enum err e = guild_find(call->tx, c->guild_id.value, &guild);
     if (!e && channel_is_required_by_community(&guild, c->id))
         return ERR_COMMUNITY_CHANNEL_REQUIRED;

@@ -38,8 +38,8 @@ enum err require_private_channel(struct call *call);
  * common guild, game friends who accept messages, users who have replied to the caller, and,
  * between a bot and a user, users who installed the bot's app. Returns ERR_CANNOT_MESSAGE,
  * ERR_NO_MUTUAL_GUILDS (for bots) or ERR_NO_GAME_FRIEND_DMS; always OK for other channel types. */
-enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
-                                    const struct caller *from);
+enum err check_caller_may_write_in_direct_channel(struct tx *tx, const struct channel *c,
+                                                  const struct caller *from);
 bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                                enum err *ret_error);
 
@@ -172,8 +172,8 @@ struct thread_member;
 enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_id,
                             struct thread_member *ret, bool *ret_found);
 /* Lists at most `limit` members of a thread after user id `after`, ordered by user id. */
-enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
-                        struct list *ret);
+enum err thread_members_list(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
+                             struct list *ret);
 enum err thread_member_ids_list(struct tx *tx, snowflake thread_id, struct list *ret);
 enum err thread_count_members(struct tx *tx, snowflake thread_id, int64_t *ret);
 enum err thread_member_insert(struct tx *tx, const struct channel *thread, snowflake user_id,

@@ -169,8 +169,8 @@ static enum err write_forum_tags(struct call *call, struct list tags)
     c.available_tags = (struct opt_list){ GIVEN, tags };
     e = channel_update(call->tx, &c);
     if (!e)
-        e = audit_record_object_change(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
-                                       audited_channel, call->target.channel, &c);
+        e = audit_log_record_object_change(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id,
+                                           audited_channel, call->target.channel, &c);
     if (!e)
         e = channel_emit_update(call, c.id);
     if (!e)

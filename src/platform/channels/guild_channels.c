@@ -85,8 +85,8 @@ enum err create_guild_channel(struct call *call)
         e = check_guild_overwrite_limit(call, c.guild_id.value, c.permission_overwrites.value.count,
                                         0);
     if (!e)
-        e = audit_record_object_change(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id,
-                                       audited_channel, NULL, &c);
+        e = audit_log_record_object_change(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id,
+                                           audited_channel, NULL, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     if (e)
@@ -133,7 +133,7 @@ static enum err copy_category_overwrites(struct call *call, snowflake id,
     if (overwrite_lists_are_equal(before, wanted))
         return OK;
     if (!(own & PERMISSION(MANAGE_ROLES)))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     e = check_overwrites_permission(call, wanted, before, own);
     *ret_changed = !e;
     if (!e)

@@ -135,8 +135,8 @@ enum err delete_forum_tag(struct call *call);
 /* True if each changed overwrite gets an audit log entry of its own. If too many overwrites
  * changed, the result is false, and one audit log entry of the channel lists all of them. */
 bool overwrites_are_audited_singly(const struct list *before, const struct list *now);
-enum err audit_overwrite_changes(struct call *call, const struct list *before,
-                                 const struct list *now);
+enum err audit_log_record_overwrite_changes(struct call *call, const struct list *before,
+                                            const struct list *now);
 /* Fields of a channel that the audit log records. */
 extern const struct field audited_channel[];
 /* Copies a category's new overwrites to the channels that are synchronised with it: at once or, if

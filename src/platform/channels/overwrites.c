@@ -38,12 +38,12 @@ static enum err audit_overwrite_change(struct call *call, const struct overwrite
 {
     const struct channel *c = call->target.channel;
     const struct overwrite *any = now ? now : before;
-    enum audit_action action = !before ? AUDIT_OVERWRITE_CREATE
-                               : now   ? AUDIT_OVERWRITE_UPDATE
-                                       : AUDIT_OVERWRITE_DELETE;
-    struct audit_options options = { .id = opt_id_or_null(any->id),
-                                     .type =
-                                         opt_str_or_null(any->type == 0 ? STR("0") : STR("1")) };
+    enum audit_log_action action = !before ? AUDIT_OVERWRITE_CREATE
+                                   : now   ? AUDIT_OVERWRITE_UPDATE
+                                           : AUDIT_OVERWRITE_DELETE;
+    struct audit_log_options options = {
+        .id = opt_id_or_null(any->id), .type = opt_str_or_null(any->type == 0 ? STR("0") : STR("1"))
+    };
     struct list changes = { 0 };
     struct role role;
     enum err e = any->type == 0 ? role_find(call->tx, c->guild_id.value, any->id, &role) : OK;
@@ -52,8 +52,8 @@ static enum err audit_overwrite_change(struct call *call, const struct overwrite
         options.role_name = opt_str_or_null(role.name);
     if (e && e != ERR_UNKNOWN_ROLE)
         return e;
-    audit_add_changed_fields(call, &changes, audited_overwrite, before, now);
-    return audit_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
+    audit_log_add_changed_fields_to_list(call, &changes, audited_overwrite, before, now);
+    return audit_log_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
 }
 
 bool overwrites_are_audited_singly(const struct list *before, const struct list *now)
@@ -61,8 +61,8 @@ bool overwrites_are_audited_singly(const struct list *before, const struct list 
     return before->count + now->count <= MAX_AUDITED_SINGLY;
 }
 
-enum err audit_overwrite_changes(struct call *call, const struct list *before,
-                                 const struct list *now)
+enum err audit_log_record_overwrite_changes(struct call *call, const struct list *before,
+                                            const struct list *now)
 {
     const struct overwrite *old = before->items, *new = now->items;
     enum err e = OK;

@@ -235,7 +235,7 @@ static const struct permission_step *find_deciding_step(const struct permission_
 
 static const char *name_of_permission_bit(uint64_t bit)
 {
-    return permission_name((unsigned)__builtin_ctzll(bit));
+    return get_permission_name((unsigned)__builtin_ctzll(bit));
 }
 
 /* Returns cause and fix, such as "the overwrite of Muted in #general denies X; remove …". */
@@ -308,7 +308,7 @@ enum err explain_permission(struct tx *tx, const struct member_access *s, const 
     ret->steps = list_explained_steps(&x, bit);
     if (!ret->allowed)
         ret->cause = str_printf(x.arena, "%.*s lacks %s in %.*s: %.*s", STR_ARGS(x.user),
-                                permission_name(permission_bit), STR_ARGS(x.where),
+                                get_permission_name(permission_bit), STR_ARGS(x.where),
                                 STR_ARGS(format_cause_and_fix(&x, bit)));
     return OK;
 }

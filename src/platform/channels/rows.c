@@ -57,7 +57,7 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
     *t = (struct thread_metadata){
         .archived = row_bool(r, 19),
         .archive_timestamp =
-            row_is_null(r, 20) ? snowflake_to_ms(row_id(r, 0)) * 1000 : row_int(r, 20),
+            row_column_is_null(r, 20) ? snowflake_to_ms(row_id(r, 0)) * 1000 : row_int(r, 20),
         .auto_archive_duration = row_int(r, 21),
         .locked = row_bool(r, 22),
         .create_timestamp = { GIVEN, snowflake_to_ms(row_id(r, 0)) * 1000 },
@@ -95,7 +95,7 @@ static void forum_tags_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
 
-    if (!row_is_null(r, 33)) {
+    if (!row_column_is_null(r, 33)) {
         struct list all = json_column_decode_list(arena, &type_forum_tags, row_text(r, 35));
         struct list own = json_column_decode_list(arena, &type_ids, row_text(r, 33));
         const snowflake *ids = own.items;
@@ -108,10 +108,10 @@ static void forum_tags_from_row(const struct rows *r, struct channel *c)
     if (!channel_has_posts(c->type))
         return;
     c->available_tags.given = GIVEN;
-    if (!row_is_null(r, 28))
+    if (!row_column_is_null(r, 28))
         c->available_tags.value = json_column_decode_list(arena, &type_forum_tags, row_text(r, 28));
     c->default_reaction_emoji.given = GIVEN_NULL;
-    if (!row_is_null(r, 29))
+    if (!row_column_is_null(r, 29))
         c->default_reaction_emoji =
             (struct opt_object){ GIVEN, (void *)json_column_decode(arena, &type_default_reaction,
                                                                    row_text(r, 29)) };
@@ -120,7 +120,7 @@ static void forum_tags_from_row(const struct rows *r, struct channel *c)
     c->default_sort_order = row_optional_int(r, 30);
     c->default_forum_layout = optional_int_from_row(r, 31);
     c->default_tag_setting =
-        opt_str_or_null(row_is_null(r, 32) ? STR("match_some") : row_text(r, 32));
+        opt_str_or_null(row_column_is_null(r, 32) ? STR("match_some") : row_text(r, 32));
 }
 
 static void channel_from_row(const struct rows *r, void *ret)
@@ -215,7 +215,7 @@ static enum err find_channel_in_two_queries(struct tx *tx, snowflake id, struct 
     e = tx_one(tx, FIND_CHANGING_COLUMNS, BIND(v_id(id)), &moving, &found);
     if (e || !found)
         return e ? e : ERR_UNKNOWN_CHANNEL;
-    struct value *row = arena_alloc_raw(tx_arena(tx), (size_t)ret->columns * sizeof *row);
+    struct value *row = arena_alloc_unzeroed(tx_arena(tx), (size_t)ret->columns * sizeof *row);
     memcpy(row, ret->row, (size_t)ret->columns * sizeof *row);
     row[LAST_COLUMN] = moving.row[0];
     row[COUNT_COLUMN] = moving.row[1];
@@ -358,7 +358,7 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
 
 static void viewer_membership_from_row(const struct rows *r, snowflake user_id, struct channel *c)
 {
-    if (row_is_null(r, OWN_COLUMN))
+    if (row_column_is_null(r, OWN_COLUMN))
         return;
     struct thread_member *m = arena_alloc(tx_arena(r->tx), sizeof *m);
     *m = (struct thread_member){

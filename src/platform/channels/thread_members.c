@@ -42,7 +42,7 @@ enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m
     if (e || !found)
         return e;
     m->muted = opt_bool_present(row_bool(&row, 4));
-    if (row_is_null(&row, 6))
+    if (row_column_is_null(&row, 6))
         return OK;
     struct mute_config *mute = arena_alloc(tx_arena(tx), sizeof *mute);
     *mute = (struct mute_config){ row_optional_int(&row, 5), row_int(&row, 6) };
@@ -54,8 +54,8 @@ static const char ALL_MEMBERS[] =
     "select " MEMBER_COLUMNS " from thread_members where thread_id = $1 and user_id > $2 "
     "order by user_id limit $3";
 
-enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
-                        struct list *ret)
+enum err thread_members_list(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
+                             struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, ALL_MEMBERS, BIND(v_id(thread_id), v_id(after), v_int(limit)), &rows);
@@ -123,7 +123,8 @@ enum err thread_member_update(struct tx *tx, const struct thread_member *m)
 
     return tx_exec(tx, SAVE_MEMBER,
                    BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(m->flags),
-                        v_int(m->muted.value), mute ? optional_int_value(mute->end_time) : v_null(),
+                        v_int(m->muted.value),
+                        mute ? sql_value_of_optional_int(mute->end_time) : v_null(),
                         mute ? v_int(mute->selected_time_window) : v_null()),
                    NULL);
 }

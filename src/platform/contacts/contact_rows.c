@@ -72,7 +72,8 @@ enum { ROWS_PER_STATEMENT = 16 };
 
 static int compare_contacts_by_digest(const void *a, const void *b)
 {
-    return str_cmp(((const struct contact *)a)->digest, ((const struct contact *)b)->digest);
+    return str_cmp(((const struct address_book_contact *)a)->digest,
+                   ((const struct address_book_contact *)b)->digest);
 }
 
 static bool optional_names_are_equal(struct opt_str a, struct opt_str b)
@@ -82,7 +83,7 @@ static bool optional_names_are_equal(struct opt_str a, struct opt_str b)
 
 static void sort_and_deduplicate_contacts(struct list *contacts)
 {
-    struct contact *all = contacts->items;
+    struct address_book_contact *all = contacts->items;
     size_t retained = 0;
 
     if (contacts->count)
@@ -102,14 +103,15 @@ static enum err read_contacts(struct tx *tx, snowflake user_id, struct list *ret
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct contact *)list_append(tx_arena(tx), ret, sizeof(struct contact)) =
-            (struct contact){ row_bytes(&rows, 0), row_optional_text(&rows, 1) };
+        *(struct address_book_contact *)list_append(tx_arena(tx), ret,
+                                                    sizeof(struct address_book_contact)) =
+            (struct address_book_contact){ row_bytes(&rows, 0), row_optional_text(&rows, 1) };
     return rows_end(&rows);
 }
 
 static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct list *contacts)
 {
-    const struct contact *all = contacts->items;
+    const struct address_book_contact *all = contacts->items;
     enum err e = OK;
 
     for (size_t i = 0, n; !e && i < contacts->count; i += n) {
@@ -118,7 +120,7 @@ static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct l
         n = contacts->count - i < ROWS_PER_STATEMENT ? 1 : ROWS_PER_STATEMENT;
         for (size_t k = 0; k < n; k++) {
             values[1 + 2 * k] = v_bytes(all[i + k].digest);
-            values[2 + 2 * k] = optional_text_value(all[i + k].name);
+            values[2 + 2 * k] = sql_value_of_optional_text(all[i + k].name);
         }
         e = tx_exec(tx, n == 1 ? SQL(ADD) : SQL(ADD_MANY), values, 1 + 2 * n, NULL);
     }
@@ -129,17 +131,19 @@ static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct l
  * the same address book repeatedly. */
 enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct list *contacts)
 {
-    struct contact *all = contacts->items;
+    struct address_book_contact *all = contacts->items;
     struct list known, fresh = { 0 };
     enum err e = read_contacts(tx, user_id, &known);
 
     sort_and_deduplicate_contacts(contacts);
     bool *retained = arena_array(tx_arena(tx), bool, contacts->count + 1);
     for (size_t i = 0; !e && i < known.count; i++) {
-        const struct contact *old = (const struct contact *)known.items + i;
-        const struct contact *c = contacts->count ? bsearch(old, all, contacts->count, sizeof *all,
-                                                            compare_contacts_by_digest)
-                                                  : NULL;
+        const struct address_book_contact *old =
+            (const struct address_book_contact *)known.items + i;
+        const struct address_book_contact *c =
+            contacts->count
+                ? bsearch(old, all, contacts->count, sizeof *all, compare_contacts_by_digest)
+                : NULL;
 
         if (c)
             retained[c - all] = optional_names_are_equal(c->name, old->name);
@@ -148,7 +152,7 @@ enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct 
     }
     for (size_t i = 0; !e && i < contacts->count; i++)
         if (!retained[i])
-            *(struct contact *)list_append(tx_arena(tx), &fresh, sizeof *all) = all[i];
+            *(struct address_book_contact *)list_append(tx_arena(tx), &fresh, sizeof *all) = all[i];
     return e ? e : insert_contacts(tx, user_id, &fresh);
 }
 

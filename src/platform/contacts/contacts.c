@@ -143,7 +143,7 @@ static enum err compute_contact_digests(struct call *call)
     for (size_t i = 0; i < in->friend_list_entries.count; i++) {
         const struct contact_entry *entry =
             (const struct contact_entry *)in->friend_list_entries.items + i;
-        struct contact *c = list_append(call->arena, out, sizeof *c);
+        struct address_book_contact *c = list_append(call->arena, out, sizeof *c);
 
         c->digest = compute_phone_number_digest(auth, call->arena, entry->friend_id);
         c->name = entry->name;

@@ -60,13 +60,13 @@ enum err address_book_find(struct tx *tx, snowflake user_id, struct address_book
 enum err address_book_write(struct tx *tx, snowflake user_id, const struct address_book *l);
 
 /* A contact of an address book as stored: name and digest of the phone number. */
-struct contact {
+struct address_book_contact {
     struct str digest;
     struct opt_str name;
 };
 struct str compute_phone_number_digest(const struct auth *auth, struct arena *arena,
                                        struct str number);
-/* Replaces the contacts of an address book (struct contact). Sorts the list. */
+/* Replaces the contacts of an address book (struct address_book_contact). Sorts the list. */
 enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct list *contacts);
 enum err address_book_contains_phone_number(struct tx *tx, snowflake user_id, struct str digest,
                                             bool *ret);

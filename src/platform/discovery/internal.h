@@ -41,7 +41,7 @@ enum err remove_discovery_category(struct call *call);
 /* --- listing.c -------------------------------------------------------------------------- */
 
 /* Parameters of GET /discoverable-guilds and /discoverable-guilds/search. */
-struct discovery_query {
+struct discoverable_guilds_query {
     struct opt_list guild_ids;  /* snowflakes */
     struct opt_list categories; /* int64_t */
     struct opt_int category_id;

@@ -95,31 +95,33 @@ static const struct type type_search_text = {
 };
 
 static const struct field list_query_fields[] = {
-    { FIELD(struct discovery_query, guild_ids), .type = &type_guild_ids, .flags = OPTIONAL,
-      .doc = "These guilds, without pages" },
-    { FIELD(struct discovery_query, categories), .type = &type_categories, .flags = OPTIONAL,
-      .doc = "Guilds of one of these categories" },
-    { FIELD(struct discovery_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 30 },
-    { FIELD(struct discovery_query, offset), .type = &type_offset, .flags = OPTIONAL },
+    { FIELD(struct discoverable_guilds_query, guild_ids), .type = &type_guild_ids,
+      .flags = OPTIONAL, .doc = "These guilds, without pages" },
+    { FIELD(struct discoverable_guilds_query, categories), .type = &type_categories,
+      .flags = OPTIONAL, .doc = "Guilds of one of these categories" },
+    { FIELD(struct discoverable_guilds_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 30 },
+    { FIELD(struct discoverable_guilds_query, offset), .type = &type_offset, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema discovery_list_query_schema = {
     .name = "DiscoverableGuildsQuery",
-    .size = sizeof(struct discovery_query),
+    .size = sizeof(struct discoverable_guilds_query),
     .fields = list_query_fields,
     .doc = "Which guilds of the public list.",
 };
 static const struct field search_query_fields[] = {
-    { FIELD(struct discovery_query, query), .type = &type_search_text,
+    { FIELD(struct discoverable_guilds_query, query), .type = &type_search_text,
       .doc = "Text of the name, the description or a keyword" },
-    { FIELD(struct discovery_query, category_id), .type = &type_int, .flags = OPTIONAL },
-    { FIELD(struct discovery_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 24 },
-    { FIELD(struct discovery_query, offset), .type = &type_offset, .flags = OPTIONAL },
+    { FIELD(struct discoverable_guilds_query, category_id), .type = &type_int, .flags = OPTIONAL },
+    { FIELD(struct discoverable_guilds_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 24 },
+    { FIELD(struct discoverable_guilds_query, offset), .type = &type_offset, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema discovery_search_query_schema = {
     .name = "DiscoverableGuildsSearch",
-    .size = sizeof(struct discovery_query),
+    .size = sizeof(struct discoverable_guilds_query),
     .fields = search_query_fields,
     .doc = "A search in the public list.",
 };
@@ -160,7 +162,7 @@ static void discoverable_guild_from_row(const struct rows *r, struct discoverabl
         .category_ids =
             json_column_decode_list(arena, &discovery_category_ids_type, row_text(r, 14)),
     };
-    if (!row_is_null(r, 12))
+    if (!row_column_is_null(r, 12))
         g->keywords =
             (struct opt_list){ GIVEN, json_column_decode_list(arena, &discovery_keywords_type,
                                                               row_text(r, 12)) };
@@ -209,7 +211,7 @@ static bool guild_contains_text(struct arena *arena, const struct discoverable_g
 }
 
 static bool guild_matches(struct arena *arena, const struct discoverable_guild *g,
-                          const struct discovery_query *in, struct str normalized)
+                          const struct discoverable_guilds_query *in, struct str normalized)
 {
     if (in->categories.given == GIVEN && !guild_has_one_category(g, &in->categories.value))
         return false;
@@ -238,7 +240,7 @@ static enum err read_named_guilds(struct call *call, const struct list *ids, str
     return OK;
 }
 
-static enum err read_matching_guilds(struct call *call, const struct discovery_query *in,
+static enum err read_matching_guilds(struct call *call, const struct discoverable_guilds_query *in,
                                      struct discovery_page *page)
 {
     struct str text =
@@ -262,7 +264,7 @@ static enum err read_matching_guilds(struct call *call, const struct discovery_q
 
 enum err get_discoverable_guilds(struct call *call)
 {
-    const struct discovery_query *in = call->query;
+    const struct discoverable_guilds_query *in = call->query;
     struct discovery_page page = { .limit = in->limit, .offset = in->offset };
     enum err e;
 

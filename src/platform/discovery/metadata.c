@@ -122,7 +122,7 @@ const struct type discovery_metadata_reply = { .kind = KIND_OBJECT, .schema = &m
 
 static struct opt_list read_optional_list(const struct rows *r, int column, const struct type *type)
 {
-    if (row_is_null(r, column))
+    if (row_column_is_null(r, column))
         return (struct opt_list){ .given = GIVEN_NULL };
     return (struct opt_list){ GIVEN,
                               json_column_decode_list(tx_arena(r->tx), type, row_text(r, column)) };
@@ -190,13 +190,13 @@ static enum err discovery_metadata_save(struct call *call, const struct discover
              v_int(now->emoji_discoverability_enabled), v_int(now->is_published),
              v_text(json_column_encode(arena, &type_reasons, &now->reasons_to_join)),
              optional_list_value(tx, &type_social_links, &now->social_links),
-             optional_text_value(now->about),
+             sql_value_of_optional_text(now->about),
              v_text(json_column_encode(arena, &discovery_category_ids_type, &now->category_ids))),
         NULL);
 
     return e ? e
-             : audit_record_object_change(call, now->guild_id, AUDIT_GUILD_UPDATE, now->guild_id,
-                                          audited_fields, before, now);
+             : audit_log_record_object_change(call, now->guild_id, AUDIT_GUILD_UPDATE,
+                                              now->guild_id, audited_fields, before, now);
 }
 
 /* --- handlers --------------------------------------------------------------------------- */

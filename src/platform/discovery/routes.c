@@ -31,7 +31,7 @@ static enum err join_discoverable_guild(struct call *call)
 {
     const struct join_query *in = call->query;
     struct guild *g = call->target.guild;
-    struct joining_member newcomer = { .guild_id = g->id, .user_id = call->caller->id };
+    struct member_to_add_to_guild newcomer = { .guild_id = g->id, .user_id = call->caller->id };
     struct member member;
     bool is_new;
 

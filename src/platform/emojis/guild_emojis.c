@@ -59,17 +59,18 @@ static enum err get_guild_emoji(struct call *call)
 /* --- audit log entries --------------------------------------------------------------- */
 
 /* Writes the audit log entry of an emoji. before is NULL for a new emoji, now for a deleted one. */
-static enum err audit_emoji_change(struct call *call, enum audit_action action,
+static enum err audit_emoji_change(struct call *call, enum audit_log_action action,
                                    const struct emoji *before, const struct emoji *now)
 {
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
 
-    audit_add_typed_change(call, &changes, "name", &type_text, before ? &before->name : NULL,
-                           now ? &now->name : NULL);
+    audit_log_add_typed_change_to_list(call, &changes, "name", &type_text,
+                                       before ? &before->name : NULL, now ? &now->name : NULL);
     if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
-        audit_add_typed_change(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
-    return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
+        audit_log_add_typed_change_to_list(call, &changes, "roles", &type_ids, &before->roles,
+                                           &now->roles);
+    return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
 
 /* Returns the maximum number of static emoji of a guild, which is also the maximum number of its
@@ -128,7 +129,7 @@ enum err check_expression_permission(const struct call *call, snowflake user_id)
     bool own = user_id == call->caller->id;
     uint64_t any = own ? PERMISSIONS_SEE_UPLOADERS : PERMISSION(MANAGE_EXPRESSIONS);
 
-    return call->target.permissions & any ? OK : call_missing_any_permission_error(call, any);
+    return call->target.permissions & any ? OK : call_get_missing_any_permission_error(call, any);
 }
 
 static enum err check_emoji_permission(struct call *call)

@@ -81,7 +81,7 @@ enum err emoji_insert(struct tx *tx, const struct emoji *e)
         v_text(e->name),
         v_int(e->animated),
         e->user_id ? v_id(e->user_id) : v_null(),
-        optional_text_value(e->image),
+        sql_value_of_optional_text(e->image),
         v_text(json_column_encode(tx_arena(tx), &type_ids, &e->roles)),
     };
 

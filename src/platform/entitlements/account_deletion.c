@@ -25,10 +25,10 @@ static void deleted_entitlement_from_row(const struct rows *r, snowflake user_id
                  .user_id = user_id,
                  .type = ENTITLEMENT_OF_APPLICATION,
                  .consumed = row_bool(r, 4),
-                 .deleted = !row_is_null(r, 5),
+                 .deleted = !row_column_is_null(r, 5),
                  .starts_at.given = GIVEN_NULL,
                  .ends_at.given = GIVEN_NULL },
-        .bot_id = row_is_null(r, 5) ? row_id(r, 6) : 0,
+        .bot_id = row_column_is_null(r, 5) ? row_id(r, 6) : 0,
     };
 }
 
@@ -40,7 +40,7 @@ static enum err delete_and_emit_entitlement(struct call *call, struct deleted_en
     if (x->bot_id) {
         call_emit_event(call, EVENT_ENTITLEMENT_DELETE, audience_of_user(x->bot_id),
                         &entitlement_schema, &x->was);
-        subscription_emit_event(call, EVENT_SUBSCRIPTION_DELETE, x->bot_id, &x->was);
+        emit_event_of_application_subscription(call, EVENT_SUBSCRIPTION_DELETE, x->bot_id, &x->was);
     }
     return tx_exec(call->tx, "delete from entitlements where id = $1", BIND(v_id(x->was.id)), NULL);
 }

@@ -42,7 +42,7 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
 /* *ret is true if the owner of e already has an unconsumed entitlement to the same SKU. */
-enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret);
+enum err owner_has_unconsumed_entitlement(struct tx *tx, const struct entitlement *e, bool *ret);
 enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
 enum err entitlement_update(struct tx *tx, const struct entitlement *e);
 /* Lists a user's entitlements to a subscription SKU, oldest first, including removed ones. */
@@ -55,8 +55,8 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
 
 /* Emits a subscription event to the application's bot. Does nothing if the entitlement is not to a
  * subscription SKU. */
-void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
-                             const struct entitlement *e);
+void emit_event_of_application_subscription(struct call *call, enum event what, snowflake bot_id,
+                                            const struct entitlement *e);
 enum err list_subscriptions(struct call *call);
 enum err get_subscription(struct call *call);
 

@@ -117,7 +117,7 @@ static enum err create_test_entitlement(struct call *call)
                                 .deleted_at.given = GIVEN_NULL };
     e = resolve_entitlement_owner(call, &made);
     if (!e)
-        e = entitlement_is_owned(call->tx, &made, &there);
+        e = owner_has_unconsumed_entitlement(call->tx, &made, &there);
     if (!e && there)
         e = ERR_ENTITLEMENT_GRANTED;
     if (!e)
@@ -125,8 +125,8 @@ static enum err create_test_entitlement(struct call *call)
     if (e)
         return e;
     emit_entitlement_event(call, EVENT_ENTITLEMENT_CREATE, &made);
-    subscription_emit_event(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id,
-                            &made);
+    emit_event_of_application_subscription(call, EVENT_SUBSCRIPTION_CREATE,
+                                           call->target.application->bot_id, &made);
     return call_reply_with_object(call, &made);
 }
 
@@ -176,8 +176,8 @@ static enum err delete_test_entitlement(struct call *call)
     if (e)
         return e;
     emit_entitlement_event(call, EVENT_ENTITLEMENT_DELETE, &gone);
-    subscription_emit_event(call, EVENT_SUBSCRIPTION_UPDATE, call->target.application->bot_id,
-                            &gone);
+    emit_event_of_application_subscription(call, EVENT_SUBSCRIPTION_UPDATE,
+                                           call->target.application->bot_id, &gone);
     return OK;
 }
 

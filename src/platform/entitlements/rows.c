@@ -59,11 +59,11 @@ static void entitlement_from_row(const struct rows *r, void *ret)
         .test = row_bool(r, 6),
         .starts_at = row_optional_int(r, 7),
         .ends_at = row_optional_int(r, 8),
-        .deleted = !row_is_null(r, 9),
+        .deleted = !row_column_is_null(r, 9),
         .deleted_at = row_optional_int(r, 9),
         .consumed = row_bool(r, 10),
     };
-    if (!row_is_null(r, 5))
+    if (!row_column_is_null(r, 5))
         e->guild_id = opt_id_or_null(row_id(r, 5));
 }
 
@@ -238,7 +238,7 @@ static const char USER_HAS[] = "select id from entitlements where sku_id = $1 an
 static const char GUILD_HAS[] = "select id from entitlements where sku_id = $1 and guild_id = $2 "
                                 "and deleted_at is null and consumed = 0";
 
-enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret)
+enum err owner_has_unconsumed_entitlement(struct tx *tx, const struct entitlement *e, bool *ret)
 {
     bool of_guild = e->guild_id.given == GIVEN;
 
@@ -254,13 +254,15 @@ enum err entitlement_insert(struct tx *tx, const struct entitlement *e)
 {
     return tx_exec(tx, ADD_ENTITLEMENT,
                    BIND(v_id(e->id), v_id(e->application_id), v_id(e->sku_id), v_int(e->sku_type),
-                        v_id(e->user_id), optional_id_value(e->guild_id), v_int(e->test),
-                        optional_int_value(e->starts_at), optional_int_value(e->ends_at)),
+                        v_id(e->user_id), sql_value_of_optional_id(e->guild_id), v_int(e->test),
+                        sql_value_of_optional_int(e->starts_at),
+                        sql_value_of_optional_int(e->ends_at)),
                    NULL);
 }
 
 enum err entitlement_update(struct tx *tx, const struct entitlement *e)
 {
     return tx_exec(tx, "update entitlements set deleted_at = $2, consumed = $3 where id = $1",
-                   BIND(v_id(e->id), optional_int_value(e->deleted_at), v_int(e->consumed)), NULL);
+                   BIND(v_id(e->id), sql_value_of_optional_int(e->deleted_at), v_int(e->consumed)),
+                   NULL);
 }

@@ -42,8 +42,8 @@ static struct subscription subscription_from_entitlement(struct arena *arena,
     return s;
 }
 
-void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
-                             const struct entitlement *e)
+void emit_event_of_application_subscription(struct call *call, enum event what, snowflake bot_id,
+                                            const struct entitlement *e)
 {
     if (e->sku_type != SKU_SUBSCRIPTION || !bot_id)
         return;

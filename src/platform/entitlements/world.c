@@ -187,9 +187,9 @@ static bool world_entitlement_from_row(struct world_file_exporter *ex, const str
     *x = (struct world_entitlement){ .sku = format_id_string(ex->tx, row_id(r, 0)),
                                      .user = export_nondefault_text(r, 1, NULL),
                                      .test = export_nondefault_bool(r, 3, false) };
-    if (!row_is_null(r, 2))
+    if (!row_column_is_null(r, 2))
         x->guild = opt_str_or_null(format_id_string(ex->tx, row_id(r, 2)));
-    if (!row_is_null(r, 4))
+    if (!row_column_is_null(r, 4))
         x->ends_at = opt_int_present(row_int(r, 4));
     return true;
 }

@@ -101,7 +101,7 @@ static void write_cell_json(struct json_writer *j, char kind, const struct rows 
 {
     char text[TIMESTAMP_TEXT_SIZE];
 
-    if (row_is_null(r, column)) {
+    if (row_column_is_null(r, column)) {
         json_write_null(j);
     } else if (kind == '&') {
         json_write_id(j, row_id(r, column));

@@ -2,7 +2,7 @@
  *
  * Clients apply these settings themselves. The server stores the settings, sends changes to the
  * account's other sessions, uses two of the settings to count mentions (read_states/), and applies
- * them to push messages (web_push/, with notification_choice_find). A row
+ * them to push messages (web_push/, with channel_notification_settings_find). A row
  * exists only if a setting differs from the defaults. The folder owns the tables
  * user_guild_settings and notification_settings and may use invites/ and the folders below it.
  * Start with settings.c. */
@@ -20,11 +20,12 @@ enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entri
 
 /* Which notifications of a channel a user wants, with the settings of channel, category and guild
  * combined. */
-struct notification_choice {
+struct channel_notification_settings {
     bool none; /* muted, or the level is "nothing" */
     bool suppress_everyone, suppress_roles;
 };
-enum err notification_choice_find(struct tx *tx, snowflake user_id, const struct channel *c,
-                                  struct notification_choice *ret);
+enum err channel_notification_settings_find(struct tx *tx, snowflake user_id,
+                                            const struct channel *c,
+                                            struct channel_notification_settings *ret);
 
 #endif

@@ -51,8 +51,9 @@ static enum err apply_thread_settings(struct tx *tx, snowflake user_id, const st
     return OK;
 }
 
-enum err notification_choice_find(struct tx *tx, snowflake user_id, const struct channel *c,
-                                  struct notification_choice *ret)
+enum err channel_notification_settings_find(struct tx *tx, snowflake user_id,
+                                            const struct channel *c,
+                                            struct channel_notification_settings *ret)
 {
     snowflake guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value;
     struct channel parent = *c;
@@ -82,8 +83,8 @@ enum err notification_choice_find(struct tx *tx, snowflake user_id, const struct
         level = s.message_notifications;
     if (guild_id && (!s.mobile_push || is_muted_now(s.muted, mute_config_of(&s.mute_config))))
         muted = true;
-    *ret = (struct notification_choice){ .none = muted || level == NOTIFY_NOTHING,
-                                         .suppress_everyone = s.suppress_everyone,
-                                         .suppress_roles = s.suppress_roles };
+    *ret = (struct channel_notification_settings){ .none = muted || level == NOTIFY_NOTHING,
+                                                   .suppress_everyone = s.suppress_everyone,
+                                                   .suppress_roles = s.suppress_roles };
     return e;
 }

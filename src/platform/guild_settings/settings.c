@@ -362,7 +362,8 @@ enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entri
 
 /* --- deleting the settings of a guild that the user left ----------------------------- */
 
-static enum err delete_settings_of_left_guild(struct call *call, const struct member_leave *leave)
+static enum err delete_settings_of_left_guild(struct call *call,
+                                              const struct member_leaving_guild *leave)
 {
     return tx_exec(call->tx, "delete from user_guild_settings where user_id = $1 and guild_id = $2",
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);

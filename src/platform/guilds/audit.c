@@ -14,33 +14,33 @@ enum { LONGEST_REASON = 512, RETENTION_DAYS = 45, LONGEST_VALUE = 1 << 20 };
 enum { MAX_AUDITED_VALUE = 64 * 1024 };
 
 static const struct field options_fields[] = {
-    { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct audit_options, message_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct audit_options, count), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, channel_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_log_options, message_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_log_options, count), .type = &type_text, .flags = OPTIONAL,
       .doc = "Number of messages" },
-    { FIELD(struct audit_options, delete_member_days), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, delete_member_days), .type = &type_text, .flags = OPTIONAL,
       .doc = "Days of inactivity of the pruned members" },
-    { FIELD(struct audit_options, members_removed), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, members_removed), .type = &type_text, .flags = OPTIONAL,
       .doc = "Number of removed members" },
-    { FIELD(struct audit_options, id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The role or member of an overwrite" },
-    { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, type), .type = &type_text, .flags = OPTIONAL,
       .doc = "0: a role, 1: a member" },
-    { FIELD(struct audit_options, role_name), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct audit_options, event_exception_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct audit_options, auto_moderation_rule_name), .type = &type_text,
+    { FIELD(struct audit_log_options, role_name), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct audit_log_options, event_exception_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct audit_log_options, auto_moderation_rule_name), .type = &type_text,
       .flags = OPTIONAL },
-    { FIELD(struct audit_options, auto_moderation_rule_trigger_type), .type = &type_text,
+    { FIELD(struct audit_log_options, auto_moderation_rule_trigger_type), .type = &type_text,
       .flags = OPTIONAL },
-    { FIELD(struct audit_options, status), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, status), .type = &type_text, .flags = OPTIONAL,
       .doc = "Status of a voice channel" },
-    { FIELD(struct audit_options, application_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct audit_log_options, application_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The application whose commands are meant" },
     { 0 },
 };
 static const struct schema options_schema = {
     .name = "AuditLogOptions",
-    .size = sizeof(struct audit_options),
+    .size = sizeof(struct audit_log_options),
     .fields = options_fields,
     .doc = "Extra fields of some actions.",
 };
@@ -48,14 +48,14 @@ const struct type type_audit_options = { .kind = KIND_OBJECT, .schema = &options
 
 static const struct type type_any = { .kind = KIND_RAW, .doc = "Any value" };
 static const struct field change_fields[] = {
-    { FIELD(struct audit_change, key), .type = &type_text },
-    { FIELD(struct audit_change, old_value), .type = &type_any, .flags = OPTIONAL },
-    { FIELD(struct audit_change, new_value), .type = &type_any, .flags = OPTIONAL },
+    { FIELD(struct audit_log_change, key), .type = &type_text },
+    { FIELD(struct audit_log_change, old_value), .type = &type_any, .flags = OPTIONAL },
+    { FIELD(struct audit_log_change, new_value), .type = &type_any, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema change_schema = {
     .name = "AuditLogChange",
-    .size = sizeof(struct audit_change),
+    .size = sizeof(struct audit_log_change),
     .fields = change_fields,
     .doc = "A changed field.",
 };
@@ -115,7 +115,7 @@ static struct str reason_from_query(struct str query)
     return (struct str){ 0 };
 }
 
-enum err audit_parse_reason(struct call *call, struct opt_str *ret)
+enum err audit_log_parse_reason_of_call(struct call *call, struct opt_str *ret)
 {
     struct str header = { 0 }, text;
 
@@ -174,8 +174,8 @@ static enum err insert_audit_entry(struct tx *tx, const struct audit_entry *entr
     return e ? e : delete_expired_audit_entries(tx, entry->guild_id);
 }
 
-void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
-                      struct str now)
+void audit_log_add_change_to_list(struct call *call, struct list *changes, const char *key,
+                                  struct str before, struct str now)
 {
     bool same = before.p && now.p ? str_eq(before, now) : !before.p && !now.p;
 
@@ -185,22 +185,23 @@ void audit_add_change(struct call *call, struct list *changes, const char *key, 
         before = (struct str){ 0 };
     if (now.n > MAX_AUDITED_VALUE)
         now = (struct str){ 0 };
-    struct audit_change *c = list_append(call->arena, changes, sizeof *c);
-    *c = (struct audit_change){ .key = str_of(key) };
+    struct audit_log_change *c = list_append(call->arena, changes, sizeof *c);
+    *c = (struct audit_log_change){ .key = str_of(key) };
     if (before.p)
         c->old_value = opt_str_or_null(before);
     if (now.p)
         c->new_value = opt_str_or_null(now);
 }
 
-void audit_add_typed_change(struct call *call, struct list *changes, const char *key,
-                            const struct type *type, const void *before, const void *now)
+void audit_log_add_typed_change_to_list(struct call *call, struct list *changes, const char *key,
+                                        const struct type *type, const void *before,
+                                        const void *now)
 {
     struct str none = { 0 };
 
-    audit_add_change(call, changes, key,
-                     before ? json_column_encode(call->arena, type, before) : none,
-                     now ? json_column_encode(call->arena, type, now) : none);
+    audit_log_add_change_to_list(call, changes, key,
+                                 before ? json_column_encode(call->arena, type, before) : none,
+                                 now ? json_column_encode(call->arena, type, now) : none);
 }
 
 static struct str encode_audited_value(struct arena *arena, const struct field *f,
@@ -217,22 +218,25 @@ static struct str encode_audited_value(struct arena *arena, const struct field *
     return buf_move_to_arena(&out, arena);
 }
 
-void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
-                              const void *before, const void *now)
+void audit_log_add_changed_fields_to_list(struct call *call, struct list *changes,
+                                          const struct field *fields, const void *before,
+                                          const void *now)
 {
     for (const struct field *f = fields; f->name.p; f++)
-        audit_add_change(call, changes, f->name.p, encode_audited_value(call->arena, f, before),
-                         encode_audited_value(call->arena, f, now));
+        audit_log_add_change_to_list(call, changes, f->name.p,
+                                     encode_audited_value(call->arena, f, before),
+                                     encode_audited_value(call->arena, f, now));
 }
 
-enum err audit_record_object_change(struct call *call, snowflake guild_id, enum audit_action action,
-                                    snowflake target, const struct field *fields,
-                                    const void *before, const void *now)
+enum err audit_log_record_object_change(struct call *call, snowflake guild_id,
+                                        enum audit_log_action action, snowflake target,
+                                        const struct field *fields, const void *before,
+                                        const void *now)
 {
     struct list changes = { 0 };
 
-    audit_add_changed_fields(call, &changes, fields, before, now);
-    return audit_record_changes(call, guild_id, action, target, NULL, changes);
+    audit_log_add_changed_fields_to_list(call, &changes, fields, before, now);
+    return audit_log_record_changes(call, guild_id, action, target, NULL, changes);
 }
 
 const struct field audited_guild[] = {
@@ -291,11 +295,11 @@ static void add_role_changes(struct call *call, struct list *changes, const char
         if (id_list_contains(in, role[i].id) && !id_list_contains(not_in, role[i].id))
             *(struct role *)list_append(call->arena, &found, sizeof *role) = role[i];
     if (found.count)
-        audit_add_typed_change(call, changes, key, &type_audit_roles, NULL, &found);
+        audit_log_add_typed_change_to_list(call, changes, key, &type_audit_roles, NULL, &found);
 }
 
-enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
-                                   const struct list *before, const struct list *now)
+enum err audit_log_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
+                                       const struct list *before, const struct list *now)
 {
     struct list roles, changes = { 0 };
     enum err e = guild_roles_list(call->tx, guild_id, &roles);
@@ -304,12 +308,14 @@ enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowfl
         return e;
     add_role_changes(call, &changes, "$add", &roles, now, before);
     add_role_changes(call, &changes, "$remove", &roles, before, now);
-    return audit_record_changes(call, guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id, NULL, changes);
+    return audit_log_record_changes(call, guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id, NULL,
+                                    changes);
 }
 
-enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum audit_action action,
-                                  snowflake target, const struct audit_options *options,
-                                  struct list changes, struct opt_str reason)
+enum err audit_log_record_changes_with_reason(struct call *call, snowflake guild_id,
+                                              enum audit_log_action action, snowflake target,
+                                              const struct audit_log_options *options,
+                                              struct list changes, struct opt_str reason)
 {
     struct audit_entry entry = {
         .id = snowflake_new(),
@@ -331,19 +337,20 @@ enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum au
     return OK;
 }
 
-enum err audit_record_changes(struct call *call, snowflake guild_id, enum audit_action action,
-                              snowflake target, const struct audit_options *options,
-                              struct list changes)
+enum err audit_log_record_changes(struct call *call, snowflake guild_id,
+                                  enum audit_log_action action, snowflake target,
+                                  const struct audit_log_options *options, struct list changes)
 {
     struct opt_str reason;
-    enum err e = audit_parse_reason(call, &reason);
+    enum err e = audit_log_parse_reason_of_call(call, &reason);
 
     return e ? e
-             : audit_record_with_reason(call, guild_id, action, target, options, changes, reason);
+             : audit_log_record_changes_with_reason(call, guild_id, action, target, options,
+                                                    changes, reason);
 }
 
-enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
-                             snowflake target)
+enum err audit_log_record_action(struct call *call, snowflake guild_id,
+                                 enum audit_log_action action, snowflake target)
 {
-    return audit_record_changes(call, guild_id, action, target, NULL, (struct list){ 0 });
+    return audit_log_record_changes(call, guild_id, action, target, NULL, (struct list){ 0 });
 }

@@ -88,7 +88,7 @@ static void audit_entry_from_row(const struct rows *r, struct audit_entry *e)
         .reason = row_optional_text(r, 5),
         .changes = json_column_decode_list(tx_arena(r->tx), &type_audit_changes, row_text(r, 7)),
     };
-    if (!row_is_null(r, 6))
+    if (!row_column_is_null(r, 6))
         e->options = json_column_decode(tx_arena(r->tx), &type_audit_options, row_text(r, 6));
     if (e->reason.given != GIVEN)
         e->reason.given = ABSENT;
@@ -159,7 +159,7 @@ static enum err add_command_json_once(struct tx *tx, snowflake id, struct list *
 }
 
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
-                                   enum audit_action first, enum audit_action last)
+                                   enum audit_log_action first, enum audit_log_action last)
 {
     const struct audit_entry *e = log->entries->items;
     struct list out = { 0 };

@@ -63,19 +63,19 @@ enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct o
 {
     return tx_exec(tx,
                    "update guilds set widget_enabled = $2, widget_channel_id = $3 where id = $1",
-                   BIND(v_id(id), v_int(enabled), optional_id_value(channel_id)), NULL);
+                   BIND(v_id(id), v_int(enabled), sql_value_of_optional_id(channel_id)), NULL);
 }
 
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code)
 {
     bool taken = false;
     enum err e = tx_exists(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
-                           BIND(optional_text_value(code), v_id(id)), &taken);
+                           BIND(sql_value_of_optional_text(code), v_id(id)), &taken);
 
     if (e || taken)
         return e ? e : ERR_INVITE_CODE_INVALID;
     return tx_exec(tx, "update guilds set vanity_code = $2, vanity_uses = 0 where id = $1",
-                   BIND(v_id(id), optional_text_value(code)), NULL);
+                   BIND(v_id(id), sql_value_of_optional_text(code)), NULL);
 }
 
 enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i)
@@ -83,7 +83,7 @@ enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_
     return tx_exec(tx,
                    "update guilds set invites_disabled_until = $2, dms_disabled_until = $3 "
                    "where id = $1",
-                   BIND(v_id(id), optional_int_value(i->invites_disabled_until),
-                        optional_int_value(i->dms_disabled_until)),
+                   BIND(v_id(id), sql_value_of_optional_int(i->invites_disabled_until),
+                        sql_value_of_optional_int(i->dms_disabled_until)),
                    NULL);
 }

@@ -56,7 +56,7 @@ enum err guild_show_created_guild(struct call *call, const struct guild *g);
 /* --- audit log entries --------------------------------------------------------------- */
 
 /* Action types of the Discord API. */
-enum audit_action {
+enum audit_log_action {
     AUDIT_GUILD_UPDATE = 1,
     AUDIT_CHANNEL_CREATE = 10,
     AUDIT_CHANNEL_UPDATE = 11,
@@ -130,66 +130,70 @@ struct audit_log_objects;
 /* Lists the target ids (snowflakes, without duplicates) of those audit log entries whose action is
  * between `first` and `last`. */
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
-                                   enum audit_action first, enum audit_action last);
+                                   enum audit_log_action first, enum audit_log_action last);
 /* Encodes an object as JSON and appends it to `texts`, a list of an audit log reply. */
 void audit_log_append_object(struct arena *arena, struct list *texts, const struct type *type,
                              const void *object);
 
 /* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. If the reason
  * is too long, the whole call fails with a form error at "reason". */
-enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
-                             snowflake target);
+enum err audit_log_record_action(struct call *call, snowflake guild_id,
+                                 enum audit_log_action action, snowflake target);
 
 /* Options of an audit log entry, as in the Discord API. Which fields are set depends on the action:
  * overwrites have id, type and role_name; deleted messages channel_id and count; pins channel_id
  * and message_id; prunes the days and the number of members; command permissions application_id. */
-struct audit_options {
+struct audit_log_options {
     struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
 /* A changed field with its JSON values before and after the change. */
-struct audit_change {
+struct audit_log_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
 /* Adds a change of a field to an audit log entry. before and now are JSON; if they are equal, adds
  * nothing. p of before (now) is NULL if the field did not exist before (does not exist now). */
-void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
-                      struct str now);
-/* Variant of audit_add_change that takes values of the type `type` instead of JSON. NULL means that
- * there is no value. */
-void audit_add_typed_change(struct call *call, struct list *changes, const char *key,
-                            const struct type *type, const void *before, const void *now);
+void audit_log_add_change_to_list(struct call *call, struct list *changes, const char *key,
+                                  struct str before, struct str now);
+/* Variant of audit_log_add_change_to_list that takes values of the type `type` instead of JSON.
+ * NULL means that there is no value. */
+void audit_log_add_typed_change_to_list(struct call *call, struct list *changes, const char *key,
+                                        const struct type *type, const void *before,
+                                        const void *now);
 /* Adds a change for each field whose value differs (the array ends with { 0 }). before is NULL if
  * the object is new; now is NULL if it was deleted. Null and absent count as equal. */
-void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
-                              const void *before, const void *now);
+void audit_log_add_changed_fields_to_list(struct call *call, struct list *changes,
+                                          const struct field *fields, const void *before,
+                                          const void *now);
 /* Writes an audit log entry for an object that was created, changed or deleted. The entry contains
  * the changes of these fields. */
-enum err audit_record_object_change(struct call *call, snowflake guild_id, enum audit_action action,
-                                    snowflake target, const struct field *fields,
-                                    const void *before, const void *now);
+enum err audit_log_record_object_change(struct call *call, snowflake guild_id,
+                                        enum audit_log_action action, snowflake target,
+                                        const struct field *fields, const void *before,
+                                        const void *now);
 /* Fields of a guild that the audit log records. It is shared, because several folders change
  * guilds. */
 extern const struct field audited_guild[];
 /* Writes the audit log entry MEMBER_ROLE_UPDATE with the roles (snowflakes) that were added and
  * removed. */
-enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
-                                   const struct list *before, const struct list *now);
+enum err audit_log_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
+                                       const struct list *before, const struct list *now);
 /* Writes an audit log entry with options (may be NULL) and changes. */
-enum err audit_record_changes(struct call *call, snowflake guild_id, enum audit_action action,
-                              snowflake target, const struct audit_options *options,
-                              struct list changes);
+enum err audit_log_record_changes(struct call *call, snowflake guild_id,
+                                  enum audit_log_action action, snowflake target,
+                                  const struct audit_log_options *options, struct list changes);
 
-/* Variant of audit_record_changes with a reason that does not come from the request header. */
-enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum audit_action action,
-                                  snowflake target, const struct audit_options *options,
-                                  struct list changes, struct opt_str reason);
+/* Variant of audit_log_record_changes with a reason that does not come from the request header. */
+enum err audit_log_record_changes_with_reason(struct call *call, snowflake guild_id,
+                                              enum audit_log_action action, snowflake target,
+                                              const struct audit_log_options *options,
+                                              struct list changes, struct opt_str reason);
 
 /* Reads the call's X-Audit-Log-Reason or, up to API version 9, the query parameter "reason". */
-enum err audit_parse_reason(struct call *call, struct opt_str *ret);
+enum err audit_log_parse_reason_of_call(struct call *call, struct opt_str *ret);
 
 /* --- settings that other folders control, features.c ------------------------------------ */
 

@@ -121,8 +121,8 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    const struct audit_options *options; /* NULL if the action has no options */
-    struct list changes;                 /* struct audit_change */
+    const struct audit_log_options *options; /* NULL if the action has no options */
+    struct list changes;                     /* struct audit_log_change */
 };
 
 extern const struct schema audit_entry_schema;

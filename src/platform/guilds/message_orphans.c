@@ -53,7 +53,7 @@ static enum err find_next_message_id_of_rows(struct tx *tx, const struct orphans
     enum err e = tx_one(tx, tables[at->table].next, BIND(v_id(at->after)), &row, &found);
 
     if (!e)
-        *ret = found && !row_is_null(&row, 0) ? row_id(&row, 0) : 0;
+        *ret = found && !row_column_is_null(&row, 0) ? row_id(&row, 0) : 0;
     return e;
 }
 

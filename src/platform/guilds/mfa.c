@@ -33,7 +33,7 @@ static enum err require_owner_with_mfa(struct call *call)
     struct user owner;
 
     if (!call->target.member_access->input.owner)
-        return call_not_guild_owner_error(call);
+        return call_get_not_guild_owner_error(call);
     enum err e = user_find(call->tx, call->caller->id, &owner);
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
 }
@@ -46,11 +46,12 @@ static enum err set_guild_mfa_level(struct call *call)
 
     if (in->level != MFA_LEVEL_NONE && in->level != MFA_LEVEL_ELEVATED)
         return ERR_MFA_LEVEL;
-    audit_add_typed_change(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
+    audit_log_add_typed_change_to_list(call, &changes, "mfa_level", &type_count, &g.mfa_level,
+                                       &in->level);
     g.mfa_level = in->level;
     enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
-        e = audit_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
+        e = audit_log_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)
         e = guild_read_all_lists(call, &g);
     if (e)

@@ -236,7 +236,7 @@ enum err modify_guild(struct call *call)
     enum err e;
 
     if (in->owner_id.given == GIVEN && !call->target.member_access->input.owner)
-        return call_not_guild_owner_error(call);
+        return call_get_not_guild_owner_error(call);
     e = apply_channel_id_fields(call, &g);
     if (e)
         return e;
@@ -247,8 +247,8 @@ enum err modify_guild(struct call *call)
     if (!e)
         e = guild_update(call->tx, &g);
     if (!e)
-        e = audit_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
-                                       call->target.guild, &g);
+        e = audit_log_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
+                                           call->target.guild, &g);
     if (!e)
         e = guild_read_all_lists(call, &g);
     if (e)

@@ -111,7 +111,7 @@ static enum err check_roles_below_caller(const struct call *call, const struct r
         return OK;
     for (size_t i = 0; i < o->count; i++)
         if (!member_outranks_role(s, &o->roles[i]) && o->ranked[i] != &o->roles[i])
-            return call_rank_too_low_error(call);
+            return call_get_rank_too_low_error(call);
     return OK;
 }
 

@@ -11,11 +11,12 @@
 
 static const struct role_tags *role_tags_from_row(const struct rows *r, struct arena *arena)
 {
-    if (row_is_null(r, 14) && row_is_null(r, 15))
+    if (row_column_is_null(r, 14) && row_column_is_null(r, 15))
         return NULL;
     struct role_tags *tags = arena_alloc(arena, sizeof *tags);
-    tags->bot_id = (struct opt_id){ row_is_null(r, 14) ? ABSENT : GIVEN, row_id(r, 14) };
-    tags->integration_id = (struct opt_id){ row_is_null(r, 15) ? ABSENT : GIVEN, row_id(r, 15) };
+    tags->bot_id = (struct opt_id){ row_column_is_null(r, 14) ? ABSENT : GIVEN, row_id(r, 14) };
+    tags->integration_id =
+        (struct opt_id){ row_column_is_null(r, 15) ? ABSENT : GIVEN, row_id(r, 15) };
     return tags;
 }
 
@@ -83,16 +84,16 @@ enum err role_insert(struct tx *tx, const struct role *r)
     const struct role_colors *colors = r->colors ? r->colors : &none;
     const struct role_tags *tags = r->tags;
 
-    return tx_exec(tx, ADD_ROLE,
-                   BIND(v_id(r->id), v_id(r->guild_id), v_text(r->name),
-                        v_int(colors->primary_color), optional_int_value(colors->secondary_color),
-                        optional_int_value(colors->tertiary_color), v_int((int64_t)r->permissions),
-                        v_int(r->position), v_int(r->hoist), v_int(r->managed),
-                        v_int(r->mentionable), optional_text_value(r->icon),
-                        optional_text_value(r->unicode_emoji),
-                        tags ? optional_id_value(tags->bot_id) : v_null(),
-                        tags ? optional_id_value(tags->integration_id) : v_null(), v_int(r->flags)),
-                   NULL);
+    return tx_exec(
+        tx, ADD_ROLE,
+        BIND(v_id(r->id), v_id(r->guild_id), v_text(r->name), v_int(colors->primary_color),
+             sql_value_of_optional_int(colors->secondary_color),
+             sql_value_of_optional_int(colors->tertiary_color), v_int((int64_t)r->permissions),
+             v_int(r->position), v_int(r->hoist), v_int(r->managed), v_int(r->mentionable),
+             sql_value_of_optional_text(r->icon), sql_value_of_optional_text(r->unicode_emoji),
+             tags ? sql_value_of_optional_id(tags->bot_id) : v_null(),
+             tags ? sql_value_of_optional_id(tags->integration_id) : v_null(), v_int(r->flags)),
+        NULL);
 }
 
 static const char SAVE_ROLE[] =
@@ -105,10 +106,11 @@ enum err role_update(struct tx *tx, const struct role *r)
 
     return tx_exec(tx, SAVE_ROLE,
                    BIND(v_id(r->id), v_text(r->name), v_int(colors->primary_color),
-                        optional_int_value(colors->secondary_color),
-                        optional_int_value(colors->tertiary_color), v_int((int64_t)r->permissions),
-                        v_int(r->hoist), v_int(r->mentionable), optional_text_value(r->icon),
-                        optional_text_value(r->unicode_emoji)),
+                        sql_value_of_optional_int(colors->secondary_color),
+                        sql_value_of_optional_int(colors->tertiary_color),
+                        v_int((int64_t)r->permissions), v_int(r->hoist), v_int(r->mentionable),
+                        sql_value_of_optional_text(r->icon),
+                        sql_value_of_optional_text(r->unicode_emoji)),
                    NULL);
 }
 

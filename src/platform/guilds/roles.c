@@ -17,7 +17,8 @@ static bool is_everyone_role(const struct role *r)
  * administrators have all permissions. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
-    return granted & ~call->target.member_access->permissions ? call_rank_too_low_error(call) : OK;
+    return granted & ~call->target.member_access->permissions ? call_get_rank_too_low_error(call)
+                                                              : OK;
 }
 
 static enum err store_role_icon(struct call *call)
@@ -116,8 +117,8 @@ static enum err create_role(struct call *call)
     if (!e)
         e = role_insert(call->tx, &role);
     if (!e)
-        e = audit_record_object_change(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role,
-                                       NULL, &role);
+        e = audit_log_record_object_change(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role,
+                                           NULL, &role);
     if (e)
         return e;
     emit_role_event(call, EVENT_GUILD_ROLE_CREATE, &role);
@@ -155,8 +156,8 @@ static enum err modify_role(struct call *call)
     if (!e)
         e = role_update(call->tx, &role);
     if (!e)
-        e = audit_record_object_change(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id,
-                                       audited_role, call->target.role, &role);
+        e = audit_log_record_object_change(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id,
+                                           audited_role, call->target.role, &role);
     if (e)
         return e;
     emit_role_event(call, EVENT_GUILD_ROLE_UPDATE, &role);
@@ -169,8 +170,8 @@ enum err role_delete_and_emit(struct call *call, const struct role *role)
 {
     enum err e = role_delete(call, role);
     if (!e)
-        e = audit_record_object_change(call, role->guild_id, AUDIT_ROLE_DELETE, role->id,
-                                       audited_role, role, NULL);
+        e = audit_log_record_object_change(call, role->guild_id, AUDIT_ROLE_DELETE, role->id,
+                                           audited_role, role, NULL);
     if (!e)
         e = role_emit_delete(call, role);
     return e ? e

@@ -25,7 +25,7 @@ static enum err get_guild(struct call *call)
 static enum err delete_guild(struct call *call)
 {
     if (!call->target.member_access->input.owner)
-        return call_not_guild_owner_error(call);
+        return call_get_not_guild_owner_error(call);
     return guild_delete(call, call->target.guild->id);
 }
 

@@ -21,7 +21,7 @@ static struct opt_int time_or_null_if_past(struct opt_int until)
 
 static const struct guild_incidents *incidents_from_row(const struct rows *r, int column)
 {
-    if (row_is_null(r, column) && row_is_null(r, column + 1))
+    if (row_column_is_null(r, column) && row_column_is_null(r, column + 1))
         return NULL;
     struct guild_incidents *i = arena_alloc(tx_arena(r->tx), sizeof *i);
     i->invites_disabled_until = time_or_null_if_past(row_optional_int(r, column));
@@ -116,14 +116,14 @@ static const char ADD_GUILD[] =
 
 enum err guild_insert(struct tx *tx, const struct guild *g)
 {
-    return tx_exec(tx, ADD_GUILD,
-                   BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id),
-                        optional_text_value(g->icon), optional_id_value(g->afk_channel_id),
-                        v_int(g->afk_timeout), optional_id_value(g->system_channel_id),
-                        v_int(g->system_channel_flags), v_int(g->verification_level),
-                        v_int(g->default_message_notifications), v_int(g->explicit_content_filter),
-                        v_text(g->preferred_locale)),
-                   NULL);
+    return tx_exec(
+        tx, ADD_GUILD,
+        BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id), sql_value_of_optional_text(g->icon),
+             sql_value_of_optional_id(g->afk_channel_id), v_int(g->afk_timeout),
+             sql_value_of_optional_id(g->system_channel_id), v_int(g->system_channel_flags),
+             v_int(g->verification_level), v_int(g->default_message_notifications),
+             v_int(g->explicit_content_filter), v_text(g->preferred_locale)),
+        NULL);
 }
 
 static const char SAVE_GUILD[] =
@@ -137,18 +137,19 @@ static const char SAVE_GUILD[] =
 
 enum err guild_update(struct tx *tx, const struct guild *g)
 {
-    return tx_exec(tx, SAVE_GUILD,
-                   BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id),
-                        optional_text_value(g->icon), optional_text_value(g->banner),
-                        optional_text_value(g->splash), optional_text_value(g->discovery_splash),
-                        optional_text_value(g->home_header), optional_text_value(g->description),
-                        v_text(g->features), optional_id_value(g->afk_channel_id),
-                        v_int(g->afk_timeout), optional_id_value(g->system_channel_id),
-                        v_int(g->system_channel_flags), optional_id_value(g->rules_channel_id),
-                        optional_id_value(g->public_updates_channel_id),
-                        optional_id_value(g->safety_alerts_channel_id),
-                        v_int(g->verification_level), v_int(g->default_message_notifications),
-                        v_int(g->explicit_content_filter), v_text(g->preferred_locale),
-                        v_int(g->premium_progress_bar_enabled), v_int(g->mfa_level)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_GUILD,
+        BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id), sql_value_of_optional_text(g->icon),
+             sql_value_of_optional_text(g->banner), sql_value_of_optional_text(g->splash),
+             sql_value_of_optional_text(g->discovery_splash),
+             sql_value_of_optional_text(g->home_header), sql_value_of_optional_text(g->description),
+             v_text(g->features), sql_value_of_optional_id(g->afk_channel_id),
+             v_int(g->afk_timeout), sql_value_of_optional_id(g->system_channel_id),
+             v_int(g->system_channel_flags), sql_value_of_optional_id(g->rules_channel_id),
+             sql_value_of_optional_id(g->public_updates_channel_id),
+             sql_value_of_optional_id(g->safety_alerts_channel_id), v_int(g->verification_level),
+             v_int(g->default_message_notifications), v_int(g->explicit_content_filter),
+             v_text(g->preferred_locale), v_int(g->premium_progress_bar_enabled),
+             v_int(g->mfa_level)),
+        NULL);
 }

@@ -8,7 +8,7 @@
 static const char READ_ANNOUNCEMENT[] = "select id, content, expires_at from announcements "
                                         "where expires_at > $1 order by id desc limit 1";
 
-enum err announcement_read(struct tx *tx, struct announcement *ret)
+enum err operator_announcement_read(struct tx *tx, struct operator_announcement *ret)
 {
     struct rows row;
     bool found;
@@ -16,11 +16,11 @@ enum err announcement_read(struct tx *tx, struct announcement *ret)
 
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
-    *ret = (struct announcement){ row_id(&row, 0), row_text(&row, 1), row_int(&row, 2) };
+    *ret = (struct operator_announcement){ row_id(&row, 0), row_text(&row, 1), row_int(&row, 2) };
     return OK;
 }
 
-enum err announcement_delete(struct tx *tx)
+enum err operator_announcement_delete(struct tx *tx)
 {
     return tx_exec(tx, "delete from announcements", NO_BIND, NULL);
 }
@@ -28,9 +28,9 @@ enum err announcement_delete(struct tx *tx)
 static const char INSERT_ANNOUNCEMENT[] =
     "insert into announcements (id, content, expires_at) values ($1, $2, $3)";
 
-enum err announcement_replace(struct tx *tx, const struct announcement *a)
+enum err operator_announcement_replace(struct tx *tx, const struct operator_announcement *a)
 {
-    enum err e = announcement_delete(tx);
+    enum err e = operator_announcement_delete(tx);
 
     return e ? e
              : tx_exec(tx, INSERT_ANNOUNCEMENT,
@@ -40,19 +40,19 @@ enum err announcement_replace(struct tx *tx, const struct announcement *a)
 /* --- route ---------------------------------------------------------------------------- */
 
 static const struct field announcement_fields[] = {
-    { FIELD(struct announcement, id), .type = &type_id },
-    { FIELD(struct announcement, content), .type = &type_text },
-    { FIELD(struct announcement, expires_at), .type = &type_time },
+    { FIELD(struct operator_announcement, id), .type = &type_id },
+    { FIELD(struct operator_announcement, content), .type = &type_text },
+    { FIELD(struct operator_announcement, expires_at), .type = &type_time },
     { 0 },
 };
 static const struct schema announcement_schema = { .name = "Announcement",
-                                                   .size = sizeof(struct announcement),
+                                                   .size = sizeof(struct operator_announcement),
                                                    .fields = announcement_fields };
 static const struct type type_announcement = { .kind = KIND_OBJECT,
                                                .schema = &announcement_schema };
 
 struct current_announcement {
-    const struct announcement *announcement;
+    const struct operator_announcement *announcement;
 };
 static const struct field current_fields[] = {
     { FIELD(struct current_announcement, announcement), .type = &type_announcement,
@@ -66,8 +66,8 @@ const struct type current_announcement_type = { .kind = KIND_OBJECT, .schema = &
 
 enum err get_announcement(struct call *call)
 {
-    struct announcement a;
-    enum err e = announcement_read(call->tx, &a);
+    struct operator_announcement a;
+    enum err e = operator_announcement_read(call->tx, &a);
 
     if (e && e != ERR_NOT_FOUND)
         return e;

@@ -11,7 +11,7 @@ extern const struct domain instance_domain;       /* routes below /api */
 extern const struct domain instance_pages_domain; /* routes below /.well-known */
 
 /* The operator's announcement, which the web pages show to everybody. */
-struct announcement {
+struct operator_announcement {
     snowflake id;
     struct str content;
     int64_t expires_at; /* microseconds */
@@ -19,9 +19,9 @@ struct announcement {
 enum { ANNOUNCEMENT_MAX_BYTES = 2000 };
 
 /* Reads the current announcement. Returns ERR_NOT_FOUND if there is none or it has expired. */
-enum err announcement_read(struct tx *tx, struct announcement *ret);
+enum err operator_announcement_read(struct tx *tx, struct operator_announcement *ret);
 /* Inserts an announcement and deletes the previous one. */
-enum err announcement_replace(struct tx *tx, const struct announcement *a);
-enum err announcement_delete(struct tx *tx);
+enum err operator_announcement_replace(struct tx *tx, const struct operator_announcement *a);
+enum err operator_announcement_delete(struct tx *tx);
 
 #endif

@@ -9,7 +9,7 @@ static enum err join_invited_guild(struct call *call, const struct invite *i, sn
                                    bool *ret_new)
 {
     const struct role *role = i->roles.value.items;
-    struct joining_member newcomer = {
+    struct member_to_add_to_guild newcomer = {
         .guild_id = i->guild_id.value,
         .user_id = user_id,
         .temporary = i->temporary || i->flags.value & INVITE_GUEST,

@@ -17,7 +17,7 @@ static struct str quote_json_text(struct call *call, struct str text)
 
 /* Formats the code for the audit log. The code of an invite that grants roles is null until the
  * invite is deleted, because every reader of the log could use it. */
-static struct str format_audited_invite_code(struct call *call, enum audit_action action,
+static struct str format_audited_invite_code(struct call *call, enum audit_log_action action,
                                              const struct invite *i)
 {
     bool credential = action == AUDIT_INVITE_CREATE && i->role_ids.count;
@@ -25,9 +25,10 @@ static struct str format_audited_invite_code(struct call *call, enum audit_actio
     return credential ? STR("null") : quote_json_text(call, i->code);
 }
 
-enum err audit_record_invite(struct call *call, enum audit_action action, const struct invite *i)
+enum err audit_log_record_invite(struct call *call, enum audit_log_action action,
+                                 const struct invite *i)
 {
-    struct audit_change changes[MOST_CHANGES] = { 0 };
+    struct audit_log_change changes[MOST_CHANGES] = { 0 };
     const struct {
         const char *key;
         struct str value;
@@ -48,6 +49,6 @@ enum err audit_record_invite(struct call *call, enum audit_action action, const 
         else
             changes[n].new_value = opt_str_or_null(facts[n].value);
     }
-    return audit_record_changes(call, i->guild_id.value, action, 0, NULL,
-                                (struct list){ changes, COUNT_OF(changes) });
+    return audit_log_record_changes(call, i->guild_id.value, action, 0, NULL,
+                                    (struct list){ changes, COUNT_OF(changes) });
 }

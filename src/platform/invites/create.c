@@ -66,11 +66,11 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
         return OK;
     const struct member_access *s = call->target.member_access;
     if (!s)
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     /* An invite that grants roles needs MANAGE_ROLES in the whole guild, not only in the channel:
      * there MANAGE_ROLES only permits changes of overwrites. */
     if (!(s->permissions & PERMISSION(MANAGE_ROLES)))
-        return member_missing_permission_error(s, PERMISSION(MANAGE_ROLES));
+        return get_missing_permission_error_of_member(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
         struct json_path at = json_path_index(&all, i);
 
@@ -81,7 +81,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
             return ERR_INVALID_FORM_BODY;
         }
         if (!e && !member_can_grant_invite_role(s, &role))
-            e = call_rank_too_low_error(call);
+            e = call_get_rank_too_low_error(call);
     }
     return e;
 }
@@ -111,20 +111,20 @@ enum err create_channel_invite(struct call *call)
     if (!e)
         e = check_invite_roles(call, &in->role_ids);
     if (!e)
-        e = invite_targets_parse(call, &targets, &targeted);
+        e = invite_target_users_parse(call, &targets, &targeted);
     if (!e && !in->unique && !targeted && !in->role_ids.count && !in->flags)
         e = invite_find_equivalent(call->tx, &invite, &invite, &found);
     if (e || found)
         return e ? e : call_reply_with_object(call, &invite);
     e = invite_insert(call->tx, &invite);
     if (!e && targeted)
-        e = invite_targets_write(call->tx, invite.code, &targets);
+        e = invite_target_users_write(call->tx, invite.code, &targets);
     if (!e)
         e = invite_read_referenced_objects(call->tx, &invite);
     if (!e && invite.target_application_id && !invite.target_application)
         e = ERR_UNKNOWN_APPLICATION;
     if (!e && invite.type == INVITE_GUILD)
-        e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
+        e = audit_log_record_invite(call, AUDIT_INVITE_CREATE, &invite);
     if (!e)
         e = invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
     return e ? e : call_reply_with_object(call, &invite);
@@ -145,7 +145,7 @@ enum err permanent_invite_create(struct call *call, const struct channel *c)
     if (!e)
         e = invite_read_referenced_objects(call->tx, &invite);
     if (!e)
-        e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
+        e = audit_log_record_invite(call, AUDIT_INVITE_CREATE, &invite);
     return e ? e : invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
 }
 

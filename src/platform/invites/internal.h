@@ -74,8 +74,8 @@ enum err invite_accept_at_registration(struct call *call, const struct account_c
 
 /* Parses the user ids in target_users_file of the body to snowflakes. Adds form errors for invalid
  * ids. */
-enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_given);
-enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids);
+enum err invite_target_users_parse(struct call *call, struct list *ret, bool *ret_given);
+enum err invite_target_users_write(struct tx *tx, struct str code, const struct list *ids);
 /* Returns ERR_UNKNOWN_INVITE if the invite is only for certain users (targets) and the user is not
  * one of them. */
 enum err require_user_is_invite_target(struct tx *tx, const struct invite *invite,
@@ -98,8 +98,8 @@ enum err modify_vanity_url(struct call *call);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-enum err audit_record_invite(struct call *call, enum audit_action action,
-                             const struct invite *invite);
+enum err audit_log_record_invite(struct call *call, enum audit_log_action action,
+                                 const struct invite *invite);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 

@@ -122,7 +122,8 @@ static enum err check_list_invites_permission(struct call *call)
 {
     const uint64_t either = PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG);
 
-    return call->target.permissions & either ? OK : call_missing_any_permission_error(call, either);
+    return call->target.permissions & either ? OK
+                                             : call_get_missing_any_permission_error(call, either);
 }
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
@@ -165,7 +166,7 @@ static enum err check_delete_invite_permission(struct call *call)
         return e;
     if ((perms & PERMISSION(MANAGE_CHANNELS)) || (standing.permissions & PERMISSION(MANAGE_GUILD)))
         return OK;
-    e = member_missing_permission_error(&standing, PERMISSION(MANAGE_GUILD));
+    e = get_missing_permission_error_of_member(&standing, PERMISSION(MANAGE_GUILD));
     return e == ERR_MISSING_PERMISSIONS
                ? permission_error_in_channel(call->tx, &standing, i->channel,
                                              PERMISSION(MANAGE_CHANNELS))
@@ -178,7 +179,7 @@ static enum err remove_invite(struct call *call)
     enum err e = invite_delete(call->tx, i->code);
 
     if (!e && i->type == INVITE_GUILD)
-        e = audit_record_invite(call, AUDIT_INVITE_DELETE, i);
+        e = audit_log_record_invite(call, AUDIT_INVITE_DELETE, i);
     if (!e)
         e = invite_emit_event(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
     return e ? e : call_reply_with_object(call, i);

@@ -23,7 +23,7 @@
 
 static struct opt_id optional_id_from_row(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
 static void invite_from_row(const struct rows *r, void *ret)
@@ -42,13 +42,13 @@ static void invite_from_row(const struct rows *r, void *ret)
         .max_uses = row_int(r, 8),
         .uses = row_int(r, 9),
         .temporary = row_bool(r, 10),
-        .target_type = { row_is_null(r, 11) ? ABSENT : GIVEN, row_int(r, 11) },
+        .target_type = { row_column_is_null(r, 11) ? ABSENT : GIVEN, row_int(r, 11) },
         .target_user_id = row_id(r, 12),
         .target_application_id = row_id(r, 13),
         .flags = { row_int(r, 15) ? GIVEN : ABSENT, row_int(r, 15) },
         .targets_at = row_optional_int(r, 16),
     };
-    if (!row_is_null(r, 14))
+    if (!row_column_is_null(r, 14))
         i->role_ids = json_column_decode_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
@@ -303,18 +303,18 @@ enum err invite_insert(struct tx *tx, struct invite *i)
 
     while (!e && !added) {
         i->code = create_invite_code(tx_arena(tx));
-        e = tx_exec(tx, ADD_INVITE,
-                    BIND(v_text(i->code), v_int(i->type), optional_id_value(i->guild_id),
-                         optional_id_value(i->channel_id), v_id(i->inviter_id),
-                         v_int(i->created_at), optional_int_value(i->expires_at), v_int(i->max_age),
-                         v_int(i->max_uses), v_int(i->temporary),
-                         optional_int_value(i->target_type), bind_id_or_null(i->target_user_id),
-                         bind_id_or_null(i->target_application_id),
-                         i->role_ids.count
-                             ? v_text(json_column_encode(tx_arena(tx), &type_ids, &i->role_ids))
-                             : v_null(),
-                         v_int(i->flags.value)),
-                    &added);
+        e = tx_exec(
+            tx, ADD_INVITE,
+            BIND(v_text(i->code), v_int(i->type), sql_value_of_optional_id(i->guild_id),
+                 sql_value_of_optional_id(i->channel_id), v_id(i->inviter_id), v_int(i->created_at),
+                 sql_value_of_optional_int(i->expires_at), v_int(i->max_age), v_int(i->max_uses),
+                 v_int(i->temporary), sql_value_of_optional_int(i->target_type),
+                 bind_id_or_null(i->target_user_id), bind_id_or_null(i->target_application_id),
+                 i->role_ids.count
+                     ? v_text(json_column_encode(tx_arena(tx), &type_ids, &i->role_ids))
+                     : v_null(),
+                 v_int(i->flags.value)),
+            &added);
     }
     return e;
 }

@@ -65,7 +65,7 @@ static enum err refuse_targets_file(struct call *call, const char *why)
     return call_add_field_error(call, "target_users_file", "BASE_TYPE_BAD_FORMAT", why);
 }
 
-enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_given)
+enum err invite_target_users_parse(struct call *call, struct list *ret, bool *ret_given)
 {
     const struct multipart_part *part =
         call->parts ? multipart_find_part(call->parts, STR("target_users_file")) : NULL;
@@ -93,7 +93,7 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
                                      : OK;
 }
 
-enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids)
+enum err invite_target_users_write(struct tx *tx, struct str code, const struct list *ids)
 {
     return tx_exec(tx, "update invites set targets = $2, targets_at = $3 where code = $1",
                    BIND(v_text(code), v_text(json_column_encode(tx_arena(tx), &type_ids, ids)),
@@ -108,7 +108,7 @@ static enum err read_invite_targets(struct tx *tx, struct str code, struct list 
     enum err e =
         tx_one(tx, "select targets from invites where code = $1", BIND(v_text(code)), &r, &found);
 
-    *ret = !e && found && !row_is_null(&r, 0)
+    *ret = !e && found && !row_column_is_null(&r, 0)
                ? json_column_decode_list(tx_arena(tx), &type_ids, row_text(&r, 0))
                : (struct list){ 0 };
     return e;
@@ -136,7 +136,7 @@ static enum err check_invite_targets_permission(struct call *call, uint64_t any)
         e = check_member_may_write(&s.input);
     if (e || i->inviter_id == call->caller->id || s.permissions & any)
         return e;
-    return member_missing_permission_error(&s, any);
+    return get_missing_permission_error_of_member(&s, any);
 }
 
 enum err check_invite_targets_read_permission(struct call *call)
@@ -170,11 +170,11 @@ enum err put_invite_target_users(struct call *call)
 {
     struct list ids;
     bool given;
-    enum err e = invite_targets_parse(call, &ids, &given);
+    enum err e = invite_target_users_parse(call, &ids, &given);
 
     if (!e && !given)
         return call_add_field_error(call, "target_users_file", FORM_REQUIRED);
-    return e ? e : invite_targets_write(call->tx, call->target.invite->code, &ids);
+    return e ? e : invite_target_users_write(call->tx, call->target.invite->code, &ids);
 }
 
 enum err get_invite_target_users_job(struct call *call)

@@ -71,7 +71,7 @@ enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, 
         .code = row_text(&r, 1),
         .type = INVITE_GUILD,
         .guild_id = opt_id_or_null(row_id(&r, 0)),
-        .channel_id = { row_is_null(&r, 2) ? ABSENT : GIVEN, row_id(&r, 2) },
+        .channel_id = { row_column_is_null(&r, 2) ? ABSENT : GIVEN, row_id(&r, 2) },
         .created_at = snowflake_to_ms(row_id(&r, 0)) * 1000,
         .expires_at.given = GIVEN_NULL,
         .vanity = true,
@@ -122,11 +122,12 @@ enum err modify_vanity_url(struct call *call)
 
     if (!e)
         e = guild_update_vanity_code(call->tx, g->id, in->code);
-    audit_add_typed_change(call, &changes, "vanity_url_code", &type_text,
-                           g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
-                           in->code.given == GIVEN ? &in->code.value : NULL);
+    audit_log_add_typed_change_to_list(call, &changes, "vanity_url_code", &type_text,
+                                       g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value
+                                                                         : NULL,
+                                       in->code.given == GIVEN ? &in->code.value : NULL);
     if (!e)
-        e = audit_record_changes(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
+        e = audit_log_record_changes(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
     if (!e)
         e = guild_emit_update(call, g->id);
     return e ? e : call_reply_with_object(call, &(struct vanity_reply_body){ .code = in->code });

@@ -61,9 +61,10 @@ static enum err import_vanity_invite_code(struct world_file_importer *im, const 
         form_add_error(im->form, &at, "WORLD_TAKEN", "another guild or an invite has this code");
     if (e || taken)
         return e;
-    e = tx_exec(im->tx, SAVE_VANITY,
-                BIND(v_id(id), v_text(g->vanity_code.value), optional_int_value(g->vanity_uses)),
-                NULL);
+    e = tx_exec(
+        im->tx, SAVE_VANITY,
+        BIND(v_id(id), v_text(g->vanity_code.value), sql_value_of_optional_int(g->vanity_uses)),
+        NULL);
     return e ? e : guild_add_feature(im->tx, id, "VANITY_URL");
 }
 

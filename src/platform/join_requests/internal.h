@@ -97,7 +97,7 @@ enum err list_join_requests(struct call *call);
 enum err put_current_user_join_request(struct call *call);
 enum err delete_current_user_join_request(struct call *call);
 enum err review_join_request(struct call *call);
-enum err join_request_on_member_left(struct call *call, const struct member_leave *leave);
+enum err join_request_on_member_left(struct call *call, const struct member_leaving_guild *leave);
 
 /* --- admission.c ---------------------------------------------------------------------- */
 

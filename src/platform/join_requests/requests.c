@@ -131,7 +131,7 @@ enum err delete_current_user_join_request(struct call *call)
     return e;
 }
 
-enum err join_request_on_member_left(struct call *call, const struct member_leave *leave)
+enum err join_request_on_member_left(struct call *call, const struct member_leaving_guild *leave)
 {
     struct join_request r;
     bool found = false;

@@ -35,7 +35,7 @@ enum err member_form_write(struct tx *tx, const struct member_form *f)
     return tx_exec(
         tx, SAVE_FORM,
         BIND(v_id(f->guild_id), v_int(f->enabled), v_int(f->version),
-             optional_text_value(f->description),
+             sql_value_of_optional_text(f->description),
              v_text(json_column_encode(tx_arena(tx), &type_form_fields, &f->form_fields))),
         NULL);
 }
@@ -100,9 +100,9 @@ enum err join_request_write(struct tx *tx, const struct join_request *r)
 
     return tx_exec(tx, SAVE_REQUEST,
                    BIND(v_id(r->id), v_id(r->guild_id), v_id(r->user_id), v_int(r->status),
-                        v_int(r->created_at), optional_int_value(r->reviewed_at),
+                        v_int(r->created_at), sql_value_of_optional_int(r->reviewed_at),
                         r->reviewed_by ? v_id(r->reviewed_by) : v_null(),
-                        optional_text_value(r->rejection_reason), v_text(responses)),
+                        sql_value_of_optional_text(r->rejection_reason), v_text(responses)),
                    NULL);
 }
 

@@ -8,19 +8,21 @@
 
 static void ban_from_row(const struct rows *r, void *ret)
 {
-    struct ban *b = ret;
+    struct guild_ban *b = ret;
 
     struct user *user = arena_alloc(tx_arena(r->tx), sizeof *user);
 
     user_from_row(r, 2, user);
-    *b = (struct ban){ .user_id = row_id(r, 0), .user = user, .reason = row_optional_text(r, 1) };
+    *b = (struct guild_ban){ .user_id = row_id(r, 0),
+                             .user = user,
+                             .reason = row_optional_text(r, 1) };
 }
 
 static const char FIND_BAN[] =
     "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 and b.user_id = $2";
 
-enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret)
+enum err guild_ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct guild_ban *ret)
 {
     return tx_read_first(tx, FIND_BAN, BIND(v_id(guild_id), v_id(user_id)), ban_from_row, ret,
                          ERR_UNKNOWN_BAN);
@@ -35,18 +37,18 @@ static const char BANS_BEFORE[] =
 
 static void reverse_ban_order(struct list *bans)
 {
-    struct ban *b = bans->items;
+    struct guild_ban *b = bans->items;
 
     for (size_t i = 0, j = bans->count; i + 1 < j; i++) {
-        struct ban other = b[--j];
+        struct guild_ban other = b[--j];
 
         b[j] = b[i];
         b[i] = other;
     }
 }
 
-enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
-                   int64_t limit, struct list *ret)
+enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
+                         int64_t limit, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
@@ -56,7 +58,7 @@ enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake
     if (e)
         return e;
     while (rows_next(&rows))
-        ban_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct ban)));
+        ban_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct guild_ban)));
     if (before)
         reverse_ban_order(ret);
     return rows_end(&rows);
@@ -65,12 +67,13 @@ enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake
 static const char ADD_BAN[] = "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
                               "on conflict do nothing";
 
-enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
-                    bool *ret_new)
+enum err guild_ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id,
+                          struct opt_str reason, bool *ret_new)
 {
     int64_t added = 0;
-    enum err e = tx_exec(tx, ADD_BAN,
-                         BIND(v_id(guild_id), v_id(user_id), optional_text_value(reason)), &added);
+    enum err e =
+        tx_exec(tx, ADD_BAN,
+                BIND(v_id(guild_id), v_id(user_id), sql_value_of_optional_text(reason)), &added);
 
     *ret_new = added > 0;
     return e;
@@ -78,7 +81,7 @@ enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct
 
 static const char DELETE_BAN[] = "delete from bans where guild_id = $1 and user_id = $2";
 
-enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
+enum err guild_ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
     return tx_exec(tx, DELETE_BAN, BIND(v_id(guild_id), v_id(user_id)), NULL);
 }

@@ -15,15 +15,15 @@ static enum err get_bans(struct call *call)
     const struct bans_page_query *in = call->query;
     struct list bans;
     enum err e =
-        bans_list(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
+        guild_bans_list(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
 
     return e ? e : call_reply_with_object(call, &bans);
 }
 
 static enum err get_ban(struct call *call)
 {
-    struct ban ban;
-    enum err e = ban_find(call->tx, call->target.guild->id, call->target.user->id, &ban);
+    struct guild_ban ban;
+    enum err e = guild_ban_find(call->tx, call->target.guild->id, call->target.user->id, &ban);
 
     return e ? e : call_reply_with_object(call, &ban);
 }
@@ -61,7 +61,7 @@ static enum err ban_user(struct call *call, const struct user *user, int64_t pur
 
     enum err e = check_user_is_bannable(call, user->id, &is_member);
     if (!e)
-        e = ban_insert(call->tx, guild_id, user->id, reason, &is_new);
+        e = guild_ban_insert(call->tx, guild_id, user->id, reason, &is_new);
     if (e || !is_new)
         return e;
     call_emit_event(call, EVENT_GUILD_BAN_ADD, audience_of_moderators(guild_id),
@@ -71,8 +71,8 @@ static enum err ban_user(struct call *call, const struct user *user, int64_t pur
     if (!e && purge_seconds)
         e = hook_member_banned(call, &purge);
     return e ? e
-             : audit_record_with_reason(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id, NULL,
-                                        (struct list){ 0 }, reason);
+             : audit_log_record_changes_with_reason(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id,
+                                                    NULL, (struct list){ 0 }, reason);
 }
 
 static enum err create_ban(struct call *call)
@@ -82,7 +82,7 @@ static enum err create_ban(struct call *call)
     bool old = call_get_api_version(call) <= VERSION_BAN_IN_QUERY;
     int64_t room = BAN_DELETED_MESSAGES_AT_ONCE, days = in->delete_message_days.value;
     struct opt_str reason;
-    enum err e = audit_parse_reason(call, &reason);
+    enum err e = audit_log_parse_reason_of_call(call, &reason);
 
     if (e)
         return e;
@@ -100,11 +100,11 @@ static enum err create_ban(struct call *call)
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;
-    struct list ids = ids_without_duplicates(call->arena, &in->user_ids);
+    struct list ids = copy_ids_without_duplicates(call->arena, &in->user_ids);
     struct bulk_ban_result out = { 0 };
     int64_t room = BAN_DELETED_MESSAGES_AT_ONCE;
     struct opt_str reason;
-    enum err wrong = audit_parse_reason(call, &reason);
+    enum err wrong = audit_log_parse_reason_of_call(call, &reason);
 
     if (wrong)
         return wrong;
@@ -123,16 +123,16 @@ static enum err bulk_ban(struct call *call)
     return out.banned_users.count ? call_reply_with_object(call, &out) : ERR_BULK_BAN;
 }
 
-enum err ban_remove(struct call *call, snowflake guild_id, struct user *user)
+enum err guild_ban_remove_and_emit(struct call *call, snowflake guild_id, struct user *user)
 {
     struct guild_user_event event = { .guild_id = guild_id, .user = user };
-    struct ban found;
+    struct guild_ban found;
 
-    enum err e = ban_find(call->tx, guild_id, user->id, &found);
+    enum err e = guild_ban_find(call->tx, guild_id, user->id, &found);
     if (!e)
-        e = ban_delete(call->tx, guild_id, user->id);
+        e = guild_ban_delete(call->tx, guild_id, user->id);
     if (!e)
-        e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user->id);
+        e = audit_log_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user->id);
     if (e)
         return e;
     call_emit_event(call, EVENT_GUILD_BAN_REMOVE, audience_of_moderators(guild_id),
@@ -142,7 +142,7 @@ enum err ban_remove(struct call *call, snowflake guild_id, struct user *user)
 
 static enum err remove_ban(struct call *call)
 {
-    return ban_remove(call, call->target.guild->id, call->target.user);
+    return guild_ban_remove_and_emit(call, call->target.guild->id, call->target.user);
 }
 
 static const enum event fired_by_bans[] = {

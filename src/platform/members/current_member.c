@@ -24,7 +24,7 @@ static enum err check_current_member_patch(struct call *call)
     if (e)
         return e;
     return in->nick.given && !(call->target.permissions & either)
-               ? call_missing_any_permission_error(call, either)
+               ? call_get_missing_any_permission_error(call, either)
                : OK;
 }
 
@@ -93,7 +93,8 @@ enum err modify_current_member(struct call *call)
     e = replace_member_pictures(call, m);
     if (!e && in->bio.given)
         e = tx_exec(call->tx, SAVE_BIO,
-                    BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(in->bio)), NULL);
+                    BIND(v_id(m->guild_id), v_id(m->user_id), sql_value_of_optional_text(in->bio)),
+                    NULL);
     if (!e && (in->nick.given || retained->avatar.given || retained->banner.given))
         e = member_update_and_emit(call, m);
     return e ? e : call_reply_with_object(call, m);
@@ -114,7 +115,7 @@ enum err prepare_modify_guild_profile(struct call *call)
 enum err modify_guild_profile(struct call *call)
 {
     return guild_profile_is_of_caller(call) ? modify_current_member(call)
-                                            : call_rank_too_low_error(call);
+                                            : call_get_rank_too_low_error(call);
 }
 
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
@@ -146,20 +147,20 @@ static enum err check_add_member_permissions(struct call *call, const struct mem
                      (in->deaf ? PERMISSION(DEAFEN_MEMBERS) : 0);
 
     if ((call->target.permissions & needs) != needs)
-        return call_missing_permissions_error(call, needs);
+        return call_get_missing_permissions_error(call, needs);
     enum err e =
         in->flags.value & MEMBER_BYPASSES_VERIFICATION ? check_member_flags_permission(call) : OK;
-    return e ? e : check_changed_roles_assignable(call, &none, &in->roles);
+    return e ? e : check_caller_may_assign_changed_roles(call, &none, &in->roles);
 }
 
 enum err add_guild_member(struct call *call)
 {
     const struct member_add_request *in = call->body;
-    const struct joining_member n = {
+    const struct member_to_add_to_guild n = {
         .guild_id = call->target.guild->id,
         .user_id = call->target.user->id,
         .nick = opt_str_or_null(in->nick.value.n ? in->nick.value : (struct str){ 0 }),
-        .roles = ids_without_duplicates(call->arena, &in->roles),
+        .roles = copy_ids_without_duplicates(call->arena, &in->roles),
         .mute = in->mute,
         .deaf = in->deaf,
         .flags = in->flags.value & MEMBER_BYPASSES_VERIFICATION,

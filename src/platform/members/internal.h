@@ -28,22 +28,23 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
 /* Writes m's roles: inserts and deletes the rows of member_roles that differ. */
 enum err member_write_roles(struct tx *tx, const struct member *m);
 
-struct ban {
+struct guild_ban {
     snowflake user_id;
     const struct user *user;
     struct opt_str reason;
 };
 /* Returns ERR_UNKNOWN_BAN if the user is not banned. */
-enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret);
+enum err guild_ban_find(struct tx *tx, snowflake guild_id, snowflake user_id,
+                        struct guild_ban *ret);
 /* Lists bans by user id: the last bans before `before`, or if it is 0, the first ones after
  * `after`. */
-enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
-                   int64_t limit, struct list *ret);
+enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
+                         int64_t limit, struct list *ret);
 /* Inserts a ban. If the user is already banned, *ret_new is false and the existing ban is not
  * changed. */
-enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
-                    bool *ret_new);
-enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
+enum err guild_ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id,
+                          struct opt_str reason, bool *ret_new);
+enum err guild_ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -106,11 +107,12 @@ enum err require_rank_above_member(struct call *call, const struct member *m);
 enum err check_member_flags_permission(const struct call *call);
 /* Checks whether the caller may assign or remove this role. Returns ERR_INVALID_ROLE for @everyone
  * and roles that apps manage, which cannot be assigned. */
-enum err check_role_assignable(struct call *call, const struct role *role);
-/* Calls check_role_assignable for each role that was added or removed between the two lists. */
-enum err check_changed_roles_assignable(struct call *call, const struct list *from,
-                                        const struct list *to);
-struct list ids_without_duplicates(struct arena *arena, const struct list *ids);
+enum err check_caller_may_assign_role(struct call *call, const struct role *role);
+/* Calls check_caller_may_assign_role for each role that was added or removed between the two lists.
+ */
+enum err check_caller_may_assign_changed_roles(struct call *call, const struct list *from,
+                                               const struct list *to);
+struct list copy_ids_without_duplicates(struct arena *arena, const struct list *ids);
 
 /* --- modify.c ------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@ enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
 
 /* Returns an error if the user is banned from the guild or is in the maximum number of guilds.
  * Callers skip this check for bots. */
-static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
+static enum err check_user_may_join(struct tx *tx, const struct member_to_add_to_guild *n)
 {
     bool found;
 
@@ -33,7 +33,7 @@ static enum err check_user_may_join(struct tx *tx, const struct joining_member *
 
 /* Returns true if the new member is pending: the guild has membership screening, the user is not a
  * bot, and the member gets no roles. */
-static bool new_member_is_screened(const struct joining_member *n, const struct user *user,
+static bool new_member_is_screened(const struct member_to_add_to_guild *n, const struct user *user,
                                    struct str features)
 {
     const struct guild g = { .features = features };
@@ -51,7 +51,7 @@ static bool guild_has_paused_joins(const struct rows *row)
     return guild_has_feature(&g, "INVITES_DISABLED") || row_int(row, 2) > clock_us();
 }
 
-static enum err check_join_allowed(struct tx *tx, const struct joining_member *n,
+static enum err check_join_allowed(struct tx *tx, const struct member_to_add_to_guild *n,
                                    const struct user *user, bool *ret_pending)
 {
     struct rows row;
@@ -74,8 +74,8 @@ static enum err insert_member_with_hooks(struct call *call, const struct member 
     return e ? e : hook_membership_changes(call, m);
 }
 
-enum err member_add_to_guild(struct call *call, const struct joining_member *n, struct member *ret,
-                             bool *ret_new)
+enum err member_add_to_guild(struct call *call, const struct member_to_add_to_guild *n,
+                             struct member *ret, bool *ret_new)
 {
     enum err e = member_find(call->tx, n->guild_id, n->user_id, ret);
 
@@ -126,7 +126,7 @@ enum err member_remove_from_guild(struct call *call, snowflake guild_id, snowfla
     struct guild_user_event removed = { .guild_id = guild_id, .user = &user };
     struct guild_delete_event guild = { guild_id };
     bool done = false;
-    struct member_leave leave = { guild_id, &user, &done };
+    struct member_leaving_guild leave = { guild_id, &user, &done };
 
     enum err e = user_find(call->tx, user_id, &user);
     if (!e)

@@ -57,7 +57,7 @@ static enum err check_verification_level(struct tx *tx, struct member_access *s,
         s->input.unverified = ERR_VERIFY_ACCOUNT_AGE;
     else if (level >= LEVEL_MEMBER_AGE && clock_us() - s->member->joined_at < MEMBER_AGE_US)
         s->input.unverified = ERR_VERIFY_MEMBER_AGE;
-    else if (level >= LEVEL_PHONE && row_is_null(&row, 2))
+    else if (level >= LEVEL_PHONE && row_column_is_null(&row, 2))
         s->input.unverified = ERR_VERIFY_PHONE;
     return OK;
 }
@@ -115,9 +115,9 @@ static enum err read_member_access(struct tx *tx, snowflake guild_id, snowflake 
         return e;
     s->owner_id = row_id(&row, OWNER_COLUMN);
     s->automod_version = row_id(&row, OWNER_COLUMN + 1);
-    if (row_is_null(&row, 0))
+    if (row_column_is_null(&row, 0))
         return not_member;
-    s->member = arena_alloc_raw(tx_arena(tx), sizeof *s->member);
+    s->member = arena_alloc_unzeroed(tx_arena(tx), sizeof *s->member);
     member_from_row(&row, s->member);
     e = read_roles_and_permissions(tx, s);
     if (e)
@@ -148,8 +148,8 @@ enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id
     return read_member_access(tx, guild_id, user_id, ERR_MISSING_ACCESS, ret);
 }
 
-enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                     struct member_access *ret)
+enum err member_access_find_of_other_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                          struct member_access *ret)
 {
     return read_member_access(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
 }

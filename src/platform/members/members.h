@@ -19,8 +19,8 @@ enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id
                             struct member_access *ret);
 /* Variant of member_access_find for a user other than the caller. Returns ERR_UNKNOWN_MEMBER
  * instead of ERR_MISSING_ACCESS if the user is not a member. */
-enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                     struct member_access *ret);
+enum err member_access_find_of_other_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                          struct member_access *ret);
 
 /* Lists at most `limit` members whose user ids are above `after`, with users and roles, ordered by
  * id. */
@@ -52,15 +52,15 @@ enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that one member can 
  * the member count and emits GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. If
  * the account is already a member, nothing changes and *ret_new is false. For users, but not for
  * bots, member_add_to_guild may return ERR_MAX_GUILDS or ERR_BANNED. */
-struct joining_member {
+struct member_to_add_to_guild {
     snowflake guild_id, user_id;
     struct opt_str nick;
     struct list roles;
     bool mute, deaf, temporary;
     int64_t flags; /* MEMBER_BYPASSES_VERIFICATION or 0 */
 };
-enum err member_add_to_guild(struct call *call, const struct joining_member *n, struct member *ret,
-                             bool *ret_new);
+enum err member_add_to_guild(struct call *call, const struct member_to_add_to_guild *n,
+                             struct member *ret, bool *ret_new);
 
 /* Inserts the member with its roles and updates the guild's member count. Emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
@@ -87,7 +87,7 @@ enum err member_update_and_emit(struct call *call, const struct member *m);
 enum err member_emit_imported(struct call *call, snowflake guild_id, snowflake user_id,
                               bool created);
 /* Removes a ban with the event. ERR_UNKNOWN_BAN if there is none. */
-enum err ban_remove(struct call *call, snowflake guild_id, struct user *user);
+enum err guild_ban_remove_and_emit(struct call *call, snowflake guild_id, struct user *user);
 
 extern const struct domain members_domain, bans_domain;
 extern const struct world_file_fields members_world;

@@ -24,20 +24,20 @@ static enum err check_nick_permission(struct call *call)
         return call->target.permissions &
                        (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
                    ? OK
-                   : call_missing_any_permission_error(call, PERMISSION(CHANGE_NICKNAME) |
-                                                                 PERMISSION(MANAGE_NICKNAMES));
+                   : call_get_missing_any_permission_error(call, PERMISSION(CHANGE_NICKNAME) |
+                                                                     PERMISSION(MANAGE_NICKNAMES));
     if (!caller_has_permissions_in_guild(call, PERMISSION(MANAGE_NICKNAMES)))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_NICKNAMES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_NICKNAMES));
     return require_rank_above_member(call, call->target.member);
 }
 
 static enum err check_roles_permission(struct call *call, const struct list *roles)
 {
     if (!caller_has_permissions_in_guild(call, PERMISSION(MANAGE_ROLES)))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     enum err e =
         is_caller_the_member(call) ? OK : require_rank_above_member(call, call->target.member);
-    return e ? e : check_changed_roles_assignable(call, &call->target.member->roles, roles);
+    return e ? e : check_caller_may_assign_changed_roles(call, &call->target.member->roles, roles);
 }
 
 static enum err check_timeout_permission(struct call *call)
@@ -45,14 +45,14 @@ static enum err check_timeout_permission(struct call *call)
     struct member_access other;
 
     if (!caller_has_permissions_in_guild(call, PERMISSION(MODERATE_MEMBERS)))
-        return call_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
-    enum err e = member_access_find_of_other(call->tx, call->target.guild->id,
-                                             call->target.member->user_id, &other);
+        return call_get_missing_permissions_error(call, PERMISSION(MODERATE_MEMBERS));
+    enum err e = member_access_find_of_other_user(call->tx, call->target.guild->id,
+                                                  call->target.member->user_id, &other);
     if (e)
         return e;
-    if (!member_outranks(call->target.member_access, &other) ||
+    if (!member_outranks_member(call->target.member_access, &other) ||
         other.input.base & PERMISSION(ADMINISTRATOR))
-        return call_rank_too_low_error(call);
+        return call_get_rank_too_low_error(call);
     return OK;
 }
 
@@ -65,9 +65,9 @@ enum err check_member_flags_permission(const struct call *call)
         caller_has_permissions_in_guild(call, PERMISSION(MANAGE_ROLES)) ||
         caller_has_permissions_in_guild(call, moderator))
         return OK;
-    enum err e = call_missing_any_permission_error(call, PERMISSION(MANAGE_GUILD) |
-                                                             PERMISSION(MANAGE_ROLES));
-    return e == ERR_MISSING_PERMISSIONS ? call_missing_permissions_error(call, moderator) : e;
+    enum err e = call_get_missing_any_permission_error(call, PERMISSION(MANAGE_GUILD) |
+                                                                 PERMISSION(MANAGE_ROLES));
+    return e == ERR_MISSING_PERMISSIONS ? call_get_missing_permissions_error(call, moderator) : e;
 }
 
 static enum err check_member_patch_permissions(struct call *call, const struct member_patch *in,
@@ -146,10 +146,11 @@ static bool id_sets_are_equal(const struct list *a, const struct list *b)
 enum err member_check_nick_with_automod(struct call *call, struct member *m, bool *ret_refused)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
-    struct automod_nickname about = { .member = m,
-                                      .version = call->target.member_access->automod_version,
-                                      .trusted = call->target.permissions & trusted ||
-                                                 (m->user && m->user->bot.value) };
+    struct automod_checked_nickname about = {
+        .member = m,
+        .version = call->target.member_access->automod_version,
+        .trusted = call->target.permissions & trusted || (m->user && m->user->bot.value)
+    };
     enum err e = about.version ? hook_nickname_check(call, &about) : OK;
 
     *ret_refused = about.refused;
@@ -170,8 +171,8 @@ enum err modify_member(struct call *call)
 {
     const struct member_patch *in = call->body;
     struct member *m = call->target.member;
-    struct list roles = ids_without_duplicates(call->arena, &in->roles.value);
-    struct voice_moderation order = { m, in->mute, in->deaf, in->channel_id, false };
+    struct list roles = copy_ids_without_duplicates(call->arena, &in->roles.value);
+    struct voice_moderation_change order = { m, in->mute, in->deaf, in->channel_id, false };
     bool of_voice = in->mute.given || in->deaf.given || in->channel_id.given;
 
     enum err e = check_member_patch_permissions(call, in, &roles);
@@ -195,10 +196,10 @@ enum err modify_member(struct call *call)
     if (changed || new_roles)
         e = member_update_and_emit(call, m);
     if (!e && changed)
-        e = audit_record_object_change(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id,
-                                       audited_member, &before, m);
+        e = audit_log_record_object_change(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id,
+                                           audited_member, &before, m);
     if (!e && new_roles)
-        e = audit_record_member_roles(call, m->guild_id, m->user_id, &before.roles, &m->roles);
+        e = audit_log_record_member_roles(call, m->guild_id, m->user_id, &before.roles, &m->roles);
     order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
         e = hook_voice_moderation_apply(call, &order);
@@ -213,7 +214,7 @@ enum err member_set_role(struct call *call, struct member *m, bool give)
 
     enum err e = m->user_id == call->caller->id ? OK : require_rank_above_member(call, m);
     if (!e)
-        e = check_role_assignable(call, role);
+        e = check_caller_may_assign_role(call, role);
     if (e || id_list_contains(&m->roles, role->id) == give)
         return e;
     for (size_t i = 0; i < m->roles.count; i++)
@@ -225,7 +226,7 @@ enum err member_set_role(struct call *call, struct member *m, bool give)
 
     m->roles = roles;
     e = member_update_and_emit(call, m);
-    return e ? e : audit_record_member_roles(call, m->guild_id, m->user_id, &before, &roles);
+    return e ? e : audit_log_record_member_roles(call, m->guild_id, m->user_id, &before, &roles);
 }
 
 enum err add_member_role(struct call *call)

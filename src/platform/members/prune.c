@@ -267,7 +267,7 @@ enum err check_prune_permission(struct call *call)
     bool strict = guild_has_feature(call->target.guild, "PRUNE_REQUIRES_ADMIN");
 
     return strict && !(call->target.permissions & PERMISSION(ADMINISTRATOR))
-               ? call_missing_permissions_error(call, PERMISSION(ADMINISTRATOR))
+               ? call_get_missing_permissions_error(call, PERMISSION(ADMINISTRATOR))
                : OK;
 }
 
@@ -306,7 +306,7 @@ enum err begin_guild_prune(struct call *call)
     const struct prune_request *in = call->body;
     struct prune_result *out = call_get_stage_data(call, "prune_result");
     struct prune_progress p = prune_progress_from_request(call, in);
-    struct audit_options options = {
+    struct audit_log_options options = {
         .delete_member_days = opt_str_or_null(str_printf(call->arena, "%lld", (long long)in->days)),
         .members_removed =
             opt_str_or_null(str_printf(call->arena, "%lld", (long long)out->pruned.value)),
@@ -314,8 +314,8 @@ enum err begin_guild_prune(struct call *call)
     enum err e = prune_next_member_range(call, &p);
 
     if (!e)
-        e = audit_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,
-                                 (struct list){ 0 });
+        e = audit_log_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,
+                                     (struct list){ 0 });
     out->pruned.given = in->compute_prune_count ? GIVEN : GIVEN_NULL;
     return e ? e : call_reply_with_object(call, out);
 }

@@ -73,7 +73,7 @@ const struct type role_new_members_reply = { .kind = KIND_MAP,
 enum err add_role_members(struct call *call)
 {
     const struct role_new_members *in = call->body;
-    struct list ids = ids_without_duplicates(call->arena, &in->member_ids);
+    struct list ids = copy_ids_without_duplicates(call->arena, &in->member_ids);
     struct member *m = arena_array(call->arena, struct member, ids.count);
     const snowflake *id = ids.items;
 

@@ -77,7 +77,7 @@ static enum err kick_member(struct call *call)
     enum err e = require_rank_above_member(call, m);
     if (!e)
         e = member_remove_from_guild(call, m->guild_id, m->user_id);
-    return e ? e : audit_record_action(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
+    return e ? e : audit_log_record_action(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
 /* Removes the caller from the guild. The owner cannot leave, and must transfer the guild first. */

@@ -284,12 +284,13 @@ static enum err guild_count_member(struct tx *tx, snowflake guild_id, bool joins
 enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new)
 {
     int64_t added = 0;
-    enum err e = tx_exec(tx, ADD_MEMBER,
-                         BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(m->nick),
-                              v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
-                              optional_int_value(m->communication_disabled_until),
-                              v_int(m->pending), v_int(m->flags)),
-                         &added);
+    enum err e =
+        tx_exec(tx, ADD_MEMBER,
+                BIND(v_id(m->guild_id), v_id(m->user_id), sql_value_of_optional_text(m->nick),
+                     v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
+                     sql_value_of_optional_int(m->communication_disabled_until), v_int(m->pending),
+                     v_int(m->flags)),
+                &added);
 
     *ret_new = added > 0;
     return e;
@@ -368,13 +369,14 @@ static const char SAVE_MEMBER[] =
 
 enum err member_update(struct tx *tx, const struct member *m)
 {
-    enum err e = tx_exec(tx, SAVE_MEMBER,
-                         BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(m->nick),
-                              optional_text_value(m->avatar), optional_text_value(m->banner),
-                              optional_int_value(m->premium_since), v_int(m->deaf), v_int(m->mute),
-                              v_int(m->pending),
-                              optional_int_value(m->communication_disabled_until), v_int(m->flags)),
-                         NULL);
+    enum err e =
+        tx_exec(tx, SAVE_MEMBER,
+                BIND(v_id(m->guild_id), v_id(m->user_id), sql_value_of_optional_text(m->nick),
+                     sql_value_of_optional_text(m->avatar), sql_value_of_optional_text(m->banner),
+                     sql_value_of_optional_int(m->premium_since), v_int(m->deaf), v_int(m->mute),
+                     v_int(m->pending), sql_value_of_optional_int(m->communication_disabled_until),
+                     v_int(m->flags)),
+                NULL);
 
     return e ? e : member_write_roles(tx, m);
 }

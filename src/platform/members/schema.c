@@ -176,13 +176,13 @@ static const struct schema bulk_ban_result_schema = {
 };
 
 static const struct field ban_fields[] = {
-    { FIELD(struct ban, user), .type = &type_partial_user },
-    { FIELD(struct ban, reason), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct guild_ban, user), .type = &type_partial_user },
+    { FIELD(struct guild_ban, reason), .type = &type_text, .flags = NULLABLE },
     { 0 },
 };
 static const struct schema ban_schema = {
     .name = "Ban",
-    .size = sizeof(struct ban),
+    .size = sizeof(struct guild_ban),
     .fields = ban_fields,
     .doc = "A banned user.",
 };

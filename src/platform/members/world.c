@@ -108,8 +108,8 @@ static enum err import_member_pictures(struct world_file_importer *im, const str
         e = world_file_import_archived_picture(im, "member-banners", user, &m->banner, &banner);
     return e ? e
              : tx_exec(im->tx, SET_PICTURES,
-                       BIND(v_id(guild), v_id(user), optional_text_value(avatar),
-                            optional_text_value(banner)),
+                       BIND(v_id(guild), v_id(user), sql_value_of_optional_text(avatar),
+                            sql_value_of_optional_text(banner)),
                        NULL);
 }
 
@@ -138,16 +138,17 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
         return e;
     count(im, COUNT_MEMBERS, made);
     e = tx_exec(im->tx, UPDATE_MEMBER,
-                BIND(v_id(guild), v_id(user), optional_text_value(m->nick),
-                     optional_text_value(m->bio), optional_int_value(m->joined_at),
-                     optional_int_value(m->premium_since), optional_int_value(m->timed_out_until),
-                     optional_int_value(m->flags), value_of_optional_bool(m->mute),
-                     value_of_optional_bool(m->deaf), value_of_optional_bool(m->pending)),
+                BIND(v_id(guild), v_id(user), sql_value_of_optional_text(m->nick),
+                     sql_value_of_optional_text(m->bio), sql_value_of_optional_int(m->joined_at),
+                     sql_value_of_optional_int(m->premium_since),
+                     sql_value_of_optional_int(m->timed_out_until),
+                     sql_value_of_optional_int(m->flags), sql_value_of_optional_bool(m->mute),
+                     sql_value_of_optional_bool(m->deaf), sql_value_of_optional_bool(m->pending)),
                 NULL);
     if (!e && im->options->files)
         e = tx_exec(im->tx, CLEAR_MEMBER,
-                    BIND(v_id(guild), v_id(user), optional_text_value(m->nick),
-                         optional_int_value(m->timed_out_until)),
+                    BIND(v_id(guild), v_id(user), sql_value_of_optional_text(m->nick),
+                         sql_value_of_optional_int(m->timed_out_until)),
                     NULL);
     if (!e)
         e = import_member_pictures(im, m, guild, user);
@@ -275,7 +276,7 @@ static enum err import_ban(struct world_file_importer *im, const void *entry,
     enum err e = world_file_resolve_reference(im, &user_naming, 0, b->user, &user_at, &user);
 
     if (!e && user)
-        e = ban_insert(im->tx, guild, user, b->reason, &new);
+        e = guild_ban_insert(im->tx, guild, user, b->reason, &new);
     if (!e && new)
         e = tx_exec(im->tx, DELETE_BANNED_MEMBER, BIND(v_id(guild), v_id(user)), &removed);
     if (!e && new)
@@ -283,7 +284,7 @@ static enum err import_ban(struct world_file_importer *im, const void *entry,
     if (e || !user)
         return e;
     return tx_exec(im->tx, UPDATE_BAN,
-                   BIND(v_id(guild), v_id(user), optional_text_value(b->reason)), NULL);
+                   BIND(v_id(guild), v_id(user), sql_value_of_optional_text(b->reason)), NULL);
 }
 
 static const char BANS[] =

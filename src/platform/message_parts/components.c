@@ -117,7 +117,8 @@ static uint64_t applicable_fields(const void *object)
     return counts;
 }
 
-static void check_button(struct form *form, const struct json_path *here, const struct component *c)
+static void check_message_button(struct form *form, const struct json_path *here,
+                                 const struct component *c)
 {
     struct json_path url = json_path_key(here, STR("url"));
 
@@ -149,12 +150,13 @@ static bool is_input_component(int64_t type)
     return component_is_select(type) || type == TEXT_INPUT || type >= FILE_UPLOAD;
 }
 
-static void check_component(struct form *form, const struct json_path *here, const void *object)
+static void check_message_component(struct form *form, const struct json_path *here,
+                                    const void *object)
 {
     const struct component *c = object;
 
     if (c->type == BUTTON)
-        check_button(form, here, c);
+        check_message_button(form, here, c);
     else if (is_input_component(c->type))
         form_require_field(form, here, "custom_id", c->custom_id.given == GIVEN);
     if (c->type == STRING_SELECT || c->type == RADIO_GROUP || c->type == CHECKBOX_GROUP)
@@ -179,7 +181,7 @@ const struct schema component_schema = {
     .name = "Component",
     .size = sizeof(struct component),
     .fields = component_fields,
-    .check = check_component,
+    .check = check_message_component,
     .applicable_fields = applicable_fields,
     .doc = "A button, a select menu, or a container of components. The fields depend on the type.",
 };

@@ -116,7 +116,8 @@ static bool media_is_visible(const struct opt_object *part)
     return m && m->url.n;
 }
 
-static void check_embed(struct form *form, const struct json_path *here, const void *object)
+static void check_limits_of_embed(struct form *form, const struct json_path *here,
+                                  const void *object)
 {
     const struct embed *e = object;
     struct json_path at = json_path_key(here, STR("description"));
@@ -147,7 +148,7 @@ static const struct schema embed_schema = {
     .name = "Embed",
     .size = sizeof(struct embed),
     .fields = embed_fields,
-    .check = check_embed,
+    .check = check_limits_of_embed,
     .doc = "A card below a message's text; 6000 characters in all embeds together.",
 };
 const struct type type_embed_in = { .kind = KIND_OBJECT, .schema = &embed_schema };

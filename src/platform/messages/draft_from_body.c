@@ -18,8 +18,9 @@ static enum err store_uploaded_files_of_message(struct call *call)
     return uploaded_files_store(call, &sending->in->attachments.value, &sending->uploads);
 }
 
-enum err prepare_nested_message(struct call *call, const struct message_body *in,
-                                const struct json_path *here, enum err (*check)(struct call *call))
+enum err prepare_message_nested_in_request_body(struct call *call, const struct message_body *in,
+                                                const struct json_path *here,
+                                                enum err (*check)(struct call *call))
 {
     struct message_send_state *sending =
         call_store_stage_data(call, "message_send_state", sizeof *sending);
@@ -32,13 +33,13 @@ enum err prepare_nested_message(struct call *call, const struct message_body *in
     return OK;
 }
 
-enum err prepare_message(struct call *call, enum err (*check)(struct call *call))
+enum err prepare_message_of_request_body(struct call *call, enum err (*check)(struct call *call))
 {
-    return prepare_nested_message(call, call->body, NULL, check);
+    return prepare_message_nested_in_request_body(call, call->body, NULL, check);
 }
 
-enum err message_refuse_field(struct call *call, const char *field, const char *code,
-                              const char *message)
+enum err message_refuse_with_field_error(struct call *call, const char *field, const char *code,
+                                         const char *message)
 {
     const struct message_send_state *sending = call_get_message_send_state(call);
     struct json_path at = json_path_key(sending->here, str_of(field));
@@ -47,13 +48,13 @@ enum err message_refuse_field(struct call *call, const char *field, const char *
     return ERR_INVALID_FORM_BODY;
 }
 
-enum err check_message_uploads(struct call *call, const struct list *present)
+enum err check_number_and_size_of_uploads(struct call *call, const struct list *present)
 {
     const struct message_send_state *sending = call_get_message_send_state(call);
 
     if (count_uploaded_files(call) > MESSAGE_MAX_FILES)
-        return message_refuse_field(call, "files", "BASE_TYPE_MAX_LENGTH",
-                                    "Must be 10 or fewer in length.");
+        return message_refuse_with_field_error(call, "files", "BASE_TYPE_MAX_LENGTH",
+                                               "Must be 10 or fewer in length.");
     return uploaded_files_validate(call, sending->here, &sending->in->attachments.value, present);
 }
 
@@ -83,15 +84,15 @@ static enum err resolve_replied_message(struct call *call, const struct message_
     if (!found || m.ephemeral_for || elsewhere) {
         if (!in->fail_if_not_exists)
             return OK;
-        return message_refuse_field(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
-                                    "Unknown message");
+        return message_refuse_with_field_error(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
+                                               "Unknown message");
     }
     /* Replies to join messages are allowed, because clients have a button with which members greet
      * a new member. */
     if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
-        return message_refuse_field(call, "message_reference",
-                                    "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
-                                    "Cannot reply to a system message");
+        return message_refuse_with_field_error(call, "message_reference",
+                                               "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
+                                               "Cannot reply to a system message");
     *ref = (struct message_reference){
         .message_id = opt_id_or_null(m.id),
         .channel_id = c->id,
@@ -147,8 +148,8 @@ static enum err parse_poll_of_body(struct call *call, const struct message_sende
     if (in->poll.given != GIVEN)
         return OK;
     if (!channel_is_private(c->type) && !(from->perms & PERMISSION(SEND_POLLS)))
-        return call_missing_permissions_error(call, PERMISSION(SEND_POLLS));
-    enum err e = poll_from_request(call, in->poll.value, &who, &poll);
+        return call_get_missing_permissions_error(call, PERMISSION(SEND_POLLS));
+    enum err e = poll_from_request_body(call, in->poll.value, &who, &poll);
     *ret = poll;
     return e;
 }
@@ -166,15 +167,17 @@ static enum err encode_stickers_of_body(struct call *call, const struct message_
     if (!ids->count)
         return OK;
     if (!from->may_use_stickers)
-        return message_refuse_field(call, "sticker_ids", "STICKERS_NOT_ALLOWED",
-                                    "Stickers are allowed only in new messages of users and bots.");
+        return message_refuse_with_field_error(
+            call, "sticker_ids", "STICKERS_NOT_ALLOWED",
+            "Stickers are allowed only in new messages of users and bots.");
     for (size_t i = 0; i < ids->count; i++) {
         struct sticker s;
 
         for (size_t k = 0; k < i; k++)
             if (id[k] == id[i])
-                return message_refuse_field(call, "sticker_ids", "SET_TYPE_ALREADY_CONTAINS_VALUE",
-                                            "The Set already contains this value");
+                return message_refuse_with_field_error(call, "sticker_ids",
+                                                       "SET_TYPE_ALREADY_CONTAINS_VALUE",
+                                                       "The Set already contains this value");
         enum err e = sticker_find_usable(call->tx, &who, id[i], &s);
         if (e)
             return e;
@@ -200,11 +203,11 @@ static enum err add_forward_to_draft(struct call *call, const struct message_sen
     const struct message_body *in = call_get_message_send_state(call)->in;
 
     if (draft->poll)
-        return message_refuse_field(call, "poll", "FORWARD_NOT_POSSIBLE",
-                                    "A forward cannot have a poll.");
+        return message_refuse_with_field_error(call, "poll", "FORWARD_NOT_POSSIBLE",
+                                               "A forward cannot have a poll.");
     if (draft->sticker_items.given == GIVEN)
-        return message_refuse_field(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
-                                    "A forward cannot have stickers.");
+        return message_refuse_with_field_error(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
+                                               "A forward cannot have stickers.");
     return new_message_add_forwarded_snapshot(call, from, in->message_reference.value, draft);
 }
 
@@ -214,7 +217,7 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     const struct message_body *in = call_get_message_send_state(call)->in;
     snowflake replied = 0;
     struct resolved_mentions mentions;
-    enum err e = check_message_uploads(call, &(struct list){ 0 });
+    enum err e = check_number_and_size_of_uploads(call, &(struct list){ 0 });
 
     *ret = (struct new_message){ .channel = from->channel };
     if (!e)
@@ -231,14 +234,14 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     if (e)
         return e;
     if (ret->tts && !(from->perms & PERMISSION(SEND_TTS_MESSAGES)))
-        return call_missing_permissions_error(call, PERMISSION(SEND_TTS_MESSAGES));
+        return call_get_missing_permissions_error(call, PERMISSION(SEND_TTS_MESSAGES));
     if (ret->attachments.count && !(from->perms & PERMISSION(ATTACH_FILES)))
-        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
+        return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     bool forwards = body_is_forward(in);
     if (forwards)
         e = add_forward_to_draft(call, from, ret);
     if (!e)
-        e = check_voice_message(from, ret);
+        e = check_content_of_voice_message(from, ret);
     if (e)
         return e;
     if (message_draft_is_empty(ret))
@@ -291,8 +294,8 @@ static enum err merge_edited_attachments(struct call *call, const struct message
         *(struct attachment *)list_append(call->arena, &retained, sizeof *old) =
             ((struct attachment *)files.items)[i];
     if (retained.count > MESSAGE_MAX_FILES)
-        return message_refuse_field(call, "attachments", "BASE_TYPE_MAX_LENGTH",
-                                    "Must be 10 or fewer in length.");
+        return message_refuse_with_field_error(call, "attachments", "BASE_TYPE_MAX_LENGTH",
+                                               "Must be 10 or fewer in length.");
     m->attachments = retained;
     return OK;
 }
@@ -361,9 +364,9 @@ static enum err check_components_v2_content(struct call *call, const struct mess
 {
     if (!(m->flags & MESSAGE_IS_COMPONENTS_V2) || (!m->content.n && str_is(m->embeds, "[]")))
         return OK;
-    return message_refuse_field(call, m->content.n ? "content" : "embeds",
-                                "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                                "The message has text or embeds, too.");
+    return message_refuse_with_field_error(call, m->content.n ? "content" : "embeds",
+                                           "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                                           "The message has text or embeds, too.");
 }
 
 /* Refuses to change the content of a message with a poll. Only the edit of a deferred interaction
@@ -393,7 +396,7 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
         (from->may_use_embeds && (message_body_get_embeds(in).given ||
                                   (!from->without_components && in->components.given)));
     bool loaded = content_changes || in->poll.given == GIVEN;
-    enum err e = check_message_uploads(call, &m->attachments);
+    enum err e = check_number_and_size_of_uploads(call, &m->attachments);
 
     if (e)
         return e;

@@ -138,15 +138,17 @@ static enum err select_forwarded_parts(struct call *call, const struct forward_s
     if (!only)
         return OK;
     if (m->snapshot.given == GIVEN)
-        return message_refuse_field(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                                    "A forwarded message can only be forwarded as a whole.");
+        return message_refuse_with_field_error(
+            call, "message_reference", "FORWARD_PARTS_UNKNOWN",
+            "A forwarded message can only be forwarded as a whole.");
     if (only->embed_indices.given == GIVEN)
         fine = select_forwarded_embeds(call, &only->embed_indices.value, m);
     if (only->attachment_ids.given == GIVEN)
         fine = select_forwarded_attachments(&only->attachment_ids.value, m) && fine;
-    return fine ? OK
-                : message_refuse_field(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                                       "The message has no such embed or attachment.");
+    return fine
+               ? OK
+               : message_refuse_with_field_error(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
+                                                 "The message has no such embed or attachment.");
 }
 
 /* Copies the attachments to the new message with new ids. A copy shares the stored file. */
@@ -173,7 +175,7 @@ enum err new_message_add_forwarded_snapshot(struct call *call, const struct mess
     struct message m;
 
     if (in->channel_id.given != GIVEN)
-        return message_refuse_field(
+        return message_refuse_with_field_error(
             call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
             "channel_id is required: the channel of the forwarded message.");
     enum err e = resolve_forward_source_channel(call, in->channel_id.value, &source);
@@ -186,8 +188,8 @@ enum err new_message_add_forwarded_snapshot(struct call *call, const struct mess
     if (e)
         return e;
     if (!message_can_be_forwarded(&m))
-        return message_refuse_field(call, "message_reference", "FORWARD_NOT_POSSIBLE",
-                                    "This message cannot be forwarded.");
+        return message_refuse_with_field_error(call, "message_reference", "FORWARD_NOT_POSSIBLE",
+                                               "This message cannot be forwarded.");
     e = select_forwarded_parts(call, in->forward_only.value, &m);
     if (e)
         return e;

@@ -165,13 +165,14 @@ void message_body_check_components_v2(struct form *form, const struct json_path 
 /* --- voice_messages.c ----------------------------------------------------------------- */
 
 /* If a new message has the voice message flag, checks its content and the sender's permission. */
-enum err check_voice_message(const struct message_sender *from, const struct new_message *d);
+enum err check_content_of_voice_message(const struct message_sender *from,
+                                        const struct new_message *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
 
 /* Refuses the message with a form error at this field. */
-enum err message_refuse_field(struct call *call, const char *field, const char *code,
-                              const char *message);
+enum err message_refuse_with_field_error(struct call *call, const char *field, const char *code,
+                                         const char *message);
 /* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not read the content of the message to
  * forward. */
 enum err check_forwarded_content_readable(struct call *call, bool in_guild,

@@ -105,15 +105,16 @@ static inline struct message_send_state *call_get_message_send_state(const struc
 
 /* Prepares a message from the request body. If files were uploaded, `check` runs before they are
  * stored. Call it in the route's prepare. */
-enum err prepare_message(struct call *call, enum err (*check)(struct call *call));
+enum err prepare_message_of_request_body(struct call *call, enum err (*check)(struct call *call));
 /* Prepares a message from the object `in` inside the request body, at the path `here`. Both
  * pointers must remain valid until the call ends. */
-enum err prepare_nested_message(struct call *call, const struct message_body *in,
-                                const struct json_path *here, enum err (*check)(struct call *call));
+enum err prepare_message_nested_in_request_body(struct call *call, const struct message_body *in,
+                                                const struct json_path *here,
+                                                enum err (*check)(struct call *call));
 
 /* Checks number and size of the uploaded files. Each attachment in the body must be uploaded or in
  * the list `present` (struct attachment). */
-enum err check_message_uploads(struct call *call, const struct list *present);
+enum err check_number_and_size_of_uploads(struct call *call, const struct list *present);
 
 /* Checks that a nonce, given as JSON, is a string of at most 25 characters or an integer. Reports a
  * form error at `nonce` below `here`. */

@@ -75,7 +75,7 @@ enum err message_update_row_and_emit(struct call *call, const struct channel *c,
 enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
                                bool created);
 /* Removes the pin of a message with the events. */
-enum err message_unpin(struct call *call, const struct channel *c, struct message *m);
+enum err message_unpin_and_emit(struct call *call, const struct channel *c, struct message *m);
 
 /* Sets the message flag HAS_THREAD if `shown` is true, else clears it, and emits MESSAGE_UPDATE. */
 enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
@@ -106,13 +106,14 @@ enum { MAX_FILE_REMOVALS = 50 };
 enum err attachment_remove_from_all_messages(struct call *call, snowflake attachment_id,
                                              int64_t *ret_messages, bool *ret_more);
 
-struct automod_text;
+struct automod_checked_text;
 /* Matches a text with the guild's AutoMod rules. If a rule blocks the text, writes the HTTP reply
  * and sets about->refused; the handler must then return. Does nothing if no rule applies to the
  * caller. */
-enum err message_check_text_with_automod(struct call *call, struct automod_text *about);
+enum err message_check_text_with_automod(struct call *call, struct automod_checked_text *about);
 /* Executes the remaining AutoMod actions after the text was stored as message `id`. */
-enum err message_run_automod_actions(struct call *call, struct automod_text *about, snowflake id);
+enum err message_run_automod_actions(struct call *call, struct automod_checked_text *about,
+                                     snowflake id);
 
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* routes /attachments, without API prefix */

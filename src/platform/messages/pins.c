@@ -33,7 +33,7 @@ enum err check_pin_permission(struct call *call)
 {
     const uint64_t any = PERMISSION(PIN_MESSAGES) | PERMISSION(MANAGE_MESSAGES);
 
-    return call->target.permissions & any ? OK : call_missing_any_permission_error(call, any);
+    return call->target.permissions & any ? OK : call_get_missing_any_permission_error(call, any);
 }
 
 static void emit_channel_pins_update(struct call *call, const struct channel *c, bool pinned)
@@ -180,17 +180,17 @@ static enum err create_pin_message(struct call *call, const struct channel *c, s
     return e ? e : message_create(call, &draft, &said);
 }
 
-static enum err audit_pin_change(struct call *call, enum audit_action action)
+static enum err audit_pin_change(struct call *call, enum audit_log_action action)
 {
     const struct channel *c = call->target.channel;
     const struct message *m = call->target.message;
-    struct audit_options options = { .channel_id = opt_id_or_null(c->id),
-                                     .message_id = opt_id_or_null(m->id) };
+    struct audit_log_options options = { .channel_id = opt_id_or_null(c->id),
+                                         .message_id = opt_id_or_null(m->id) };
 
     if (channel_is_private(c->type))
         return OK;
-    return audit_record_changes(call, c->guild_id.value, action, m->author_id, &options,
-                                (struct list){ 0 });
+    return audit_log_record_changes(call, c->guild_id.value, action, m->author_id, &options,
+                                    (struct list){ 0 });
 }
 
 /* PUT /channels/{channel.id}/pins/{message.id} */
@@ -218,7 +218,7 @@ enum err pin_message(struct call *call)
     return e ? e : create_pin_message(call, c, m->id);
 }
 
-enum err message_unpin(struct call *call, const struct channel *c, struct message *m)
+enum err message_unpin_and_emit(struct call *call, const struct channel *c, struct message *m)
 {
     m->pinned = false;
     m->pinned_at = 0;
@@ -235,6 +235,6 @@ enum err unpin_message(struct call *call)
 
     if (!m->pinned)
         return OK;
-    enum err e = message_unpin(call, call->target.channel, m);
+    enum err e = message_unpin_and_emit(call, call->target.channel, m);
     return e ? e : audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
 }

@@ -125,7 +125,7 @@ static enum err check_edit_permission(struct call *call)
         return system ? ERR_SYSTEM_MESSAGE : OK;
     if (call->target.member_access && call->target.permissions & PERMISSION(MANAGE_MESSAGES))
         return system ? ERR_SYSTEM_MESSAGE : OK;
-    return call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES)) ==
+    return call_get_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES)) ==
                    ERR_GUILD_MFA_REQUIRED
                ? ERR_GUILD_MFA_REQUIRED
                : ERR_NOT_AUTHOR;
@@ -140,13 +140,13 @@ static enum err check_edited_fields(struct call *call)
     if (!caller_is_message_author(call) && (more || count_uploaded_files(call)))
         return ERR_NOT_AUTHOR;
     if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
-    return check_message_uploads(call, &call->target.message->attachments);
+        return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
+    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
 static enum err prepare_edit_message(struct call *call)
 {
-    return prepare_message(call, check_edited_fields);
+    return prepare_message_of_request_body(call, check_edited_fields);
 }
 
 /* PATCH /channels/{channel.id}/messages/{message.id} */
@@ -158,7 +158,7 @@ static enum err edit_message(struct call *call)
                                    .user_id = call->caller->id,
                                    .application_id = call->caller->application_id };
     const struct message_body *in = call->body;
-    struct automod_text judged = { .channel = from.channel, .edited = true };
+    struct automod_checked_text judged = { .channel = from.channel, .edited = true };
     enum err e = check_thread_is_open(call->target.channel, call->target.permissions);
 
     if (!e)
@@ -184,10 +184,10 @@ static enum err check_delete_permission(struct call *call)
 
     if (!moderates && !caller_is_message_author(call))
         return call->target.member_access
-                   ? call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES))
+                   ? call_get_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES))
                    : ERR_DM_CHANNEL;
     if (!moderates && call->target.message->type == MESSAGE_AUTO_MODERATION)
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
     return message_cannot_be_deleted(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 
@@ -210,12 +210,12 @@ static enum err delete_message(struct call *call)
 
     if (!e)
         e = message_delete(call, c, m);
-    struct audit_options options = { .channel_id = opt_id_or_null(c->id),
-                                     .count = opt_str_or_null(STR("1")) };
+    struct audit_log_options options = { .channel_id = opt_id_or_null(c->id),
+                                         .count = opt_str_or_null(STR("1")) };
 
     if (!e && !caller_is_message_author(call))
-        e = audit_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id,
-                                 &options, (struct list){ 0 });
+        e = audit_log_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id,
+                                     &options, (struct list){ 0 });
     return e;
 }
 
@@ -265,11 +265,11 @@ static enum err bulk_delete_messages(struct call *call)
         add_message_id_once(call, &once, ids[i]);
     }
     enum err e = messages_delete_bulk(call, c, &once);
-    struct audit_options options = { .count = opt_str_or_null(
-                                         str_printf(call->arena, "%zu", once.count)) };
+    struct audit_log_options options = { .count = opt_str_or_null(
+                                             str_printf(call->arena, "%zu", once.count)) };
     return e ? e
-             : audit_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id,
-                                    &options, (struct list){ 0 });
+             : audit_log_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id,
+                                        &options, (struct list){ 0 });
 }
 
 /* Resolves {message.id} to a message of the channel in the path. */

@@ -60,24 +60,24 @@ static struct str encode_mentions(struct tx *tx, const struct list *mentions)
 /* Returns a column's id; absent if the column is null. */
 static struct opt_id optional_id_column(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
 static struct opt_str optional_text_column(const struct rows *r, int column)
 {
-    return (struct opt_str){ row_is_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
+    return (struct opt_str){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
 }
 
 static const struct message_reference *message_reference_from_row(const struct rows *r)
 {
-    if (row_is_null(r, 23))
+    if (row_column_is_null(r, 23))
         return NULL;
     struct message_reference *ref = arena_alloc(tx_arena(r->tx), sizeof *ref);
     *ref = (struct message_reference){
         .message_id = optional_id_column(r, 22),
         .channel_id = row_id(r, 23),
         .guild_id = optional_id_column(r, 24),
-        .type = row_is_null(r, 31) ? REFERENCE_REPLY : REFERENCE_FORWARD,
+        .type = row_column_is_null(r, 31) ? REFERENCE_REPLY : REFERENCE_FORWARD,
     };
     return ref;
 }
@@ -110,7 +110,7 @@ static void message_from_row(const struct rows *r, void *ret)
         .message_reference = message_reference_from_row(r),
         .pinned_at = row_int(r, 25),
         .call = optional_text_column(r, 26),
-        .position = { row_is_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
+        .position = { row_column_is_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
         .reacted = row_int(r, 28),
         .polled = row_bool(r, 29),
         .sticker_items = optional_text_column(r, 30),
@@ -205,7 +205,7 @@ static void partial_message_from_row(const struct rows *r, void *ret)
         .id = row_id(r, 0),
         .channel_id = row_id(r, 1),
         .author_id = row_id(r, 2),
-        .cached_json = row_is_null(r, 3) ? (struct str){ 0 } : row_text(r, 3),
+        .cached_json = row_column_is_null(r, 3) ? (struct str){ 0 } : row_text(r, 3),
         .reacted = row_int(r, 4),
         .stored_reactions = optional_text_column(r, 5),
     };
@@ -384,16 +384,18 @@ enum err message_insert(struct tx *tx, const struct message *m)
              v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
              v_text(encode_mentions(tx, &m->mentions)), v_text(encode_ids(tx, &m->mention_roles)),
              v_text(m->embeds), v_text(m->components), v_int(m->flags),
-             optional_text_value(m->nonce), optional_id_value(m->webhook_id),
-             optional_text_value(m->webhook_name), optional_text_value(m->webhook_avatar),
-             optional_id_value(m->application_id), optional_text_value(m->interaction),
-             optional_text_value(m->interaction_metadata),
+             sql_value_of_optional_text(m->nonce), sql_value_of_optional_id(m->webhook_id),
+             sql_value_of_optional_text(m->webhook_name),
+             sql_value_of_optional_text(m->webhook_avatar),
+             sql_value_of_optional_id(m->application_id),
+             sql_value_of_optional_text(m->interaction),
+             sql_value_of_optional_text(m->interaction_metadata),
              m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
              v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
-             optional_id_value(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
-             optional_id_value(ref->guild_id), optional_text_value(m->call),
-             optional_int_value(m->position), v_int(m->polled),
-             optional_text_value(m->sticker_items), optional_text_value(m->snapshot),
+             sql_value_of_optional_id(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
+             sql_value_of_optional_id(ref->guild_id), sql_value_of_optional_text(m->call),
+             sql_value_of_optional_int(m->position), v_int(m->polled),
+             sql_value_of_optional_text(m->sticker_items), sql_value_of_optional_text(m->snapshot),
              m->cached_json.p ? v_text(m->cached_json) : v_null()));
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
@@ -411,16 +413,16 @@ static const char SAVE_MESSAGE[] =
 
 enum err message_update(struct tx *tx, const struct message *m)
 {
-    return tx_exec(tx, SAVE_MESSAGE,
-                   BIND(v_id(m->id), v_text(m->content), optional_int_value(m->edited_timestamp),
-                        v_int(m->mention_everyone), v_text(encode_mentions(tx, &m->mentions)),
-                        v_text(encode_ids(tx, &m->mention_roles)), v_text(m->embeds),
-                        v_text(m->components), v_int(m->flags),
-                        v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
-                        v_int(m->pinned), optional_text_value(m->interaction_metadata),
-                        m->pinned_at ? v_int(m->pinned_at) : v_null(), optional_text_value(m->call),
-                        v_int(m->polled), bind_precomputed_json(tx, m)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_MESSAGE,
+        BIND(v_id(m->id), v_text(m->content), sql_value_of_optional_int(m->edited_timestamp),
+             v_int(m->mention_everyone), v_text(encode_mentions(tx, &m->mentions)),
+             v_text(encode_ids(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
+             v_int(m->flags), v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
+             v_int(m->pinned), sql_value_of_optional_text(m->interaction_metadata),
+             m->pinned_at ? v_int(m->pinned_at) : v_null(), sql_value_of_optional_text(m->call),
+             v_int(m->polled), bind_precomputed_json(tx, m)),
+        NULL);
 }
 
 enum err message_row_delete(struct tx *tx, snowflake id)
@@ -435,7 +437,7 @@ enum err message_row_delete(struct tx *tx, snowflake id)
 
 static struct opt_int optional_int_column(const struct rows *r, int column)
 {
-    return (struct opt_int){ row_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
+    return (struct opt_int){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
 }
 
 static void attachment_from_row(const struct rows *r, void *ret)
@@ -453,7 +455,7 @@ static void attachment_from_row(const struct rows *r, void *ret)
         .file_id = row_id(r, 7),
         .snapshot = row_bool(r, 8),
         .title = optional_text_column(r, 9),
-        .duration_secs = { row_is_null(r, 10) ? ABSENT : GIVEN, row_real(r, 10) },
+        .duration_secs = { row_column_is_null(r, 10) ? ABSENT : GIVEN, row_real(r, 10) },
         .waveform = optional_text_column(r, 11),
         .flags = { row_int(r, 12) ? GIVEN : ABSENT, row_int(r, 12) },
     };
@@ -479,12 +481,13 @@ enum err attachment_insert(struct tx *tx, const struct message *m, const struct 
 {
     return tx_exec(tx, ADD_ATTACHMENT,
                    BIND(v_id(a->id), v_id(m->id), v_id(m->channel_id), v_text(a->filename),
-                        optional_text_value(a->description), optional_text_value(a->content_type),
-                        v_int(a->size), optional_int_value(a->width), optional_int_value(a->height),
+                        sql_value_of_optional_text(a->description),
+                        sql_value_of_optional_text(a->content_type), v_int(a->size),
+                        sql_value_of_optional_int(a->width), sql_value_of_optional_int(a->height),
                         v_id(a->file_id ? a->file_id : a->id), v_int(a->snapshot),
-                        optional_text_value(a->title),
+                        sql_value_of_optional_text(a->title),
                         a->duration_secs.given == GIVEN ? v_real(a->duration_secs.value) : v_null(),
-                        optional_text_value(a->waveform), v_int(a->flags.value)),
+                        sql_value_of_optional_text(a->waveform), v_int(a->flags.value)),
                    NULL);
 }
 

@@ -24,7 +24,7 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
     if (!channel_accepts_messages(c->type))
         return channel_has_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
-        return check_direct_channel_write(call->tx, c, call->caller);
+        return check_caller_may_write_in_direct_channel(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
         !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
         return ERR_THREAD_LOCKED;
@@ -56,8 +56,8 @@ static enum err find_message_with_same_nonce(struct call *call, const struct new
 static enum err check_attach_permission(struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
-    return check_message_uploads(call, &(struct list){ 0 });
+        return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
+    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
 /* Returns false if creating the message needs many queries: it has a reply, mention, file, sticker
@@ -80,12 +80,12 @@ enum err prepare_create_message(struct call *call)
      * same nonce. So its transaction must be a STORE_WRITE (call->decides is true), not a
      * STORE_APPEND. */
     call->decides = in->enforce_nonce.value;
-    return prepare_message(call, check_attach_permission);
+    return prepare_message_of_request_body(call, check_attach_permission);
 }
 
 /* --- auto moderation -------------------------------------------------------------------- */
 
-enum err message_check_text_with_automod(struct call *call, struct automod_text *about)
+enum err message_check_text_with_automod(struct call *call, struct automod_checked_text *about)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
     const struct member_access *s = call->target.member_access;
@@ -97,7 +97,8 @@ enum err message_check_text_with_automod(struct call *call, struct automod_text 
     return hook_message_text_check(call, about);
 }
 
-enum err message_run_automod_actions(struct call *call, struct automod_text *about, snowflake id)
+enum err message_run_automod_actions(struct call *call, struct automod_checked_text *about,
+                                     snowflake id)
 {
     if (!about->found)
         return OK;
@@ -157,7 +158,8 @@ enum err create_message(struct call *call)
     if (sent)
         return reply_with_created_message(call, &m);
 
-    struct automod_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
+    struct automod_checked_text judged = { .channel = c,
+                                           .text = automod_text_of_draft(call, &draft) };
     e = message_check_text_with_automod(call, &judged);
     if (e || judged.refused)
         return e;

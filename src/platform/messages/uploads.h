@@ -13,7 +13,7 @@ enum err uploaded_part_store(struct call *call, snowflake id, const struct multi
                              const struct attachment_in_body *in, struct attachment *ret);
 /* Makes a file available below /attachments/{target_id} for a day. target_id is not a channel
  * id. */
-enum err attachment_publish_temporarily(struct call *call, snowflake target_id,
+enum err attachment_publish_for_one_day(struct call *call, snowflake target_id,
                                         const struct attachment *a);
 /* Deletes the attachment's file after the commit. */
 enum err attachment_delete_file(struct call *call, snowflake id);

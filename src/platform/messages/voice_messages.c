@@ -10,7 +10,8 @@ static bool has_content_besides_files(const struct new_message *d)
            d->sticker_items.given == GIVEN || d->snapshot.given == GIVEN;
 }
 
-enum err check_voice_message(const struct message_sender *from, const struct new_message *d)
+enum err check_content_of_voice_message(const struct message_sender *from,
+                                        const struct new_message *d)
 {
     const struct attachment *a = d->attachments.items;
 

@@ -14,7 +14,7 @@ static bool redirect_uri_is_registered(const struct application *a, struct str u
 
 /* Refuses a redirect URI that the application has not registered, because the code is sent to that
  * URI. */
-static enum err parse_redirect_uri(struct call *call, struct authorization_request *r)
+static enum err parse_redirect_uri(struct call *call, struct oauth2_authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
     const struct application *a = r->application;
@@ -32,7 +32,7 @@ static enum err parse_redirect_uri(struct call *call, struct authorization_reque
     return OK;
 }
 
-static enum err parse_requested_scopes(struct call *call, struct authorization_request *r)
+static enum err parse_requested_scopes(struct call *call, struct oauth2_authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
 
@@ -47,7 +47,8 @@ static enum err parse_requested_scopes(struct call *call, struct authorization_r
 
 /* Checks whether the implicit grant (token in the redirect URL) is allowed: only for public
  * clients, and not for scopes and installations that need a code exchange. */
-static enum err check_implicit_grant(struct call *call, const struct authorization_request *r)
+static enum err check_implicit_grant(struct call *call,
+                                     const struct oauth2_authorization_request *r)
 {
     const struct application *a = r->application;
 
@@ -69,7 +70,7 @@ static enum err check_implicit_grant(struct call *call, const struct authorizati
 
 /* Requires a response type (code or token), unless the request only installs an app that does not
  * require a code grant. */
-static enum err parse_response_type(struct call *call, struct authorization_request *r)
+static enum err parse_response_type(struct call *call, struct oauth2_authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
     uint64_t alone =
@@ -99,7 +100,7 @@ static enum err check_code_challenge(struct call *call)
 }
 
 static enum err parse_integration_type(struct call *call, const struct opt_int *chosen,
-                                       struct authorization_request *r)
+                                       struct oauth2_authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
     const struct application *a = r->application;
@@ -124,13 +125,14 @@ static enum err parse_integration_type(struct call *call, const struct opt_int *
     return OK;
 }
 
-enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
-                                     struct authorization_request *ret)
+enum err oauth2_authorization_request_parse(struct call *call,
+                                            const struct opt_int *integration_type,
+                                            struct oauth2_authorization_request *ret)
 {
     const struct oauth2_authorize_query *q = call->query;
 
-    *ret = (struct authorization_request){ .application =
-                                               arena_alloc(call->arena, sizeof *ret->application) };
+    *ret = (struct oauth2_authorization_request){ .application = arena_alloc(
+                                                      call->arena, sizeof *ret->application) };
     enum err e = application_find(call->tx, q->client_id, ret->application);
     if (!e)
         e = parse_requested_scopes(call, ret);
@@ -145,7 +147,8 @@ enum err authorization_request_parse(struct call *call, const struct opt_int *in
 
 /* --- installing ----------------------------------------------------------------------- */
 
-enum err check_application_is_public(struct call *call, const struct authorization_request *r)
+enum err check_application_is_public(struct call *call,
+                                     const struct oauth2_authorization_request *r)
 {
     enum team_access_level level;
 
@@ -155,7 +158,7 @@ enum err check_application_is_public(struct call *call, const struct authorizati
     return e || level >= TEAM_ACCESS_DEVELOPER ? e : ERR_APPLICATION_NOT_YOURS;
 }
 
-enum err check_install_permission(struct call *call, const struct authorization_request *r,
+enum err check_install_permission(struct call *call, const struct oauth2_authorization_request *r,
                                   snowflake guild_id)
 {
     struct member_access standing;
@@ -170,14 +173,14 @@ enum err check_install_permission(struct call *call, const struct authorization_
         return e;
     return standing.permissions & PERMISSION(MANAGE_GUILD)
                ? OK
-               : member_missing_permission_error(&standing, PERMISSION(MANAGE_GUILD));
+               : get_missing_permission_error_of_member(&standing, PERMISSION(MANAGE_GUILD));
 }
 
 static enum err install_application_on_account(struct call *call, const struct application *a,
                                                const struct oauth2_scopes *s)
 {
     struct user_application_event ref = { a->id };
-    enum err e = authorization_add_scopes(
+    enum err e = oauth2_authorization_add_scopes(
         call, &(struct account_app_installation){ call->caller->id, a->id }, s, true);
 
     if (!e)

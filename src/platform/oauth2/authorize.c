@@ -25,8 +25,8 @@ static enum err list_guilds_of_caller(struct call *call, struct list *ret)
 
         g->id = row_id(&rows, 0);
         g->name = row_text(&rows, 1);
-        g->icon =
-            (struct opt_str){ row_is_null(&rows, 2) ? GIVEN_NULL : GIVEN, row_text(&rows, 2) };
+        g->icon = (struct opt_str){ row_column_is_null(&rows, 2) ? GIVEN_NULL : GIVEN,
+                                    row_text(&rows, 2) };
         g->mfa_level = row_int(&rows, 3);
     }
     e = rows_end(&rows);
@@ -41,13 +41,13 @@ static enum err list_guilds_of_caller(struct call *call, struct list *ret)
 }
 
 /* Reads whether the user has already granted all requested scopes. */
-static enum err has_granted_scopes(struct call *call, const struct authorization_request *r,
+static enum err has_granted_scopes(struct call *call, const struct oauth2_authorization_request *r,
                                    bool *ret)
 {
-    struct authorization old;
+    struct oauth2_authorization old;
     bool found;
-    enum err e =
-        authorization_find_of_user(call->tx, call->caller->id, r->application->id, &old, &found);
+    enum err e = oauth2_authorization_find_of_user(call->tx, call->caller->id, r->application->id,
+                                                   &old, &found);
 
     *ret = false;
     if (e || !found)
@@ -69,7 +69,8 @@ static struct str append_query_parameter(struct arena *a, struct str query, cons
 
 /* Returns the query parameters in normalized form. The consent page sends them back in its POST
  * request, so that the user grants exactly what the page displayed. */
-static struct str format_normalized_query(struct call *call, const struct authorization_request *r)
+static struct str format_normalized_query(struct call *call,
+                                          const struct oauth2_authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
     struct arena *a = call->arena;
@@ -89,10 +90,10 @@ enum err get_authorization(struct call *call)
 {
     const struct oauth2_authorize_query *q = call->query;
     struct oauth2_authorize_reply out = { 0 };
-    struct authorization_request r;
+    struct oauth2_authorization_request r;
     struct user user;
 
-    enum err e = authorization_request_parse(call, NULL, &r);
+    enum err e = oauth2_authorization_request_parse(call, NULL, &r);
     if (!e)
         e = user_find(call->tx, call->caller->id, &user);
     if (!e)
@@ -151,7 +152,7 @@ static enum err reply_with_redirect_fragment(struct call *call, struct str url, 
     return call_reply_with_object(call, &(struct authorize_redirect_reply){ url, url });
 }
 
-static enum err reply_access_denied(struct call *call, const struct authorization_request *r,
+static enum err reply_access_denied(struct call *call, const struct oauth2_authorization_request *r,
                                     struct str url)
 {
     struct str why = STR("access_denied");
@@ -163,17 +164,18 @@ static enum err reply_access_denied(struct call *call, const struct authorizatio
 }
 
 /* Implicit grant: the reply contains an access token, but no code and no refresh token. */
-static enum err reply_with_implicit_token(struct call *call, const struct authorization_request *r,
+static enum err reply_with_implicit_token(struct call *call,
+                                          const struct oauth2_authorization_request *r,
                                           struct str url)
 {
     struct arena *a = call->arena;
     struct access_token_reply out = { 0 };
     snowflake user = call->caller->id, app = r->application->id;
-    enum err e = authorization_add_scopes(call, &(struct account_app_installation){ user, app },
-                                          &r->scopes, false);
+    enum err e = oauth2_authorization_add_scopes(
+        call, &(struct account_app_installation){ user, app }, &r->scopes, false);
 
     if (!e)
-        e = access_token_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);
+        e = oauth2_access_token_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);
     if (e)
         return e;
     struct str f = append_fragment_parameter(a, STR(""), "access_token", out.access_token);
@@ -184,14 +186,16 @@ static enum err reply_with_implicit_token(struct call *call, const struct author
                                         append_fragment_parameter(a, f, "scope", out.scope));
 }
 
-static struct str choose_redirect_url(struct call *call, const struct authorization_request *r)
+static struct str choose_redirect_url(struct call *call,
+                                      const struct oauth2_authorization_request *r)
 {
     if (r->redirect_uri.p)
         return r->redirect_uri;
     return STR_CONCAT(call->arena, api_get_base_url(call, "http"), STR("/oauth2/authorized"));
 }
 
-static enum err issue_authorization_code(struct call *call, const struct authorization_request *r,
+static enum err issue_authorization_code(struct call *call,
+                                         const struct oauth2_authorization_request *r,
                                          snowflake guild_id, snowflake webhook_channel,
                                          uint64_t permissions, struct str *ret)
 {
@@ -223,10 +227,10 @@ enum err authorize(struct call *call)
     snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : 0;
     uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : 0;
     snowflake webhook_channel = 0;
-    struct authorization_request r;
+    struct oauth2_authorization_request r;
     struct str code;
 
-    enum err e = authorization_request_parse(call, &in->integration_type, &r);
+    enum err e = oauth2_authorization_request_parse(call, &in->integration_type, &r);
     if (!e)
         e = openid_store_signing_key(call);
     if (e)

@@ -12,7 +12,7 @@ enum err get_current_authorization(struct call *call)
 
     enum err e = application_find(call->tx, caller->application_id, &application);
     if (!e)
-        e = token_read_scopes(call->tx, caller->session, &text);
+        e = oauth2_token_read_scopes(call->tx, caller->session, &text);
     if (!e)
         e = user_find(call->tx, caller->id, &user);
     if (e)
@@ -40,15 +40,15 @@ static bool authorization_is_of_application(const struct opt_list *ids, snowflak
 static enum err reply_with_authorizations(struct call *call, const struct opt_list *ids)
 {
     struct list all, out = { 0 };
-    enum err e = authorizations_read_of_user(call->tx, call->caller->id, &all);
+    enum err e = oauth2_authorizations_read_of_user(call->tx, call->caller->id, &all);
 
     if (e)
         return e;
     for (size_t i = 0; i < all.count; i++) {
-        const struct authorization *a = (const struct authorization *)all.items + i;
+        const struct oauth2_authorization *a = (const struct oauth2_authorization *)all.items + i;
 
         if (authorization_is_of_application(ids, a->application_id))
-            *(struct authorization *)list_append(call->arena, &out, sizeof *a) = *a;
+            *(struct oauth2_authorization *)list_append(call->arena, &out, sizeof *a) = *a;
     }
     return call_reply_with_object(call, &out);
 }
@@ -73,14 +73,14 @@ enum err list_application_grants(struct call *call)
  * application from the account. */
 enum err delete_grant(struct call *call)
 {
-    struct authorization a;
-    enum err e = authorization_find(call->tx, call_get_path_id(call, "authorization.id"),
-                                    call->caller->id, &a);
+    struct oauth2_authorization a;
+    enum err e = oauth2_authorization_find(call->tx, call_get_path_id(call, "authorization.id"),
+                                           call->caller->id, &a);
 
     if (!e)
-        e = revoke_tokens_of_application(call, a.user_id, a.application_id);
+        e = revoke_oauth2_tokens_of_application(call, a.user_id, a.application_id);
     if (!e)
-        e = authorization_delete(call, &a);
+        e = oauth2_authorization_delete(call, &a);
     if (e)
         return e;
     call_emit_event(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(a.user_id),

@@ -15,7 +15,7 @@ static const char ADD[] =
     "on conflict (channel_id, application_id) do nothing";
 
 /* Returns an error if the scopes contain more than commands: a bot cannot join a group DM. */
-static enum err check_group_scopes(struct call *call, const struct authorization_request *r)
+static enum err check_group_scopes(struct call *call, const struct oauth2_authorization_request *r)
 {
     if (r->integration_type == INSTALL_GUILD && !oauth2_scopes_contain(&r->scopes, "bot"))
         return OK;
@@ -23,7 +23,8 @@ static enum err check_group_scopes(struct call *call, const struct authorization
                                 "Only applications.commands can be installed in a group.");
 }
 
-enum err install_application_in_group(struct call *call, const struct authorization_request *r,
+enum err install_application_in_group(struct call *call,
+                                      const struct oauth2_authorization_request *r,
                                       snowflake channel_id)
 {
     int64_t n = 0;

@@ -84,7 +84,7 @@ struct oauth2_key {
 struct oauth2_keys {
     struct list keys;
 };
-struct userinfo {
+struct openid_userinfo {
     snowflake sub;
     struct opt_str email, preferred_username, nickname, picture, locale;
     struct opt_bool email_verified;
@@ -134,39 +134,42 @@ enum err authorization_code_mark_used(struct tx *tx, struct str digest);
 enum err authorization_code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
 /* The scopes that a user granted to an application. */
-struct authorization {
+struct oauth2_authorization {
     snowflake id, user_id, application_id;
     struct list scopes; /* struct str */
     bool installed;
     const struct application *application;
 };
-enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake application_id,
-                                    struct authorization *ret, bool *ret_found);
+enum err oauth2_authorization_find_of_user(struct tx *tx, snowflake user_id,
+                                           snowflake application_id,
+                                           struct oauth2_authorization *ret, bool *ret_found);
 /* Reads an authorization. Returns ERR_UNKNOWN_TOKEN if it does not exist or belongs to another
  * user. */
-enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
-                            struct authorization *ret);
+enum err oauth2_authorization_find(struct tx *tx, snowflake id, snowflake user_id,
+                                   struct oauth2_authorization *ret);
 /* Reads the authorizations of a user with their applications, newest first. */
-enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+enum err oauth2_authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 /* Adds scopes to the user's authorization of the application. If the user has no authorization,
  * creates one. */
-enum err authorization_add_scopes(struct call *call, const struct account_app_installation *who,
-                                  const struct oauth2_scopes *scopes, bool installed);
-enum err authorization_delete(struct call *call, const struct authorization *a);
-enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
-                                      snowflake application_id);
+enum err oauth2_authorization_add_scopes(struct call *call,
+                                         const struct account_app_installation *who,
+                                         const struct oauth2_scopes *scopes, bool installed);
+enum err oauth2_authorization_delete(struct call *call, const struct oauth2_authorization *a);
+enum err revoke_oauth2_tokens_of_application(struct call *call, snowflake user_id,
+                                             snowflake application_id);
 /* Revokes the tokens that were issued for a code, including tokens that were issued later for a
  * refresh token. */
-enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str digest);
-enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
+enum err revoke_oauth2_tokens_of_code(struct call *call, snowflake user_id, struct str digest);
+enum err oauth2_token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
 /* Reads the digest of the code for which a token was issued. p is NULL if the token was issued
  * without a code. */
-enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret);
-enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id);
+enum err oauth2_token_read_code_digest(struct tx *tx, const unsigned char session[8],
+                                       struct str *ret);
+enum err delete_expired_oauth2_tokens(struct tx *tx, snowflake user_id, snowflake application_id);
 
 /* --- authorization_request.c: authorization requests ---------------------------------- */
 
-struct authorization_request {
+struct oauth2_authorization_request {
     struct application *application;
     struct oauth2_scopes scopes;
     enum integration_type integration_type;
@@ -176,8 +179,9 @@ struct authorization_request {
     struct str redirect_uri; /* p is NULL if none was sent or registered */
 };
 /* Parses the authorization request in the query. integration_type is that of the body. */
-enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
-                                     struct authorization_request *ret);
+enum err oauth2_authorization_request_parse(struct call *call,
+                                            const struct opt_int *integration_type,
+                                            struct oauth2_authorization_request *ret);
 /* Installs the app in a guild or on the caller's account. In a guild, the app gets only those
  * permissions that the caller has. */
 enum err install_application(struct call *call, const struct application *a,
@@ -185,23 +189,25 @@ enum err install_application(struct call *call, const struct application *a,
                              snowflake guild_id, uint64_t permissions);
 /* Returns an error unless the caller may install the app in the guild (guild_id is not 0) or on the
  * caller's account. */
-enum err check_install_permission(struct call *call, const struct authorization_request *r,
+enum err check_install_permission(struct call *call, const struct oauth2_authorization_request *r,
                                   snowflake guild_id);
 /* Returns ERR_APPLICATION_NOT_YOURS for a private app, unless the caller is one of its
  * developers. */
-enum err check_application_is_public(struct call *call, const struct authorization_request *r);
+enum err check_application_is_public(struct call *call,
+                                     const struct oauth2_authorization_request *r);
 /* Installs the app's commands, without a bot, into a group channel of the caller. May return
  * ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS or ERR_CHANNEL_TYPE. */
-enum err install_application_in_group(struct call *call, const struct authorization_request *r,
+enum err install_application_in_group(struct call *call,
+                                      const struct oauth2_authorization_request *r,
                                       snowflake channel_id);
 
 /* --- token.c: access tokens ----------------------------------------------------------- */
 
 /* Issues an access token. code is the digest of the code that was exchanged for it; empty if there
  * was none. */
-enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
-                            const struct oauth2_scopes *scopes, struct str code,
-                            struct access_token_reply *ret);
+enum err oauth2_access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
+                                   const struct oauth2_scopes *scopes, struct str code,
+                                   struct access_token_reply *ret);
 
 /* --- incoming_webhook.c --------------------------------------------------------------- */
 
@@ -221,8 +227,8 @@ enum err delete_incoming_webhook(struct call *call, const struct authorization_c
 
 /* Prepare stage of POST /oauth2/authorize. If the request has the scope openid and there is no
  * signing key yet, creates one. */
-enum err prepare_authorize(struct call *call);
-/* Stores the signing key if prepare_authorize has created one. */
+enum err prepare_oauth2_authorize(struct call *call);
+/* Stores the signing key if prepare_oauth2_authorize has created one. */
 enum err openid_store_signing_key(struct call *call);
 /* Read stage of POST /oauth2/token: prepares the signing of an id token, which then runs on the
  * thread pool, because RSA takes too long for a write transaction. */
@@ -248,7 +254,7 @@ struct str url_add_query_parameter(struct arena *a, struct str url, const char *
 enum err get_authorization(struct call *call);
 enum err authorize(struct call *call);
 enum err exchange_token(struct call *call);
-enum err prepare_exchange_token(struct call *call);
+enum err prepare_exchange_oauth2_token(struct call *call);
 enum err revoke_token(struct call *call);
 enum err get_current_authorization(struct call *call);
 enum err list_grants(struct call *call);

@@ -36,7 +36,7 @@ static enum err create_signing_key(struct call *call)
 {
     struct signing_key *key = call_store_stage_data(call, "signing_key", sizeof *key);
 
-    return signing_key_new(call->arena, key) ? OK : ERR_INTERNAL;
+    return openid_signing_key_new(call->arena, key) ? OK : ERR_INTERNAL;
 }
 
 static enum err request_signing_key_if_missing(struct call *call)
@@ -50,7 +50,7 @@ static enum err request_signing_key_if_missing(struct call *call)
     return e;
 }
 
-enum err prepare_authorize(struct call *call)
+enum err prepare_oauth2_authorize(struct call *call)
 {
     const struct oauth2_authorize_query *q = call->query;
     struct oauth2_scopes scopes;
@@ -179,7 +179,7 @@ enum err get_userinfo(struct call *call)
 
     if (e)
         return e;
-    struct userinfo out = { .sub = u.id };
+    struct openid_userinfo out = { .sub = u.id };
     if (scopes & auth_oauth2_scope_bit(STR("email"))) {
         out.email = (struct opt_str){ u.email.given == GIVEN ? GIVEN : GIVEN_NULL, u.email.value };
         out.email_verified = (struct opt_bool){ GIVEN, u.verified };

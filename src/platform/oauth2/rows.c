@@ -53,9 +53,9 @@ enum err authorization_code_find(struct tx *tx, struct str digest, struct author
         .permissions = (uint64_t)row_int(&row, 6),
         .pending = row_bool(&row, 7),
         .expires_at = row_int(&row, 8),
-        .challenge = row_is_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
+        .challenge = row_column_is_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
         .used = row_bool(&row, 10),
-        .nonce = row_is_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
+        .nonce = row_column_is_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
         .webhook_channel_id = row_id(&row, 12),
         .webhook_id = row_id(&row, 13),
     };
@@ -83,12 +83,12 @@ enum err authorization_code_record_webhook(struct tx *tx, struct str digest, sno
 
 static void authorization_from_row(const struct rows *r, void *ret)
 {
-    struct authorization *a = ret;
+    struct oauth2_authorization *a = ret;
 
     struct oauth2_scopes scopes;
 
     oauth2_scopes_parse(tx_arena(r->tx), row_text(r, 3), &scopes);
-    *a = (struct authorization){
+    *a = (struct oauth2_authorization){
         .id = row_id(r, 0),
         .user_id = row_id(r, 1),
         .application_id = row_id(r, 2),
@@ -101,8 +101,9 @@ static const char AUTHORIZATION_OF[] =
     "select " AUTHORIZATION_COLUMNS " from authorizations where user_id = $1 and "
     "application_id = $2";
 
-enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake application_id,
-                                    struct authorization *ret, bool *ret_found)
+enum err oauth2_authorization_find_of_user(struct tx *tx, snowflake user_id,
+                                           snowflake application_id,
+                                           struct oauth2_authorization *ret, bool *ret_found)
 {
     struct rows row;
     enum err e =
@@ -116,8 +117,8 @@ enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake 
 static const char FIND_AUTHORIZATION[] =
     "select " AUTHORIZATION_COLUMNS " from authorizations where id = $1 and user_id = $2";
 
-enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
-                            struct authorization *ret)
+enum err oauth2_authorization_find(struct tx *tx, snowflake id, snowflake user_id,
+                                   struct oauth2_authorization *ret)
 {
     return tx_read_first(tx, FIND_AUTHORIZATION, BIND(v_id(id), v_id(user_id)),
                          authorization_from_row, ret, ERR_UNKNOWN_TOKEN);
@@ -128,7 +129,7 @@ static const char AUTHORIZATIONS_OF[] =
     " from authorizations where user_id = $1 and application_id in (select id from applications "
     "where removed = 0) order by created_at desc, id desc";
 
-enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
+enum err oauth2_authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
     struct arena *arena = tx_arena(tx);
     struct rows rows;
@@ -138,10 +139,10 @@ enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct li
     if (e)
         return e;
     while (rows_next(&rows))
-        authorization_from_row(&rows, list_append(arena, ret, sizeof(struct authorization)));
+        authorization_from_row(&rows, list_append(arena, ret, sizeof(struct oauth2_authorization)));
     e = rows_end(&rows);
     for (size_t i = 0; i < ret->count && !e; i++) {
-        struct authorization *a = (struct authorization *)ret->items + i;
+        struct oauth2_authorization *a = (struct oauth2_authorization *)ret->items + i;
         struct application *application = arena_alloc(arena, sizeof *application);
 
         e = application_find(tx, a->application_id, application);
@@ -156,7 +157,7 @@ static const char ADD_AUTHORIZATION[] =
 static const char SAVE_AUTHORIZATION[] =
     "update authorizations set scopes = $2, installed = $3, created_at = $4 where id = $1";
 
-static enum err save_authorization(struct tx *tx, const struct authorization *old,
+static enum err save_authorization(struct tx *tx, const struct oauth2_authorization *old,
                                    const struct account_app_installation *who,
                                    const struct oauth2_scopes *scopes, bool installed)
 {
@@ -173,13 +174,14 @@ static enum err save_authorization(struct tx *tx, const struct authorization *ol
                    NULL);
 }
 
-enum err authorization_add_scopes(struct call *call, const struct account_app_installation *who,
-                                  const struct oauth2_scopes *scopes, bool installed)
+enum err oauth2_authorization_add_scopes(struct call *call,
+                                         const struct account_app_installation *who,
+                                         const struct oauth2_scopes *scopes, bool installed)
 {
-    struct authorization old;
+    struct oauth2_authorization old;
     bool found;
-    enum err e =
-        authorization_find_of_user(call->tx, who->user_id, who->application_id, &old, &found);
+    enum err e = oauth2_authorization_find_of_user(call->tx, who->user_id, who->application_id,
+                                                   &old, &found);
 
     if (!e)
         e = save_authorization(call->tx, found ? &old : NULL, who, scopes, installed);
@@ -188,7 +190,7 @@ enum err authorization_add_scopes(struct call *call, const struct account_app_in
 
 static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id = $1";
 
-enum err authorization_delete(struct call *call, const struct authorization *a)
+enum err oauth2_authorization_delete(struct call *call, const struct oauth2_authorization *a)
 {
     struct account_app_installation who = { a->user_id, a->application_id };
     enum err e = a->installed ? hook_account_app_changing(call, &who) : OK;
@@ -203,8 +205,8 @@ static const char DELETE_TOKENS[] =
 static const char DELETE_CODES[] =
     "delete from authorization_codes where user_id = $1 and application_id = $2";
 
-enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
-                                      snowflake application_id)
+enum err revoke_oauth2_tokens_of_application(struct call *call, snowflake user_id,
+                                             snowflake application_id)
 {
     enum err e = tx_exec(call->tx, DELETE_TOKENS, BIND(v_id(user_id), v_id(application_id)), NULL);
 
@@ -214,7 +216,7 @@ enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
 
 static const char DELETE_TOKENS_OF_CODE[] = "delete from tokens where code_digest = $1";
 
-enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str digest)
+enum err revoke_oauth2_tokens_of_code(struct call *call, snowflake user_id, struct str digest)
 {
     call_revoke_oauth2_tokens(call, user_id);
     return tx_exec(call->tx, DELETE_TOKENS_OF_CODE, BIND(v_bytes(digest)), NULL);
@@ -222,20 +224,21 @@ enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str 
 
 static const char TOKEN_CODE[] = "select code_digest from tokens where id = $1";
 
-enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret)
+enum err oauth2_token_read_code_digest(struct tx *tx, const unsigned char session[8],
+                                       struct str *ret)
 {
     struct rows row;
     bool found;
     enum err e =
         tx_one(tx, TOKEN_CODE, BIND(v_bytes(str_slice((const char *)session, 8))), &row, &found);
 
-    *ret = !e && found && !row_is_null(&row, 0) ? row_bytes(&row, 0) : (struct str){ 0 };
+    *ret = !e && found && !row_column_is_null(&row, 0) ? row_bytes(&row, 0) : (struct str){ 0 };
     return e;
 }
 
 static const char TOKEN_SCOPES[] = "select scopes from tokens where id = $1";
 
-enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
+enum err oauth2_token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
 {
     struct rows row;
     enum err e = tx_one_or(tx, TOKEN_SCOPES, BIND(v_bytes(str_slice((const char *)session, 8))),
@@ -251,7 +254,7 @@ static const char DELETE_EXPIRED[] =
     "delete from tokens where user_id = $1 and application_id = $2 "
     "and kind = 3 and expires_at <= $3";
 
-enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id)
+enum err delete_expired_oauth2_tokens(struct tx *tx, snowflake user_id, snowflake application_id)
 {
     return tx_exec(tx, DELETE_EXPIRED, BIND(v_id(user_id), v_id(application_id), v_int(clock_us())),
                    NULL);

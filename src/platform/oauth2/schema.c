@@ -267,21 +267,21 @@ static const struct schema oauth2_keys_schema = {
 };
 
 static const struct field userinfo_fields[] = {
-    { FIELD(struct userinfo, sub), .type = &type_id },
-    { FIELD(struct userinfo, email), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct openid_userinfo, sub), .type = &type_id },
+    { FIELD(struct openid_userinfo, email), .type = &type_text, .flags = OPTIONAL | NULLABLE,
       .doc = "With the scope email" },
-    { FIELD(struct userinfo, email_verified), .type = &type_bool, .flags = OPTIONAL,
+    { FIELD(struct openid_userinfo, email_verified), .type = &type_bool, .flags = OPTIONAL,
       .doc = "With the scope email" },
-    { FIELD(struct userinfo, preferred_username), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct openid_userinfo, preferred_username), .type = &type_text, .flags = OPTIONAL,
       .doc = "This field and the following need the scope identify" },
-    { FIELD(struct userinfo, nickname), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct userinfo, picture), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct userinfo, locale), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct openid_userinfo, nickname), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct openid_userinfo, picture), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct openid_userinfo, locale), .type = &type_text, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema userinfo_schema = {
     .name = "UserInfo",
-    .size = sizeof(struct userinfo),
+    .size = sizeof(struct openid_userinfo),
     .fields = userinfo_fields,
     .doc = "A user, as OpenID Connect claims.",
 };
@@ -304,14 +304,14 @@ static const struct schema current_schema = {
 };
 
 static const struct field grant_fields[] = {
-    { FIELD(struct authorization, id), .type = &type_id },
-    { FIELD(struct authorization, scopes), .type = &type_texts },
-    { FIELD(struct authorization, application), .type = &type_public_application },
+    { FIELD(struct oauth2_authorization, id), .type = &type_id },
+    { FIELD(struct oauth2_authorization, scopes), .type = &type_texts },
+    { FIELD(struct oauth2_authorization, application), .type = &type_public_application },
     { 0 },
 };
 static const struct schema grant_schema = {
     .name = "OAuth2Grant",
-    .size = sizeof(struct authorization),
+    .size = sizeof(struct oauth2_authorization),
     .fields = grant_fields,
     .doc = "An authorization of an application.",
 };

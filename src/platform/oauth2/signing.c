@@ -50,7 +50,7 @@ static struct str compute_key_thumbprint(struct arena *arena, const struct signi
     return str_base64url_encode(arena, hash, sizeof hash);
 }
 
-bool signing_key_new(struct arena *arena, struct signing_key *ret)
+bool openid_signing_key_new(struct arena *arena, struct signing_key *ret)
 {
     EVP_PKEY *key = EVP_RSA_gen(KEY_BITS);
     bool made = key && encode_key_parameter(arena, key, OSSL_PKEY_PARAM_RSA_N, &ret->modulus) &&

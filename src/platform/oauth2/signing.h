@@ -13,7 +13,7 @@ struct signing_key {
 
 /* Creates an RSA key, which takes up to a second: do not call it on an event loop or in a
  * transaction. Returns false on an error. */
-bool signing_key_new(struct arena *arena, struct signing_key *ret);
+bool openid_signing_key_new(struct arena *arena, struct signing_key *ret);
 /* Returns a signed token with these claims (JSON). p is NULL if the key is invalid. */
 struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims);
 

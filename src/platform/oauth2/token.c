@@ -62,9 +62,9 @@ static enum err reply_invalid_client(struct call *call)
 
 /* --- issuing -------------------------------------------------------------------------- */
 
-enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
-                            const struct oauth2_scopes *scopes, struct str code,
-                            struct access_token_reply *ret)
+enum err oauth2_access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
+                                   const struct oauth2_scopes *scopes, struct str code,
+                                   struct access_token_reply *ret)
 {
     struct token_to_issue grant = {
         .kind = CALLER_BEARER,
@@ -78,7 +78,7 @@ enum err access_token_issue(struct call *call, snowflake user_id, snowflake appl
     ret->token_type = STR("Bearer");
     ret->scope = scopes->text;
     ret->expires_in = ACCESS_SECONDS;
-    enum err e = delete_expired_tokens(call->tx, user_id, application_id);
+    enum err e = delete_expired_oauth2_tokens(call->tx, user_id, application_id);
     return e ? e
              : auth_issue_token(api_get_options(call->api)->auth, call->tx, &grant,
                                 &ret->access_token);
@@ -111,9 +111,9 @@ static enum err install_pending_application(struct call *call, const struct appl
 {
     struct caller *person = arena_alloc(call->arena, sizeof *person);
     const struct caller *before = call->caller;
-    struct authorization_request r = { .application = (struct application *)a,
-                                       .integration_type =
-                                           (enum integration_type)code->integration_type };
+    struct oauth2_authorization_request r = { .application = (struct application *)a,
+                                              .integration_type =
+                                                  (enum integration_type)code->integration_type };
 
     *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
     call->caller = person;
@@ -161,10 +161,10 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The user lost the required permissions.");
     if (!e)
-        e = authorization_add_scopes(
+        e = oauth2_authorization_add_scopes(
             call, &(struct account_app_installation){ code->user_id, a->id }, &scopes, false);
     if (!e)
-        e = access_token_issue(call, code->user_id, a->id, &scopes, digest, &out);
+        e = oauth2_access_token_issue(call, code->user_id, a->id, &scopes, digest, &out);
     if (!e)
         e = issue_refresh_token(call, code->user_id, a->id, scopes.text, digest, &out);
     if (!e && oauth2_scopes_contain(&scopes, "openid"))
@@ -181,7 +181,7 @@ static enum err revoke_tokens_of_reused_code(struct call *call,
                                              const struct authorization_code *code,
                                              struct str digest)
 {
-    enum err e = revoke_tokens_of_code(call, code->user_id, digest);
+    enum err e = revoke_oauth2_tokens_of_code(call, code->user_id, digest);
 
     if (!e)
         e = delete_incoming_webhook(call, code);
@@ -278,9 +278,9 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The refresh token is unknown or used.");
     if (!e)
-        e = token_read_scopes(call->tx, credential.session, &text);
+        e = oauth2_token_read_scopes(call->tx, credential.session, &text);
     if (!e)
-        e = token_read_code_digest(call->tx, credential.session, &code);
+        e = oauth2_token_read_code_digest(call->tx, credential.session, &code);
     if (e)
         return e;
 
@@ -292,7 +292,7 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
                                   "The requested scopes exceed the granted scopes.");
     e = auth_delete_token(call->tx, credential.session);
     if (!e)
-        e = access_token_issue(call, holder.id, a->id, &asked, code, &out);
+        e = oauth2_access_token_issue(call, holder.id, a->id, &asked, code, &out);
     if (!e)
         e = issue_refresh_token(call, holder.id, a->id, granted.text, code, &out);
     if (!e && oauth2_scopes_contain(&asked, "openid"))
@@ -318,7 +318,8 @@ static enum err exchange_client_credentials(struct call *call, const struct appl
         (a->team_id && scopes.bits & ~for_teams))
         return oauth2_reply_error(call, 400, "invalid_scope",
                                   "A requested scope is not available here.");
-    enum err e = access_token_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
+    enum err e =
+        oauth2_access_token_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply_with_object(call, &out);
 }
 
@@ -359,7 +360,7 @@ static enum err request_id_token_if_needed(struct call *call)
         if (e == ERR_UNAUTHORIZED)
             return OK;
         if (!e)
-            e = token_read_scopes(call->tx, credential.session, &text);
+            e = oauth2_token_read_scopes(call->tx, credential.session, &text);
         if (!e && oauth2_scopes_parse(call->arena, text, &scopes) &&
             oauth2_scopes_contain(&scopes, "openid"))
             e = openid_request_id_token(call, holder.id, holder.application_id, (struct str){ 0 });
@@ -367,7 +368,7 @@ static enum err request_id_token_if_needed(struct call *call)
     return e;
 }
 
-enum err prepare_exchange_token(struct call *call)
+enum err prepare_exchange_oauth2_token(struct call *call)
 {
     const struct oauth2_token_form *in = call->body;
 
@@ -428,16 +429,16 @@ static enum err find_token_holder(struct call *call, struct str token, struct ca
 
 static enum err delete_authorization_of_holder(struct call *call, const struct caller *holder)
 {
-    struct authorization a;
+    struct oauth2_authorization a;
     bool found;
     enum err e =
-        authorization_find_of_user(call->tx, holder->id, holder->application_id, &a, &found);
+        oauth2_authorization_find_of_user(call->tx, holder->id, holder->application_id, &a, &found);
 
     /* If the app is installed on the account, the authorization remains until the user removes
      * it. */
     if (e || !found || a.installed)
         return e;
-    return authorization_delete(call, &a);
+    return oauth2_authorization_delete(call, &a);
 }
 
 /* POST /oauth2/token/revoke. A caller without client credentials may revoke every token that the
@@ -462,7 +463,7 @@ enum err revoke_token(struct call *call)
         return oauth2_reply_error(call, 400, "invalid_request", "The token is missing.");
     e = find_token_holder(call, in->token.value, &holder, &found);
     if (!e && found && (!says_who || holder.application_id == a.id)) {
-        e = revoke_tokens_of_application(call, holder.id, holder.application_id);
+        e = revoke_oauth2_tokens_of_application(call, holder.id, holder.application_id);
         if (!e)
             e = delete_authorization_of_holder(call, &holder);
     }

@@ -85,7 +85,7 @@ static void collect_answer_changes(struct call *call, const struct onboarding *o
     }
 }
 
-static enum err check_answers(struct call *call)
+static enum err check_onboarding_answers(struct call *call)
 {
     struct answer_changes *a = call_get_stage_data(call, "answer_changes");
     snowflake guild_id = call->target.guild->id;
@@ -110,7 +110,7 @@ static enum err check_answers(struct call *call)
 enum err prepare_onboarding_answers(struct call *call)
 {
     call_store_stage_data(call, "answer_changes", sizeof(struct answer_changes));
-    call->read = check_answers;
+    call->read = check_onboarding_answers;
     return OK;
 }
 

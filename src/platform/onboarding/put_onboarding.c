@@ -18,16 +18,18 @@ struct onboarding_change_state {
     struct list audit; /* struct onboarding_audit_entry */
 };
 struct onboarding_audit_entry {
-    enum audit_action action;
+    enum audit_log_action action;
     snowflake target;
-    struct list changes; /* struct audit_change */
+    struct list changes; /* struct audit_log_change */
 };
 
 /* --- checks --------------------------------------------------------------------------- */
 
 /* Checks that the roles of an option exist and that the caller may assign them. */
-static enum err check_option_roles(struct call *call, const struct onboarding_change_state *w,
-                                   const struct list *ids, const struct json_path *all)
+static enum err check_roles_of_onboarding_option(struct call *call,
+                                                 const struct onboarding_change_state *w,
+                                                 const struct list *ids,
+                                                 const struct json_path *all)
 {
     const snowflake *id = ids->items;
 
@@ -39,7 +41,7 @@ static enum err check_option_roles(struct call *call, const struct onboarding_ch
             form_add_error(&call->form, &at, FORM_CHOICES,
                            "Value must be a role that can be assigned.");
         else if (!member_outranks_role(&w->standing, role))
-            return call_rank_too_low_error(call);
+            return call_get_rank_too_low_error(call);
     }
     return OK;
 }
@@ -129,8 +131,10 @@ static snowflake choose_prompt_or_option_id(struct call *call, struct list *seen
     return settled;
 }
 
-static enum err check_prompt_option(struct call *call, const struct onboarding_change_state *w,
-                                    struct onboarding_option *o, const struct json_path *here)
+static enum err check_onboarding_prompt_option(struct call *call,
+                                               const struct onboarding_change_state *w,
+                                               struct onboarding_option *o,
+                                               const struct json_path *here)
 {
     struct json_path roles = json_path_key(here, STR("role_ids")),
                      channels = json_path_key(here, STR("channel_ids"));
@@ -141,12 +145,12 @@ static enum err check_prompt_option(struct call *call, const struct onboarding_c
         o->description = STR("");
     resolve_option_emoji(call, w, o, here);
     check_onboarding_channel_ids(call, w, &o->channel_ids, &channels);
-    return check_option_roles(call, w, &o->role_ids, &roles);
+    return check_roles_of_onboarding_option(call, w, &o->role_ids, &roles);
 }
 
-static enum err check_prompt(struct call *call, struct onboarding_change_state *w,
-                             struct onboarding_prompt *p, struct list *seen,
-                             const struct json_path *here)
+static enum err check_onboarding_prompt(struct call *call, struct onboarding_change_state *w,
+                                        struct onboarding_prompt *p, struct list *seen,
+                                        const struct json_path *here)
 {
     const struct onboarding_prompt *before = find_previous_prompt(w, p->id);
     struct onboarding_option *o = p->options.items;
@@ -161,7 +165,7 @@ static enum err check_prompt(struct call *call, struct onboarding_change_state *
 
         o[i].id = choose_prompt_or_option_id(
             call, &options_seen, id, o[i].given_id.given == GIVEN && prompt_has_option(before, id));
-        e = check_prompt_option(call, w, &o[i], &at);
+        e = check_onboarding_prompt_option(call, w, &o[i], &at);
     }
     return e;
 }
@@ -184,7 +188,7 @@ static struct list copy_prompts(struct arena *arena, const struct list *prompts)
     return out;
 }
 
-static enum err check_prompts(struct call *call, struct onboarding_change_state *w)
+static enum err check_onboarding_prompts(struct call *call, struct onboarding_change_state *w)
 {
     const struct onboarding_put_body *in = call->body;
     struct json_path all = json_path_key(NULL, STR("prompts"));
@@ -196,7 +200,7 @@ static enum err check_prompts(struct call *call, struct onboarding_change_state 
     for (size_t i = 0; !e && i < w->now.prompts.count; i++) {
         struct json_path at = json_path_index(&all, i);
 
-        e = check_prompt(call, w, &p[i], &seen, &at);
+        e = check_onboarding_prompt(call, w, &p[i], &seen, &at);
     }
     return e;
 }
@@ -251,7 +255,7 @@ static bool meets_channel_requirements(struct call *call, const struct onboardin
 /* --- audit log ------------------------------------------------------------------------ */
 
 static void add_onboarding_audit_entry(struct call *call, struct onboarding_change_state *w,
-                                       enum audit_action action, snowflake target)
+                                       enum audit_log_action action, snowflake target)
 {
     *(struct onboarding_audit_entry *)list_append(call->arena, &w->audit,
                                                   sizeof(struct onboarding_audit_entry)) =
@@ -267,14 +271,17 @@ static void add_prompt_create_entry(struct call *call, struct onboarding_change_
 
     *n = (struct onboarding_audit_entry){ .action = AUDIT_ONBOARDING_PROMPT_CREATE,
                                           .target = p->id };
-    audit_add_typed_change(call, &n->changes, "id", &type_id, NULL, &p->id);
-    audit_add_typed_change(call, &n->changes, "type", &type_count, NULL, &p->type);
-    audit_add_typed_change(call, &n->changes, "title", &type_text, NULL, &p->title);
-    audit_add_typed_change(call, &n->changes, "options", &type_onboarding_options, NULL,
-                           &p->options);
-    audit_add_typed_change(call, &n->changes, "single_select", &type_bool, NULL, &p->single_select);
-    audit_add_typed_change(call, &n->changes, "required", &type_bool, NULL, &p->required);
-    audit_add_typed_change(call, &n->changes, "in_onboarding", &type_bool, NULL, &p->in_onboarding);
+    audit_log_add_typed_change_to_list(call, &n->changes, "id", &type_id, NULL, &p->id);
+    audit_log_add_typed_change_to_list(call, &n->changes, "type", &type_count, NULL, &p->type);
+    audit_log_add_typed_change_to_list(call, &n->changes, "title", &type_text, NULL, &p->title);
+    audit_log_add_typed_change_to_list(call, &n->changes, "options", &type_onboarding_options, NULL,
+                                       &p->options);
+    audit_log_add_typed_change_to_list(call, &n->changes, "single_select", &type_bool, NULL,
+                                       &p->single_select);
+    audit_log_add_typed_change_to_list(call, &n->changes, "required", &type_bool, NULL,
+                                       &p->required);
+    audit_log_add_typed_change_to_list(call, &n->changes, "in_onboarding", &type_bool, NULL,
+                                       &p->in_onboarding);
 }
 
 static bool prompts_differ(struct call *call, const struct onboarding_prompt *a,
@@ -338,7 +345,7 @@ static enum err apply_onboarding_change(struct call *call, struct onboarding_cha
         check_onboarding_channel_ids(call, w, &w->now.default_channel_ids, &channels);
     }
     if (in->prompts.given == GIVEN)
-        e = check_prompts(call, w);
+        e = check_onboarding_prompts(call, w);
     return e || !form_has_errors(&call->form) ? e : ERR_INVALID_FORM_BODY;
 }
 
@@ -384,8 +391,8 @@ enum err put_onboarding(struct call *call)
     if (!e)
         e = onboarding_save(call->tx, &w->now, w->prompts, w->channels);
     for (size_t i = 0; !e && i < w->audit.count; i++)
-        e = audit_record_changes(call, w->now.guild_id, n[i].action, n[i].target, NULL,
-                                 n[i].changes);
+        e = audit_log_record_changes(call, w->now.guild_id, n[i].action, n[i].target, NULL,
+                                     n[i].changes);
     if (!e && w->now.enabled != w->before.enabled)
         e = guild_set_feature(call, w->now.guild_id, "GUILD_ONBOARDING", w->now.enabled);
     if (e)

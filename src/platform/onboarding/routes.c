@@ -19,7 +19,8 @@ static enum err get_onboarding(struct call *call)
     return call_reply_with_object(call, &o);
 }
 
-static enum err delete_answers_of_member(struct call *call, const struct member_leave *leave)
+static enum err delete_answers_of_member(struct call *call,
+                                         const struct member_leaving_guild *leave)
 {
     return onboarding_answers_delete(call->tx, leave->guild_id, leave->user->id);
 }

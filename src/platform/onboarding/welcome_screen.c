@@ -96,7 +96,7 @@ enum err welcome_screen_save_row(struct tx *tx, snowflake guild_id,
                    "enabled = excluded.enabled, description = excluded.description, "
                    "channels = excluded.channels",
                    BIND(v_id(guild_id), v_int(row->enabled),
-                        optional_text_value(row->screen.description),
+                        sql_value_of_optional_text(row->screen.description),
                         v_text(json_column_encode(tx_arena(tx), &type_welcome_channels,
                                                   &row->screen.welcome_channels))),
                    NULL);
@@ -114,7 +114,7 @@ static enum err get_welcome_screen(struct call *call)
     if (!e && !row.known)
         e = ERR_UNKNOWN_WELCOME_SCREEN;
     if (!e && !row.enabled && !(call->target.permissions & PERMISSION(MANAGE_GUILD)))
-        e = call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
+        e = call_get_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
     return e ? e : call_reply_with_object(call, &row.screen);
@@ -196,8 +196,8 @@ static enum err modify_welcome_screen(struct call *call)
         row.enabled = in->enabled.value;
     e = welcome_screen_save_row(call->tx, guild_id, &row);
     if (!e)
-        e = audit_record_object_change(call, guild_id, AUDIT_GUILD_UPDATE, guild_id,
-                                       audited_welcome, &before, &row);
+        e = audit_log_record_object_change(call, guild_id, AUDIT_GUILD_UPDATE, guild_id,
+                                           audited_welcome, &before, &row);
     if (!e)
         e = guild_set_feature(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
     if (!e)

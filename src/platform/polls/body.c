@@ -140,8 +140,8 @@ static enum err poll_media_from_draft(struct call *call, const struct poll_draft
                : OK;
 }
 
-enum err poll_from_request(struct call *call, const struct poll_request *in,
-                           const struct emoji_user *who, struct poll **ret)
+enum err poll_from_request_body(struct call *call, const struct poll_request *in,
+                                const struct emoji_user *who, struct poll **ret)
 {
     const struct poll_draft_answer *answers = in->answers.items;
     struct poll_results *results = arena_alloc(call->arena, sizeof *results);

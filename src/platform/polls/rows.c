@@ -82,7 +82,7 @@ enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const
     *results = (struct poll_results){ 0 };
     poll_from_row(&row, poll, results);
     *ret = poll;
-    if (row_is_null(&row, 4))
+    if (row_column_is_null(&row, 4))
         return read_vote_counts(tx, message_id, results);
     decode_final_vote_counts(tx_arena(tx), row_text(&row, 4), results);
     return OK;

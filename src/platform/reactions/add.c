@@ -103,7 +103,7 @@ static enum err resolve_new_reaction_emoji(struct call *call,
 static enum err check_new_reaction_allowed(const struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ADD_REACTIONS)))
-        return call_missing_permissions_error(call, PERMISSION(ADD_REACTIONS));
+        return call_get_missing_permissions_error(call, PERMISSION(ADD_REACTIONS));
     if (count_distinct_emoji(call->target.message->reactions.value) >= MOST_REACTIONS)
         return ERR_MAX_REACTIONS;
     return OK;

@@ -208,7 +208,7 @@ enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct r
 {
     return tx_exec(tx, ADD_REACTION,
                    BIND(v_id(line->id), v_id(message_id), v_text(line->key),
-                        optional_id_value(emoji->id), v_text(emoji->name),
+                        sql_value_of_optional_id(emoji->id), v_text(emoji->name),
                         v_int(emoji->animated.value)),
                    NULL);
 }

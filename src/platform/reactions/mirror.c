@@ -5,8 +5,8 @@
 #include "platform/reactions/internal.h"
 
 /* Makes the user the caller, and the message the target, as a request of the user would. */
-static enum err set_target(struct call *call, struct channel *c, struct message *m,
-                           snowflake user_id)
+static enum err set_target_of_mirrored_reaction(struct call *call, struct channel *c,
+                                                struct message *m, snowflake user_id)
 {
     struct caller *caller = arena_alloc(call->arena, sizeof *caller);
     struct member_access *access = arena_alloc(call->arena, sizeof *access);
@@ -20,22 +20,22 @@ static enum err set_target(struct call *call, struct channel *c, struct message 
     return e == ERR_MISSING_ACCESS ? OK : e;
 }
 
-enum err reaction_mirror(struct call *call, struct channel *c, struct message *m, snowflake user_id,
-                         struct str emoji)
+enum err mirrored_reaction_add(struct call *call, struct channel *c, struct message *m,
+                               snowflake user_id, struct str emoji)
 {
     struct reaction_emoji_name name;
-    enum err e = set_target(call, c, m, user_id);
+    enum err e = set_target_of_mirrored_reaction(call, c, m, user_id);
 
     if (!e && !emoji_name_parse(call->arena, emoji, &name))
         e = ERR_NO_SUCH_EMOJI;
     return e ? e : reaction_add_of_caller(call, &name, false);
 }
 
-enum err reaction_unmirror(struct call *call, struct channel *c, struct message *m,
-                           snowflake user_id, struct str emoji)
+enum err mirrored_reaction_remove(struct call *call, struct channel *c, struct message *m,
+                                  snowflake user_id, struct str emoji)
 {
     struct reaction_emoji_name name = { 0 };
-    enum err e = set_target(call, c, m, user_id);
+    enum err e = set_target_of_mirrored_reaction(call, c, m, user_id);
 
     if (!e && emoji.n && !emoji_name_parse(call->arena, emoji, &name))
         e = ERR_NO_SUCH_EMOJI;

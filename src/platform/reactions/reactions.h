@@ -24,12 +24,12 @@ enum err world_file_resolve_emoji(struct world_file_importer *im, struct str tex
 
 /* Changes reactions of a message as another server reported them, with the events; permissions are
  * not checked. `emoji` is Unicode characters or name:id; ERR_NO_SUCH_EMOJI if it is unknown here.
- * reaction_unmirror removes the emoji of all users if user_id is 0, and all emoji if `emoji` is
- * empty, too. Nothing changes if the reaction is already there, or already gone. */
-enum err reaction_mirror(struct call *call, struct channel *c, struct message *m, snowflake user_id,
-                         struct str emoji);
-enum err reaction_unmirror(struct call *call, struct channel *c, struct message *m,
-                           snowflake user_id, struct str emoji);
+ * mirrored_reaction_remove removes the emoji of all users if user_id is 0, and all emoji if `emoji`
+ * is empty, too. Nothing changes if the reaction is already there, or already gone. */
+enum err mirrored_reaction_add(struct call *call, struct channel *c, struct message *m,
+                               snowflake user_id, struct str emoji);
+enum err mirrored_reaction_remove(struct call *call, struct channel *c, struct message *m,
+                                  snowflake user_id, struct str emoji);
 
 extern const struct domain reactions_domain;
 extern const struct world_file_fields reactions_world;

@@ -64,7 +64,7 @@ static enum err remove_reaction_of_path_user(struct call *call, bool burst)
     if (!call->target.member_access)
         return ERR_DM_CHANNEL;
     if (!(call->target.permissions & PERMISSION(MANAGE_MESSAGES)))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
     return remove_reaction_of_user(call, user_id, burst);
 }
 

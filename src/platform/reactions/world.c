@@ -163,7 +163,7 @@ static const char REACTIONS_IN[] =
 
 static struct str emoji_reference(const struct rows *r)
 {
-    if (row_is_null(r, 2))
+    if (row_column_is_null(r, 2))
         return row_text(r, 3);
     return str_printf(tx_arena(r->tx), "%.*s:%llu", STR_ARGS(row_text(r, 3)),
                       (unsigned long long)row_id(r, 2));

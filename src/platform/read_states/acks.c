@@ -223,8 +223,9 @@ enum err ack_guild(struct call *call)
 
 /* --- features (not channels) ---------------------------------------------------------- */
 
-static enum err acknowledge_feature(struct call *call, int64_t kind, snowflake resource_id,
-                                    snowflake entity_id, enum event event)
+static enum err acknowledge_feature_of_read_state_type(struct call *call, int64_t kind,
+                                                       snowflake resource_id, snowflake entity_id,
+                                                       enum event event)
 {
     struct read_state s = { .id = resource_id, .kind = kind, .last_id = entity_id };
     struct feature_ack out = { .ack_type = kind,
@@ -262,8 +263,9 @@ enum err ack_guild_feature(struct call *call)
 
     if (!is_guild_read_state(kind))
         return refuse_read_state_type(call, "type");
-    enum err e = acknowledge_feature(call, kind, call->target.guild->id,
-                                     call_get_path_id(call, "acked.id"), EVENT_GUILD_FEATURE_ACK);
+    enum err e = acknowledge_feature_of_read_state_type(call, kind, call->target.guild->id,
+                                                        call_get_path_id(call, "acked.id"),
+                                                        EVENT_GUILD_FEATURE_ACK);
     return e ? e : reply_with_null_token(call);
 }
 
@@ -274,9 +276,9 @@ enum err ack_user_feature(struct call *call)
 
     if (!is_account_read_state(kind))
         return refuse_read_state_type(call, "type");
-    enum err e =
-        acknowledge_feature(call, kind, call->caller->id, call_get_path_id(call, "acked.id"),
-                            EVENT_USER_NON_CHANNEL_ACK);
+    enum err e = acknowledge_feature_of_read_state_type(call, kind, call->caller->id,
+                                                        call_get_path_id(call, "acked.id"),
+                                                        EVENT_USER_NON_CHANNEL_ACK);
     return e ? e : reply_with_null_token(call);
 }
 
@@ -343,15 +345,15 @@ static enum err apply_bulk_ack_entry(struct call *call, const struct bulk_ack_en
     if (!in->message_id)
         return OK;
     if (is_account_read_state(kind))
-        return acknowledge_feature(call, kind, call->caller->id, in->message_id,
-                                   EVENT_USER_NON_CHANNEL_ACK);
+        return acknowledge_feature_of_read_state_type(call, kind, call->caller->id, in->message_id,
+                                                      EVENT_USER_NON_CHANNEL_ACK);
     if (is_guild_read_state(kind)) {
         struct member_access s;
 
         e = member_access_find(call->tx, in->channel_id, call->caller->id, &s);
         if (!e)
-            e = acknowledge_feature(call, kind, in->channel_id, in->message_id,
-                                    EVENT_GUILD_FEATURE_ACK);
+            e = acknowledge_feature_of_read_state_type(call, kind, in->channel_id, in->message_id,
+                                                       EVENT_GUILD_FEATURE_ACK);
     } else {
         e = resolve_channel_by_id(call, in->channel_id);
         if (!e)

@@ -48,7 +48,7 @@ enum err read_states_read(struct tx *tx, snowflake user_id, struct list *ret);
 /* --- message_effects.c: effects of new messages --------------------------------------- */
 
 enum err read_states_on_message_create(struct call *call, const struct message_creation *made);
-enum err read_states_on_member_leave(struct call *call, const struct member_leave *leave);
+enum err read_states_on_member_leave(struct call *call, const struct member_leaving_guild *leave);
 
 /* --- acks.c --------------------------------------------------------------------------- */
 

@@ -100,7 +100,7 @@ static const char LEAVE_GUILD[] =
     "delete from read_states where user_id = $1 and (kind, entity_id) in (select kind, entity_id "
     "from read_states where user_id = $1 and (guild_id = $2 or entity_id = $2) limit $3)";
 
-enum err read_states_on_member_leave(struct call *call, const struct member_leave *leave)
+enum err read_states_on_member_leave(struct call *call, const struct member_leaving_guild *leave)
 {
     return tx_exec(
         call->tx, LEAVE_GUILD,

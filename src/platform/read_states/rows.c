@@ -7,7 +7,7 @@
 
 static struct opt_int optional_int_column(const struct rows *r, int column)
 {
-    return (struct opt_int){ row_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
+    return (struct opt_int){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
 }
 
 static void read_state_from_row(const struct rows *r, void *ret)
@@ -52,8 +52,9 @@ enum err read_state_save(struct tx *tx, snowflake user_id, const struct read_sta
 {
     return tx_exec(tx, PUT_STATE,
                    BIND(v_id(user_id), v_int(s->kind), v_id(s->id), v_id(s->guild_id),
-                        v_id(s->last_id), v_int(s->mentions), optional_int_value(s->pins_at),
-                        optional_int_value(s->flags), optional_int_value(s->last_viewed)),
+                        v_id(s->last_id), v_int(s->mentions), sql_value_of_optional_int(s->pins_at),
+                        sql_value_of_optional_int(s->flags),
+                        sql_value_of_optional_int(s->last_viewed)),
                    NULL);
 }
 

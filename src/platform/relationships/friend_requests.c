@@ -36,8 +36,8 @@ static enum err check_target_accepts_requests(struct call *call,
         e = friend_suggestion_exists(call->tx, call->caller->id, in->user->id, &suggested);
     if (e)
         return e;
-    return accepts_friend_request(user_settings_friend_sources(&settings), known,
-                                  suggested || in->server_verified)
+    return friend_sources_allow_request(user_settings_friend_sources(&settings), known,
+                                        suggested || in->server_verified)
                ? OK
                : ERR_FRIEND_REQUESTS_DISABLED;
 }
@@ -94,9 +94,9 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
     if (e)
         return e;
 
-    request.note =
-        opt_str_or_null(in->note.given == GIVEN ? collapse_line_breaks(call->arena, in->note.value)
-                                                : (struct str){ 0 });
+    request.note = opt_str_or_null(in->note.given == GIVEN
+                                       ? collapse_line_breaks_of_note(call->arena, in->note.value)
+                                       : (struct str){ 0 });
     request.is_stranger = users_have_no_acquaintance(&known) && !in->server_verified;
     request.is_spam = friend_request_is_spam(&record, request.is_stranger);
     if (request.is_spam)

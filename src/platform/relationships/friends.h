@@ -5,7 +5,7 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-struct ready_writer;
+struct ready_event_writer;
 
 /* Reads the relationship type (enum relationship_type) that user_id's row has for target_id. */
 enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id,
@@ -19,8 +19,8 @@ enum err check_friend_limit(struct tx *tx, snowflake user_id);
  * ERR_MAX_FRIENDS. */
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
-                                   struct json_writer *out);
+enum err ready_write_relationships(struct tx *tx, snowflake user_id,
+                                   struct ready_event_writer *shape, struct json_writer *out);
 
 /* Reads the friends that two accounts have in common (struct user), sorted by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);

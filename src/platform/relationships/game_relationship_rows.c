@@ -42,7 +42,7 @@ static enum err dm_access_from_row(struct tx *tx, const struct rows *r,
 {
     struct user_settings settings;
     struct str document =
-        row_is_null(r, SETTINGS_AT) ? (struct str){ 0 } : row_text(r, SETTINGS_AT);
+        row_column_is_null(r, SETTINGS_AT) ? (struct str){ 0 } : row_text(r, SETTINGS_AT);
     enum err e = user_settings_from_json(tx_arena(tx), document, &settings);
 
     if (!e)

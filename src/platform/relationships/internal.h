@@ -50,7 +50,7 @@ struct user_acquaintance {
 bool users_have_no_acquaintance(const struct user_acquaintance *a);
 /* Returns whether an account with the bits `sources` (enum friend_source) accepts a friend request
  * from an acquaintance. vouched is true if the server suggested the user. */
-bool accepts_friend_request(int64_t sources, const struct user_acquaintance *a, bool vouched);
+bool friend_sources_allow_request(int64_t sources, const struct user_acquaintance *a, bool vouched);
 
 /* Counts of friend requests that an account sent within the last 24 hours. */
 struct friend_request_statistics {
@@ -61,7 +61,7 @@ struct friend_request_statistics {
 bool friend_request_is_spam(const struct friend_request_statistics *r, bool has_no_common_contact);
 
 /* Replaces line breaks by single spaces and trims the text. p is NULL if nothing is left. */
-struct str collapse_line_breaks(struct arena *arena, struct str note);
+struct str collapse_line_breaks_of_note(struct arena *arena, struct str note);
 
 /* A username with an optional discriminator. */
 struct user_tag {

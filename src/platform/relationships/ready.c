@@ -6,8 +6,8 @@
 #include "platform/relationships/relationship_cache.h"
 #include "platform/relationships/suggestions.h"
 
-enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
-                                   struct json_writer *out)
+enum err ready_write_relationships(struct tx *tx, snowflake user_id,
+                                   struct ready_event_writer *shape, struct json_writer *out)
 {
     const struct encoded_members *relationships;
     struct list games;
@@ -17,7 +17,8 @@ enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct read
     if (!e)
         e = friend_suggestions_count(tx, user_id, &suggestions);
     if (!e)
-        e = relationships_read_json(tx, user_id, ready_writer_has_user_list(shape), &relationships);
+        e = relationships_read_json(tx, user_id, ready_event_writer_has_user_list(shape),
+                                    &relationships);
     if (e)
         return e;
     json_write_name(out, "relationships");

@@ -71,8 +71,9 @@ enum err relationship_row_save(struct tx *tx, snowflake owner, snowflake other,
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
     return tx_exec(tx, SAVE_SIDE,
                    BIND(v_id(owner), v_id(other), v_int(s->type), v_int(s->ignored),
-                        optional_text_value(s->nickname), optional_text_value(s->note),
-                        optional_int_value(s->since), v_int(s->is_spam), v_int(s->is_stranger),
+                        sql_value_of_optional_text(s->nickname),
+                        sql_value_of_optional_text(s->note), sql_value_of_optional_int(s->since),
+                        v_int(s->is_spam), v_int(s->is_stranger),
                         s->origin_application_id ? v_id(s->origin_application_id) : v_null()),
                    NULL);
 }
@@ -370,6 +371,6 @@ enum err friends_read_for_application(struct tx *tx, snowflake user_id, snowflak
         return e;
     while (rows_next(&rows))
         add_relationship_from_row(tx, &rows, ret)->has_played_game =
-            opt_bool_present(!row_is_null(&rows, AFTER_USER));
+            opt_bool_present(!row_column_is_null(&rows, AFTER_USER));
     return rows_end(&rows);
 }

@@ -89,7 +89,7 @@ enum err read_acquaintance_of_users(struct tx *tx, snowflake a, snowflake b,
         e = tx_one(tx, SMALLEST_GUILD, BIND(v_id(a), v_id(b)), &row, &found);
     if (e)
         return e;
-    ret->mutual_guild = !row_is_null(&row, 0);
+    ret->mutual_guild = !row_column_is_null(&row, 0);
     ret->small_guild = ret->mutual_guild && row_int(&row, 0) <= SMALL_GUILD_MEMBERS;
     e = friend_suggestion_exists(tx, a, b, &ret->suggested);
     if (!e && !ret->suggested)

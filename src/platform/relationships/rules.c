@@ -163,7 +163,7 @@ bool users_have_no_acquaintance(const struct user_acquaintance *a)
     return !a->mutual_friend && !a->small_guild && !a->suggested;
 }
 
-bool accepts_friend_request(int64_t sources, const struct user_acquaintance *a, bool vouched)
+bool friend_sources_allow_request(int64_t sources, const struct user_acquaintance *a, bool vouched)
 {
     if (sources & FRIEND_FROM_ANYBODY)
         return true;
@@ -193,7 +193,7 @@ static bool is_line_break(char c)
     return c == '\n' || c == '\r';
 }
 
-struct str collapse_line_breaks(struct arena *arena, struct str note)
+struct str collapse_line_breaks_of_note(struct arena *arena, struct str note)
 {
     char *out = arena_alloc(arena, note.n + 1);
     size_t n = 0;

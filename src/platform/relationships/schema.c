@@ -24,14 +24,15 @@ static const struct type type_filters = {
     .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "A request must match all filters"
 };
 
-/* Checks the length that the note has after collapse_line_breaks. */
-static void check_note(struct form *form, const struct json_path *here, const struct opt_str *note)
+/* Checks the length that the note has after collapse_line_breaks_of_note. */
+static void check_friend_request_note(struct form *form, const struct json_path *here,
+                                      const struct opt_str *note)
 {
     struct json_path at = json_path_key(here, STR("note"));
 
     if (note->given != GIVEN || form_has_error_at(form, &at))
         return;
-    if (utf8_length(collapse_line_breaks(form->arena, note->value)) > NOTE_LENGTH)
+    if (utf8_length(collapse_line_breaks_of_note(form->arena, note->value)) > NOTE_LENGTH)
         form_add_error(form, &at, FORM_MAX_LENGTH, (long long)NOTE_LENGTH);
 }
 
@@ -49,7 +50,7 @@ static void check_friend_request(struct form *form, const struct json_path *here
     struct json_path at = json_path_key(here, STR("discriminator"));
     struct user_tag tag;
 
-    check_note(form, here, &in->note);
+    check_friend_request_note(form, here, &in->note);
     if (!form_has_error_at(form, &at) && !user_tag_parse(in->username, in->discriminator, &tag))
         form_add_error(form, &at, FORM_NOT_INT,
                        STR_ARGS(form_quote_value(strip_json_quotes(in->discriminator))));
@@ -91,7 +92,7 @@ static void check_relationship_body(struct form *form, const struct json_path *h
     const struct relationship_body *in = object;
 
     if (in->type != RELATIONSHIP_BLOCKED) {
-        check_note(form, here, &in->note);
+        check_friend_request_note(form, here, &in->note);
         return;
     }
     for (size_t i = 0; i < COUNT_OF(others); i++) {

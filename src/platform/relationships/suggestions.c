@@ -49,12 +49,12 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
 
     if (row_int(r, 4) > g->score)
         g->score = row_int(r, 4);
-    if (!row_is_null(r, 2)) {
+    if (!row_column_is_null(r, 2)) {
         g->shown.contact_names.given = GIVEN;
         *(struct str *)list_append(tx_arena(tx), &g->shown.contact_names.value,
                                    sizeof(struct str)) = row_text(r, 2);
     }
-    if (!row_is_null(r, 3))
+    if (!row_column_is_null(r, 3))
         g->shown.mutual_friends_count = opt_int_present(row_int(r, 3));
     if (reverse)
         g->shown.from_suggested_user_contacts = opt_bool_present(true);
@@ -68,7 +68,7 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
         .type = SUGGESTION_EXTERNAL_FRIEND,
         .platform = platform,
         .platform_type = platform,
-        .name = row_is_null(r, 1) ? known : row_text(r, 1),
+        .name = row_column_is_null(r, 1) ? known : row_text(r, 1),
     };
 }
 
@@ -326,8 +326,8 @@ static enum err store_and_emit_suggestion(struct call *call, snowflake owner, st
         e = tx_exec(call->tx, ADD,
                     BIND(v_id(owner), v_id(c->id), v_text(source),
                          o->name.p ? v_text(o->name) : v_null(),
-                         optional_text_value(o->contact_name),
-                         optional_int_value(o->mutual_friends), v_int(o->score)),
+                         sql_value_of_optional_text(o->contact_name),
+                         sql_value_of_optional_int(o->mutual_friends), v_int(o->score)),
                     NULL);
     if (e || c->was_live)
         return e;

@@ -8,6 +8,6 @@
 /* Reads the id of the report that this user has sent about the message; 0 if there is none. */
 enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake message,
                                  snowflake *ret);
-enum err report_insert(struct tx *tx, const struct report *r);
+enum err report_insert(struct tx *tx, const struct message_report *r);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { REPORT_RETENTION_DAYS = 90 };
 
-struct report {
+struct message_report {
     snowflake id, reporter_id; /* reporter_id is 0 if the account was deleted */
     snowflake message_id, channel_id, guild_id, author_id;
     struct str reason, comment, snapshot;
@@ -21,9 +21,10 @@ struct report {
 /* Reads open reports with ids above `after`, sorted by id. */
 enum err list_open_reports(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
 /* Reads a report. Returns ERR_NOT_FOUND if it does not exist. */
-enum err report_find(struct tx *tx, snowflake id, struct report *ret);
+enum err report_find(struct tx *tx, snowflake id, struct message_report *ret);
 /* Closes a report. If the report is already closed, only changes its resolution. */
-enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str resolution);
+enum err report_close_with_resolution(struct tx *tx, snowflake id, unsigned uid,
+                                      struct str resolution);
 
 extern const struct domain reports_domain;
 

@@ -141,7 +141,7 @@ static enum err read_reported_message(struct call *call, snowflake channel_id, s
     return e;
 }
 
-static enum err create_message_report(struct call *call, struct report *r)
+static enum err create_message_report(struct call *call, struct message_report *r)
 {
     struct message m;
     snowflake known;
@@ -171,11 +171,11 @@ static enum err create_report(struct call *call)
         return call_add_field_error(call, "reason", "BASE_TYPE_CHOICES",
                                     "Must be a reason of GET /report.");
     return create_message_report(
-        call,
-        &(struct report){ .channel_id = in->channel_id,
-                          .message_id = in->message_id,
-                          .reason = why->key,
-                          .comment = in->comment.given == GIVEN ? in->comment.value : STR("") });
+        call, &(struct message_report){ .channel_id = in->channel_id,
+                                        .message_id = in->message_id,
+                                        .reason = why->key,
+                                        .comment = in->comment.given == GIVEN ? in->comment.value
+                                                                              : STR("") });
 }
 
 /* POST /reporting/message and /reporting/first_dm */
@@ -193,10 +193,10 @@ static enum err submit_report_menu(struct call *call)
         return call_add_field_error(call, "elements", "BASE_TYPE_MAX_LENGTH",
                                     "Must be 2000 or fewer bytes of JSON.");
     return create_message_report(
-        call, &(struct report){ .channel_id = in->channel_id,
-                                .message_id = in->message_id,
-                                .reason = why->key,
-                                .comment = says_more ? in->elements.value : STR("") });
+        call, &(struct message_report){ .channel_id = in->channel_id,
+                                        .message_id = in->message_id,
+                                        .reason = why->key,
+                                        .comment = says_more ? in->elements.value : STR("") });
 }
 
 /* GET /report */

@@ -11,7 +11,7 @@
 
 static void report_from_row(const struct rows *r, void *ret)
 {
-    *(struct report *)ret = (struct report){
+    *(struct message_report *)ret = (struct message_report){
         .id = row_id(r, 0),
         .reporter_id = row_id(r, 1),
         .message_id = row_id(r, 2),
@@ -32,13 +32,13 @@ static const char OPEN_AFTER[] = "select " REPORT_COLUMNS " from reports where c
 enum err list_open_reports(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_read_list(tx, OPEN_AFTER, BIND(v_id(after), v_int(limit)), sizeof(struct report),
-                        report_from_row, ret);
+    return tx_read_list(tx, OPEN_AFTER, BIND(v_id(after), v_int(limit)),
+                        sizeof(struct message_report), report_from_row, ret);
 }
 
 static const char FIND_REPORT[] = "select " REPORT_COLUMNS " from reports where id = $1";
 
-enum err report_find(struct tx *tx, snowflake id, struct report *ret)
+enum err report_find(struct tx *tx, snowflake id, struct message_report *ret)
 {
     struct rows row;
     enum err e = tx_one_or(tx, FIND_REPORT, BIND(v_id(id)), ERR_NOT_FOUND, &row);
@@ -67,7 +67,7 @@ static const char ADD_REPORT[] =
     "insert into reports (id, reporter_id, message_id, channel_id, guild_id, author_id, reason, "
     "comment, snapshot) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-enum err report_insert(struct tx *tx, const struct report *r)
+enum err report_insert(struct tx *tx, const struct message_report *r)
 {
     return tx_exec(tx, ADD_REPORT,
                    BIND(v_id(r->id), v_id(r->reporter_id), v_id(r->message_id), v_id(r->channel_id),
@@ -84,7 +84,8 @@ static const char CLOSE_REPORT[] =
 static const char DELETE_OLD[] = "delete from reports where id in (select id from reports where "
                                  "closed_at < $1 order by closed_at limit 100)";
 
-enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str resolution)
+enum err report_close_with_resolution(struct tx *tx, snowflake id, unsigned uid,
+                                      struct str resolution)
 {
     int64_t changed = 0, now = clock_us();
     enum err e = tx_exec(tx, CLOSE_REPORT,

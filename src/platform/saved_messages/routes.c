@@ -132,7 +132,7 @@ static void save_data_from_row(const struct rows *r, void *ret)
                              .channel_summary = STR(""),
                              .message_summary = STR(""),
                              .notes = STR("") };
-    if (!row_is_null(r, 3))
+    if (!row_column_is_null(r, 3))
         d->due_at = opt_int_present(row_int(r, 3));
 }
 

@@ -9,15 +9,15 @@ struct event_audit_state {
     struct call *call;
     const struct scheduled_event *before,
         *now;            /* before is NULL for a new scheduled event, now for a deleted one */
-    struct list changes; /* struct audit_change */
+    struct list changes; /* struct audit_log_change */
 };
 
 static void audit_event_field(struct event_audit_state *n, const char *key, const struct type *type,
                               size_t offset)
 {
-    audit_add_typed_change(n->call, &n->changes, key, type,
-                           n->before ? (const char *)n->before + offset : NULL,
-                           n->now ? (const char *)n->now + offset : NULL);
+    audit_log_add_typed_change_to_list(n->call, &n->changes, key, type,
+                                       n->before ? (const char *)n->before + offset : NULL,
+                                       n->now ? (const char *)n->now + offset : NULL);
 }
 
 #define ADD_FIELD(n, member_, type_) \
@@ -25,9 +25,10 @@ static void audit_event_field(struct event_audit_state *n, const char *key, cons
 /* Pointer to the value of an optional field; NULL if the field is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
-#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)                    \
-    audit_add_typed_change((n)->call, &(n)->changes, (key_), &(type_), \
-                           GIVEN_VALUE((n)->before, member_), GIVEN_VALUE((n)->now, member_))
+#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)                                \
+    audit_log_add_typed_change_to_list((n)->call, &(n)->changes, (key_), &(type_), \
+                                       GIVEN_VALUE((n)->before, member_),          \
+                                       GIVEN_VALUE((n)->now, member_))
 
 static const struct str *event_location(const struct scheduled_event *e)
 {
@@ -36,9 +37,9 @@ static const struct str *event_location(const struct scheduled_event *e)
     return m && m->location.given == GIVEN ? &m->location.value : NULL;
 }
 
-enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
-                                      const struct scheduled_event *before,
-                                      const struct scheduled_event *now)
+enum err audit_log_record_scheduled_event(struct call *call, enum audit_log_action action,
+                                          const struct scheduled_event *before,
+                                          const struct scheduled_event *now)
 {
     const struct scheduled_event *any = now ? now : before;
     struct event_audit_state n = { call, before, now, { 0 } };
@@ -52,9 +53,9 @@ enum err audit_record_scheduled_event(struct call *call, enum audit_action actio
     ADD_FIELD(&n, scheduled_start_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "scheduled_end_time", scheduled_end_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "image_hash", image, type_text);
-    audit_add_typed_change(call, &n.changes, "location", &type_text, event_location(before),
-                           event_location(now));
-    return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
+    audit_log_add_typed_change_to_list(call, &n.changes, "location", &type_text,
+                                       event_location(before), event_location(now));
+    return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
 static enum err add_events_to_audit_log(struct call *call, struct audit_log_objects *log,

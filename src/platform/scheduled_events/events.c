@@ -159,12 +159,12 @@ enum err create_scheduled_event(struct call *call)
     if (!e)
         e = scheduled_event_insert(call->tx, &event);
     if (!e)
-        e = audit_record_scheduled_event(call, AUDIT_EVENT_CREATE, NULL, &event);
+        e = audit_log_record_scheduled_event(call, AUDIT_EVENT_CREATE, NULL, &event);
     if (!e)
         e = scheduled_event_schedule_status_job(call, &event);
     if (e)
         return e;
-    emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
+    emit_event_about_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
     e = scheduled_event_subscribe_user(call, &event, call->caller->id);
     return e ? e : reply_with_scheduled_event(call, &event, false);
 }
@@ -205,13 +205,13 @@ static enum err save_scheduled_event_change(struct call *call, const struct sche
     if (in->recurrence_rule.given != ABSENT)
         delete_scheduled_event_exceptions(call, now);
     if (!e)
-        e = audit_record_scheduled_event(call, AUDIT_EVENT_UPDATE, before, &noted);
+        e = audit_log_record_scheduled_event(call, AUDIT_EVENT_UPDATE, before, &noted);
     if (!e && moves)
         return scheduled_event_set_status(call, now, in->status.value);
     if (!e)
         e = scheduled_event_update(call->tx, now);
     if (!e)
-        emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
+        emit_event_about_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
     return e ? e : scheduled_event_schedule_status_job(call, now);
 }
 
@@ -258,8 +258,8 @@ enum err delete_scheduled_event(struct call *call)
     if (!e)
         e = scheduled_event_delete(call, &event);
     if (!e)
-        e = audit_record_scheduled_event(call, AUDIT_EVENT_DELETE, &event, NULL);
+        e = audit_log_record_scheduled_event(call, AUDIT_EVENT_DELETE, &event, NULL);
     if (!e)
-        emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
+        emit_event_about_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
     return e;
 }

@@ -6,11 +6,11 @@
 enum { MOST_EXCEPTIONS = 100 };
 
 static enum err audit_exception_change(struct call *call, const struct scheduled_event *e,
-                                       enum audit_action action, snowflake id)
+                                       enum audit_log_action action, snowflake id)
 {
-    struct audit_options options = { .event_exception_id = opt_id_or_null(id) };
+    struct audit_log_options options = { .event_exception_id = opt_id_or_null(id) };
 
-    return audit_record_changes(call, e->guild_id, action, e->id, &options, (struct list){ 0 });
+    return audit_log_record_changes(call, e->guild_id, action, e->id, &options, (struct list){ 0 });
 }
 
 static void emit_scheduled_event_exception(struct call *call, enum event what,
@@ -57,7 +57,7 @@ static void apply_exception_patch(struct scheduled_event_exception *x,
  * already existed. */
 static enum err save_scheduled_event_exception(struct call *call, struct scheduled_event *event,
                                                const struct scheduled_event_exception *x,
-                                               enum audit_action action)
+                                               enum audit_log_action action)
 {
     enum err e = scheduled_event_update(call->tx, event);
 

@@ -103,9 +103,9 @@ enum err scheduled_event_subscribers_count(struct tx *tx, snowflake event_id,
 
 /* Writes an audit log entry about a scheduled event. before is NULL for a new one; now is NULL for
  * a deleted one. */
-enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
-                                      const struct scheduled_event *before,
-                                      const struct scheduled_event *now);
+enum err audit_log_record_scheduled_event(struct call *call, enum audit_log_action action,
+                                          const struct scheduled_event *before,
+                                          const struct scheduled_event *now);
 
 /* Adds the scheduled events to which audit log entries refer to the audit log reply. */
 enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_objects *log);
@@ -113,7 +113,8 @@ enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_obje
 /* --- status.c ------------------------------------------------------------------------- */
 
 struct audience audience_of_scheduled_event(const struct scheduled_event *e);
-void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
+void emit_event_about_scheduled_event(struct call *call, enum event what,
+                                      const struct scheduled_event *e);
 /* Schedules the job that starts or ends the scheduled event. Call it after a change of its times or
  * status. */
 enum err scheduled_event_schedule_status_job(struct call *call, const struct scheduled_event *e);

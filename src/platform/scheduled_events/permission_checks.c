@@ -68,8 +68,8 @@ enum err require_scheduled_event_permission(struct call *call, const struct sche
         return OK;
     return perms & any_of && (needs & ~perms) == PERMISSION(MANAGE_CHANNELS)
                ? get_missing_manage_channels_error(call, e)
-           : perms & any_of ? call_missing_permissions_error(call, needs & ~perms)
-                            : call_missing_any_permission_error(call, any_of);
+           : perms & any_of ? call_get_missing_permissions_error(call, needs & ~perms)
+                            : call_get_missing_any_permission_error(call, any_of);
 }
 
 enum err check_change_scheduled_event_permission(struct call *call, const struct scheduled_event *e)

@@ -33,11 +33,11 @@ static void scheduled_event_from_row(const struct rows *r, void *ret)
         .ended_at = row_int(r, 16),
         .entity_id = row_optional_id(r, 17),
     };
-    if (!row_is_null(r, 11)) {
+    if (!row_column_is_null(r, 11)) {
         e->entity_metadata = arena_alloc(arena, sizeof *e->entity_metadata);
         e->entity_metadata->location = row_optional_text(r, 11);
     }
-    if (!row_is_null(r, 12))
+    if (!row_column_is_null(r, 12))
         e->recurrence_rule =
             (void *)json_column_decode(arena, &type_event_recurrence, row_text(r, 12));
     if (!str_is(row_text(r, 13), "[]"))
@@ -152,10 +152,11 @@ enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e)
 
     return tx_exec(
         tx, SAVE_EVENT,
-        BIND(v_id(e->id), v_id(e->guild_id), optional_id_value(e->channel_id),
-             optional_id_value(e->creator_id), v_text(e->name), optional_text_value(e->description),
-             optional_text_value(e->image), v_int(e->scheduled_start_time),
-             optional_int_value(e->scheduled_end_time), v_int(e->status), v_int(e->entity_type),
+        BIND(v_id(e->id), v_id(e->guild_id), sql_value_of_optional_id(e->channel_id),
+             sql_value_of_optional_id(e->creator_id), v_text(e->name),
+             sql_value_of_optional_text(e->description), sql_value_of_optional_text(e->image),
+             v_int(e->scheduled_start_time), sql_value_of_optional_int(e->scheduled_end_time),
+             v_int(e->status), v_int(e->entity_type),
              elsewhere ? v_text(e->entity_metadata->location.value) : v_null(),
              e->recurrence_rule
                  ? v_text(json_column_encode(a, &type_event_recurrence, e->recurrence_rule))

@@ -18,7 +18,8 @@ struct audience audience_of_scheduled_event(const struct scheduled_event *e)
                : audience_of_guild(e->guild_id);
 }
 
-void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e)
+void emit_event_about_scheduled_event(struct call *call, enum event what,
+                                      const struct scheduled_event *e)
 {
     struct scheduled_event shown = *e;
 
@@ -54,7 +55,7 @@ static enum err update_and_emit_scheduled_event(struct call *call, const struct 
     enum err err = scheduled_event_update(call->tx, e);
 
     if (!err)
-        emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, e);
+        emit_event_about_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, e);
     return err;
 }
 

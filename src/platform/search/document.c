@@ -187,7 +187,8 @@ static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
                                         const struct list *documents)
 {
     bool sqlite = !tx_needs_round_trips(tx);
-    struct str text = search_format_ids(tx_arena(tx), ids->items, ids->count, sqlite);
+    struct str text =
+        format_ids_as_sql_search_parameter(tx_arena(tx), ids->items, ids->count, sqlite);
     struct search_document *d = NULL;
     struct rows rows;
     enum err e = ids->count ? tx_query(tx, sqlite ? SQL(FILES_SQLITE) : SQL(FILES_POSTGRES),
@@ -246,7 +247,7 @@ static void add_channel_terms(struct arena *a, struct search_document *d, const 
 static void add_user_terms(struct arena *a, struct search_document *d, const struct rows *r)
 {
     add_document_term(a, d, search_term_of_id(a, 'a', row_id(r, 5)));
-    if (!row_is_null(r, 7))
+    if (!row_column_is_null(r, 7))
         add_document_term(a, d, STR("_webhook"));
     else if (row_bool(r, 6))
         add_document_term(a, d, STR("_bot"));
@@ -254,9 +255,9 @@ static void add_user_terms(struct arena *a, struct search_document *d, const str
     add_id_terms(a, d, 'r', row_text(r, 12));
     if (row_bool(r, 13))
         add_document_term(a, d, STR("_everyone"));
-    if (!row_is_null(r, 15))
+    if (!row_column_is_null(r, 15))
         add_document_term(a, d, search_term_of_id(a, 'w', row_id(r, 15)));
-    if (!row_is_null(r, 16))
+    if (!row_column_is_null(r, 16))
         add_document_term(a, d, search_term_of_id(a, 's', row_id(r, 16)));
 }
 
@@ -273,7 +274,7 @@ static void unindexed_message_from_row(const struct rows *r, void *ret)
         add_document_term(a, d, STR("_pinned"));
     if (row_bool(r, 17))
         add_document_term(a, d, STR("_haspoll"));
-    if (!row_is_null(r, 18))
+    if (!row_column_is_null(r, 18))
         add_document_term(a, d, STR("_hassticker"));
     if (row_bool(r, 19))
         add_document_term(a, d, STR("_hassnapshot"));

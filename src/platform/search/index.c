@@ -90,7 +90,8 @@ static const char CONTENTS_SQLITE[] =
 static const char CONTENTS_POSTGRES[] =
     "select id, content from messages where id = any (cast(cast($1 as text) as bigint[]))";
 
-struct str search_format_ids(struct arena *a, const snowflake *ids, size_t count, bool sqlite)
+struct str format_ids_as_sql_search_parameter(struct arena *a, const snowflake *ids, size_t count,
+                                              bool sqlite)
 {
     struct buf list;
 
@@ -109,7 +110,7 @@ enum err message_index_read_contents(struct call *call, const snowflake *ids, si
                                      struct rows *ret)
 {
     bool sqlite = message_index_is_sqlite(call);
-    struct str text = search_format_ids(call->arena, ids, count, sqlite);
+    struct str text = format_ids_as_sql_search_parameter(call->arena, ids, count, sqlite);
 
     return tx_query(call->tx, sqlite ? SQL(CONTENTS_SQLITE) : SQL(CONTENTS_POSTGRES),
                     BIND(v_text(text)), ret);

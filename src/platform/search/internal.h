@@ -104,7 +104,8 @@ enum err message_index_search(struct call *call, const struct search_terms *t,
 enum err message_index_limit_prefix_match(struct call *call, struct search_terms *t,
                                           const struct search_id_range *r);
 /* Formats ids as a SQL parameter: a JSON array for SQLite, a PostgreSQL array otherwise. */
-struct str search_format_ids(struct arena *a, const snowflake *ids, size_t count, bool sqlite);
+struct str format_ids_as_sql_search_parameter(struct arena *a, const snowflake *ids, size_t count,
+                                              bool sqlite);
 /* Reads id and content of these messages, as the columns of *ret. */
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);

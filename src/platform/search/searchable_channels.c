@@ -97,7 +97,7 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         return e;
     classify_channels_by_access(call, q, &channels, &p);
     if (!p.reads)
-        return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+        return call_get_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
                                 search_term_of_id(call->arena, 'g', guild_id));
     /* Excluding the unreadable channels and requiring one of the readable channels are equivalent;

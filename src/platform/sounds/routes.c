@@ -76,8 +76,9 @@ static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_s
 
 static enum err add_uploader_if_allowed(struct call *call, struct soundboard_sound *s)
 {
-    return call->target.permissions & PERMISSIONS_SEE_UPLOADERS ? sound_read_uploader(call->tx, s)
-                                                                : OK;
+    return call->target.permissions & PERMISSIONS_SEE_UPLOADERS
+               ? soundboard_sound_read_uploader(call->tx, s)
+               : OK;
 }
 
 static enum err reply_with_sound(struct call *call, struct soundboard_sound *s)
@@ -89,7 +90,7 @@ static enum err reply_with_sound(struct call *call, struct soundboard_sound *s)
 
 static enum err read_sound_of_path(struct call *call, struct soundboard_sound *ret)
 {
-    enum err e = sound_find(call->tx, call_get_path_id(call, "sound.id"), ret);
+    enum err e = soundboard_sound_find(call->tx, call_get_path_id(call, "sound.id"), ret);
 
     return e || ret->guild_id.value == call->target.guild->id ? e : ERR_UNKNOWN_SOUND;
 }
@@ -98,7 +99,7 @@ static enum err emit_sound_event(struct call *call, enum event event,
                                  const struct soundboard_sound *s)
 {
     struct soundboard_sound emitted = *s;
-    enum err e = sound_read_uploader(call->tx, &emitted);
+    enum err e = soundboard_sound_read_uploader(call->tx, &emitted);
 
     if (!e)
         call_emit_event(call, event, audience_of_guild(s->guild_id.value), &sound_schema, &emitted);
@@ -110,7 +111,7 @@ static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *
 {
     struct soundboard_sounds_event changed = { .guild_id = emoji->guild_id };
     struct list all;
-    enum err e = guild_sounds_read(call->tx, emoji->guild_id, &all);
+    enum err e = guild_soundboard_sounds_read(call->tx, emoji->guild_id, &all);
 
     for (size_t i = 0; !e && i < all.count; i++) {
         struct soundboard_sound s = ((const struct soundboard_sound *)all.items)[i];
@@ -118,9 +119,9 @@ static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *
         if (s.emoji_id.given != GIVEN || s.emoji_id.value != emoji->id)
             continue;
         s.emoji_id = (struct opt_id){ .given = GIVEN_NULL };
-        e = sound_update(call->tx, &s);
+        e = soundboard_sound_update(call->tx, &s);
         if (!e)
-            e = sound_read_uploader(call->tx, &s);
+            e = soundboard_sound_read_uploader(call->tx, &s);
         *(struct soundboard_sound *)list_append(call->arena, &changed.soundboard_sounds, sizeof s) =
             s;
     }
@@ -176,7 +177,7 @@ static enum err apply_sound_draft(struct call *call, struct soundboard_sound *s)
 static enum err list_guild_sounds(struct call *call)
 {
     struct sound_list_reply all = { 0 };
-    enum err e = guild_sounds_read(call->tx, call->target.guild->id, &all.items);
+    enum err e = guild_soundboard_sounds_read(call->tx, call->target.guild->id, &all.items);
 
     for (size_t i = 0; !e && i < all.items.count; i++)
         e = add_uploader_if_allowed(call, &((struct soundboard_sound *)all.items.items)[i]);
@@ -196,7 +197,7 @@ static enum err get_guild_sound(struct call *call)
 static enum err list_default_sounds(struct call *call)
 {
     const struct soundboard_sound *first;
-    size_t count = default_sounds_list(&first);
+    size_t count = soundboard_default_sounds_list(&first);
 
     return call_reply_with_object(call, &(struct list){ (void *)first, count });
 }
@@ -235,7 +236,7 @@ static enum err prepare_create_sound(struct call *call)
 {
     const struct sound_draft *in = call->body;
     struct sound_upload *u = call_store_stage_data(call, "sound_upload", sizeof *u);
-    enum err e = sound_decode_data_uri(call->arena, in->sound.value, &u->bytes);
+    enum err e = soundboard_sound_decode_data_uri(call->arena, in->sound.value, &u->bytes);
 
     u->id = snowflake_new();
     if (e == ERR_INVALID_FORM_BODY)
@@ -256,14 +257,14 @@ static const struct field audited_sound[] = {
     { 0 },
 };
 
-static enum err audit_sound_change(struct call *call, enum audit_action action,
+static enum err audit_sound_change(struct call *call, enum audit_log_action action,
                                    const struct soundboard_sound *before,
                                    const struct soundboard_sound *now)
 {
     const struct soundboard_sound *any = now ? now : before;
 
-    return audit_record_object_change(call, any->guild_id.value, action, any->sound_id,
-                                      audited_sound, before, now);
+    return audit_log_record_object_change(call, any->guild_id.value, action, any->sound_id,
+                                          audited_sound, before, now);
 }
 
 /* POST /guilds/{guild.id}/soundboard-sounds */
@@ -283,7 +284,7 @@ static enum err create_guild_sound(struct call *call)
     if (!e)
         e = apply_sound_draft(call, &s);
     if (!e)
-        e = sound_insert(call->tx, &s);
+        e = soundboard_sound_insert(call->tx, &s);
     if (!e)
         e = audit_sound_change(call, AUDIT_SOUND_CREATE, NULL, &s);
     if (!e)
@@ -305,7 +306,7 @@ static enum err modify_guild_sound(struct call *call)
     if (!e)
         e = apply_sound_draft(call, &s);
     if (!e)
-        e = sound_update(call->tx, &s);
+        e = soundboard_sound_update(call->tx, &s);
     if (!e)
         e = audit_sound_change(call, AUDIT_SOUND_UPDATE, &before, &s);
     if (!e)
@@ -322,7 +323,7 @@ static enum err delete_guild_sound(struct call *call)
     if (!e)
         e = check_expression_permission(call, s.user_id);
     if (!e)
-        e = sound_delete(call, &s);
+        e = soundboard_sound_delete(call, &s);
     if (!e)
         e = audit_sound_change(call, AUDIT_SOUND_DELETE, &s, NULL);
     struct sound_delete_event gone = { s.guild_id.value, s.sound_id };
@@ -462,9 +463,9 @@ static enum err get_sound_file(struct call *call)
 
     if (!snowflake_parse(number, &id))
         return ERR_NOT_FOUND;
-    if (default_sound_find(id))
+    if (soundboard_default_sound_find(id))
         return reply_with_generated_tone(call, id);
-    enum err e = sound_find(call->tx, id, &s);
+    enum err e = soundboard_sound_find(call->tx, id, &s);
     if (e || s.file.given != GIVEN)
         return !e || e == ERR_UNKNOWN_SOUND ? ERR_NOT_FOUND : e;
     snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)id, STR_ARGS(s.file.value));
@@ -473,7 +474,7 @@ static enum err get_sound_file(struct call *call)
         return e;
     char head[4] = "";
     ssize_t n = pread(fd, head, sizeof head, 0);
-    bool ogg = n == 4 && sound_is_ogg(str_slice(head, 4));
+    bool ogg = n == 4 && soundboard_sound_file_is_ogg(str_slice(head, 4));
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_with_file(call, ogg ? STR("audio/ogg") : STR("audio/mpeg"), fd, size);
 }

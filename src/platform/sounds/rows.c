@@ -15,13 +15,13 @@ static const struct soundboard_sound built_in[] = {
     BUILT_IN(5, "horn", "\xf0\x9f\x93\xaf"),      BUILT_IN(6, "cricket", "\xf0\x9f\xa6\x97"),
 };
 
-size_t default_sounds_list(const struct soundboard_sound **ret)
+size_t soundboard_default_sounds_list(const struct soundboard_sound **ret)
 {
     *ret = built_in;
     return COUNT_OF(built_in);
 }
 
-const struct soundboard_sound *default_sound_find(snowflake id)
+const struct soundboard_sound *soundboard_default_sound_find(snowflake id)
 {
     return id >= 1 && id <= COUNT_OF(built_in) ? &built_in[id - 1] : NULL;
 }
@@ -43,14 +43,14 @@ static void sound_from_row(const struct rows *r, void *ret)
     };
 }
 
-enum err guild_sounds_read(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err guild_soundboard_sounds_read(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, SOUNDS "where guild_id = $1 order by id", BIND(v_id(guild_id)),
                         sizeof(struct soundboard_sound), sound_from_row, ret);
 }
 
-enum err sound_find(struct tx *tx, snowflake id, struct soundboard_sound *ret)
+enum err soundboard_sound_find(struct tx *tx, snowflake id, struct soundboard_sound *ret)
 {
     struct rows row;
     bool found;
@@ -66,22 +66,23 @@ static const char SAVE_SOUND[] =
     "values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do update set name = $3, "
     "volume = $4, emoji_id = $5, emoji_name = $6, user_id = $7, file = $8";
 
-enum err sound_insert(struct tx *tx, const struct soundboard_sound *s)
+enum err soundboard_sound_insert(struct tx *tx, const struct soundboard_sound *s)
 {
     return tx_exec(tx, SAVE_SOUND,
-                   BIND(v_id(s->sound_id), optional_id_value(s->guild_id), v_text(s->name),
-                        v_real(s->volume), optional_id_value(s->emoji_id),
-                        optional_text_value(s->emoji_name),
-                        s->user_id ? v_id(s->user_id) : v_null(), optional_text_value(s->file)),
+                   BIND(v_id(s->sound_id), sql_value_of_optional_id(s->guild_id), v_text(s->name),
+                        v_real(s->volume), sql_value_of_optional_id(s->emoji_id),
+                        sql_value_of_optional_text(s->emoji_name),
+                        s->user_id ? v_id(s->user_id) : v_null(),
+                        sql_value_of_optional_text(s->file)),
                    NULL);
 }
 
-enum err sound_update(struct tx *tx, const struct soundboard_sound *s)
+enum err soundboard_sound_update(struct tx *tx, const struct soundboard_sound *s)
 {
-    return sound_insert(tx, s);
+    return soundboard_sound_insert(tx, s);
 }
 
-enum err sound_delete(struct call *call, const struct soundboard_sound *s)
+enum err soundboard_sound_delete(struct call *call, const struct soundboard_sound *s)
 {
     enum err e = delete_stored_picture(call, "sounds", s->sound_id, &s->file);
 
@@ -89,7 +90,7 @@ enum err sound_delete(struct call *call, const struct soundboard_sound *s)
              : tx_exec(call->tx, "delete from sounds where id = $1", BIND(v_id(s->sound_id)), NULL);
 }
 
-enum err sound_read_uploader(struct tx *tx, struct soundboard_sound *s)
+enum err soundboard_sound_read_uploader(struct tx *tx, struct soundboard_sound *s)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     enum err e = s->user_id ? user_find(tx, s->user_id, user) : ERR_UNKNOWN_USER;

@@ -12,7 +12,7 @@ static uint64_t read_little_endian(const unsigned char *p, int bytes)
 
 /* --- Ogg ------------------------------------------------------------------------------ */
 
-bool sound_is_ogg(struct str bytes)
+bool soundboard_sound_file_is_ogg(struct str bytes)
 {
     return str_starts_with(bytes, STR("OggS"));
 }
@@ -96,7 +96,7 @@ static int64_t mp3_duration_ms(struct str s)
 
 static int64_t sound_duration_ms(struct str bytes)
 {
-    return sound_is_ogg(bytes) ? ogg_duration_ms(bytes) : mp3_duration_ms(bytes);
+    return soundboard_sound_file_is_ogg(bytes) ? ogg_duration_ms(bytes) : mp3_duration_ms(bytes);
 }
 
 /* --- data URIs ------------------------------------------------------------------------ */
@@ -114,7 +114,7 @@ static bool strip_data_uri_prefix(struct str *text)
     return false;
 }
 
-enum err sound_decode_data_uri(struct arena *arena, struct str uri, struct str *ret)
+enum err soundboard_sound_decode_data_uri(struct arena *arena, struct str uri, struct str *ret)
 {
     if (!strip_data_uri_prefix(&uri) || !str_base64_decode(arena, uri, ret))
         return ERR_INVALID_FORM_BODY;

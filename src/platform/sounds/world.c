@@ -53,7 +53,7 @@ static enum err import_sound_file(struct world_file_importer *im, const struct o
                                           .name = str_printf(im->arena, "%llx",
                                                              (unsigned long long)upload) };
 
-    if (!sound_decode_data_uri(im->arena, uri->value, &note.bytes)) {
+    if (!soundboard_sound_decode_data_uri(im->arena, uri->value, &note.bytes)) {
         *ret = opt_str_or_null(note.name);
         return world_file_import_attachment(im, &note);
     }
@@ -79,7 +79,7 @@ static enum err import_sound(struct world_file_importer *im, const void *entry,
         e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
-    e = sound_find(im->tx, id, &s);
+    e = soundboard_sound_find(im->tx, id, &s);
     if (e && e != ERR_UNKNOWN_SOUND)
         return e;
     s.sound_id = id;
@@ -94,7 +94,7 @@ static enum err import_sound(struct world_file_importer *im, const void *entry,
     e = in->sound.given == GIVEN && s.file.given != GIVEN
             ? import_sound_file(im, &in->sound, id, &sound_at, &s.file)
             : OK;
-    return e ? e : sound_insert(im->tx, &s);
+    return e ? e : soundboard_sound_insert(im->tx, &s);
 }
 
 /* --- export --------------------------------------------------------------------------- */

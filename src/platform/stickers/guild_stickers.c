@@ -49,21 +49,21 @@ static void audit_description_change(struct call *call, struct list *changes,
          is = now && now->description.given == GIVEN;
 
     if (was || is)
-        audit_add_typed_change(call, changes, "description", &type_text,
-                               was ? &before->description.value : NULL,
-                               is ? &now->description.value : NULL);
+        audit_log_add_typed_change_to_list(call, changes, "description", &type_text,
+                                           was ? &before->description.value : NULL,
+                                           is ? &now->description.value : NULL);
 }
 
 /* Writes an audit log entry. before is NULL for a new sticker, now is NULL for a deleted one. */
-static enum err audit_sticker_change(struct call *call, enum audit_action action,
+static enum err audit_sticker_change(struct call *call, enum audit_log_action action,
                                      const struct sticker *before, const struct sticker *now)
 {
     const struct sticker *any = now ? now : before;
     struct list changes = { 0 };
 
-#define ADD(key, type, member)                                                         \
-    audit_add_typed_change(call, &changes, key, type, before ? &before->member : NULL, \
-                           now ? &now->member : NULL)
+#define ADD(key, type, member)                                                                     \
+    audit_log_add_typed_change_to_list(call, &changes, key, type, before ? &before->member : NULL, \
+                                       now ? &now->member : NULL)
     ADD("name", &type_text, name);
     audit_description_change(call, &changes, before, now);
     ADD("tags", &type_text, tags);
@@ -73,7 +73,7 @@ static enum err audit_sticker_change(struct call *call, enum audit_action action
         ADD("available", &type_bool, available);
     }
 #undef ADD
-    return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
+    return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
 
 /* --- creating ------------------------------------------------------------------------- */

@@ -53,8 +53,9 @@ enum err sticker_insert(struct tx *tx, const struct sticker *s)
 {
     return tx_exec(tx, ADD_STICKER,
                    BIND(v_id(s->id), v_id(s->guild_id), v_text(s->name),
-                        optional_text_value(s->description), v_text(s->tags), v_int(s->format_type),
-                        s->user_id ? v_id(s->user_id) : v_null(), optional_text_value(s->image)),
+                        sql_value_of_optional_text(s->description), v_text(s->tags),
+                        v_int(s->format_type), s->user_id ? v_id(s->user_id) : v_null(),
+                        sql_value_of_optional_text(s->image)),
                    NULL);
 }
 

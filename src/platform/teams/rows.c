@@ -82,8 +82,8 @@ static const char ADD_MEMBER[] =
 enum err team_insert(struct tx *tx, const struct team *team)
 {
     enum err e = tx_exec(tx, ADD_TEAM,
-                         BIND(v_id(team->id), v_text(team->name), optional_text_value(team->icon),
-                              v_id(team->owner_user_id)),
+                         BIND(v_id(team->id), v_text(team->name),
+                              sql_value_of_optional_text(team->icon), v_id(team->owner_user_id)),
                          NULL);
 
     if (e)
@@ -100,7 +100,7 @@ static const char SAVE_TEAM[] =
 enum err team_update(struct tx *tx, const struct team *team)
 {
     return tx_exec(tx, SAVE_TEAM,
-                   BIND(v_id(team->id), v_text(team->name), optional_text_value(team->icon),
+                   BIND(v_id(team->id), v_text(team->name), sql_value_of_optional_text(team->icon),
                         v_id(team->owner_user_id)),
                    NULL);
 }

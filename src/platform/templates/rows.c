@@ -127,12 +127,12 @@ enum err template_insert(struct tx *tx, struct guild_template *t)
     int64_t added;
 
     t->code = new_template_code(tx_arena(tx));
-    enum err e =
-        tx_exec(tx, ADD_TEMPLATE,
-                BIND(v_text(t->code), v_id(t->source_guild_id), v_text(t->name),
-                     optional_text_value(t->description), v_id(t->creator_id), v_int(t->created_at),
-                     v_int(t->updated_at), v_bytes(t->packed), v_int(t->size), v_bytes(t->digest)),
-                &added);
+    enum err e = tx_exec(tx, ADD_TEMPLATE,
+                         BIND(v_text(t->code), v_id(t->source_guild_id), v_text(t->name),
+                              sql_value_of_optional_text(t->description), v_id(t->creator_id),
+                              v_int(t->created_at), v_int(t->updated_at), v_bytes(t->packed),
+                              v_int(t->size), v_bytes(t->digest)),
+                         &added);
 
     return e || added ? e : ERR_HAS_TEMPLATE;
 }
@@ -161,8 +161,8 @@ enum err template_save_fields(struct tx *tx, const struct guild_template *t)
     return tx_exec(tx,
                    "update guild_templates set name = $2, description = $3, updated_at = $4 "
                    "where code = $1",
-                   BIND(v_text(t->code), v_text(t->name), optional_text_value(t->description),
-                        v_int(t->updated_at)),
+                   BIND(v_text(t->code), v_text(t->name),
+                        sql_value_of_optional_text(t->description), v_int(t->updated_at)),
                    NULL);
 }
 
@@ -242,7 +242,7 @@ enum err template_save_from_guild(struct tx *tx, struct template_summary *t)
     template_source_encode(arena, &source, &text);
     return tx_exec(tx, PUT_TEMPLATE,
                    BIND(v_text(t->code), v_id(t->guild_id), v_text(t->name),
-                        optional_text_value(t->description), v_id(t->creator_id),
+                        sql_value_of_optional_text(t->description), v_id(t->creator_id),
                         v_int(t->usage_count), v_int(t->created_at), v_int(t->updated_at),
                         v_bytes(template_source_compress(arena, text.json)),
                         v_int((int64_t)text.json.n),

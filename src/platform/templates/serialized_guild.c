@@ -399,7 +399,7 @@ enum err template_source_parse(struct arena *arena, struct str json, struct temp
 struct str template_source_compress(struct arena *arena, struct str json)
 {
     uLongf n = compressBound((uLong)json.n);
-    char *bytes = arena_alloc_raw(arena, n);
+    char *bytes = arena_alloc_unzeroed(arena, n);
 
     if (compress2((Bytef *)bytes, &n, (const Bytef *)json.p, (uLong)json.n, 1) != Z_OK)
         return (struct str){ 0 };
@@ -412,7 +412,7 @@ enum err template_source_decompress(struct arena *arena, struct str packed, int6
     if (size < 0 || size > SOURCE_MAX)
         return ERR_INTERNAL;
     uLongf n = (uLongf)size;
-    char *json = arena_alloc_raw(arena, n + 1);
+    char *json = arena_alloc_unzeroed(arena, n + 1);
     if (uncompress((Bytef *)json, &n, (const Bytef *)packed.p, (uLong)packed.n) != Z_OK ||
         n != (uLongf)size)
         return ERR_INTERNAL;

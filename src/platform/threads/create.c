@@ -46,8 +46,8 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
     if (!e)
         e = thread_schedule_archiving(call, ret);
     if (!e)
-        e = audit_record_changes(call, parent->guild_id.value, AUDIT_THREAD_CREATE, ret->id, NULL,
-                                 list_thread_changes_for_audit_log(call, NULL, ret));
+        e = audit_log_record_changes(call, parent->guild_id.value, AUDIT_THREAD_CREATE, ret->id,
+                                     NULL, list_thread_changes_for_audit_log(call, NULL, ret));
     if (e)
         return e;
     /* The creator is not a thread member yet when the event is published, so starter_id adds the

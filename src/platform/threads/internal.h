@@ -71,7 +71,7 @@ enum err read_whether_user_can_view_parent(struct call *call, const struct chann
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
 enum err thread_add_users_of_message(struct call *call,
                                      const struct thread_message_insertion *coming);
-enum err leave_threads_of_guild(struct call *call, const struct member_leave *leave);
+enum err leave_threads_of_guild(struct call *call, const struct member_leaving_guild *leave);
 extern const struct job_kind thread_leave_job;
 
 /* --- handlers ------------------------------------------------------------------------- */

@@ -50,8 +50,9 @@ enum err list_thread_members(struct call *call)
     if (!e)
         e = check_list_members_intent(call);
     if (!e)
-        e = thread_members(call->tx, call->target.channel->id, q->with_member ? q->after.value : 0,
-                           q->with_member ? q->limit : MAX_THREAD_MEMBERS, &members);
+        e = thread_members_list(call->tx, call->target.channel->id,
+                                q->with_member ? q->after.value : 0,
+                                q->with_member ? q->limit : MAX_THREAD_MEMBERS, &members);
     struct thread_member *m = e ? NULL : members.items;
     for (size_t i = 0; !e && q->with_member && i < members.count; i++)
         e = thread_member_add_guild_member_if_any(call, &m[i]);
@@ -103,10 +104,10 @@ static enum err check_add_member_permission(const struct call *call)
                 c->owner_id.value == call->caller->id;
 
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
+        return call_get_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     return open || call->target.permissions & PERMISSION(MANAGE_THREADS)
                ? OK
-               : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+               : call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
 /* PUT /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -161,7 +162,7 @@ enum err remove_thread_member(struct call *call)
         return leave_own_thread(call);
     enum err e = check_channel_is_thread(call);
     if (!e && !own && !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
-        e = call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+        e = call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     if (!e)
         e = check_thread_not_archived(call);
     if (!e)

@@ -142,7 +142,7 @@ enum err thread_remove_member(struct call *call, const struct channel *thread, s
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread)
 {
     struct list members;
-    enum err e = thread_members(call->tx, thread->id, 0, MAX_THREAD_MEMBERS, &members);
+    enum err e = thread_members_list(call->tx, thread->id, 0, MAX_THREAD_MEMBERS, &members);
     struct thread_member *m = members.items;
 
     for (size_t i = 0; !e && i < members.count; i++) {
@@ -159,7 +159,7 @@ enum err read_whether_user_can_view_parent(struct call *call, const struct chann
     struct member_access s;
     struct channel parent;
     uint64_t perms;
-    enum err e = member_access_find_of_other(call->tx, thread->guild_id.value, user_id, &s);
+    enum err e = member_access_find_of_other_user(call->tx, thread->guild_id.value, user_id, &s);
 
     *ret = false;
     if (e)
@@ -344,7 +344,7 @@ const struct job_kind thread_leave_job = {
     .run = run_thread_leave_job,
 };
 
-enum err leave_threads_of_guild(struct call *call, const struct member_leave *leave)
+enum err leave_threads_of_guild(struct call *call, const struct member_leaving_guild *leave)
 {
     return delete_thread_membership_batch(call, leave->guild_id, leave->user->id, clock_us(),
                                           snowflake_new());

@@ -26,27 +26,28 @@ struct list list_thread_changes_for_audit_log(struct call *call, const struct ch
     struct list out = { 0 };
     struct str none = { 0 };
 #define WAS(text) (before ? (text) : none)
-    audit_add_change(call, &out, "name",
-                     WAS(json_column_encode(call->arena, &type_text, &before->name.value)),
-                     json_column_encode(call->arena, &type_text, &now->name.value));
-    audit_add_change(call, &out, "type", WAS(format_int(call, before->type)),
-                     format_int(call, now->type));
-    audit_add_change(call, &out, "archived", WAS(format_bool(o->archived)),
-                     format_bool(t->archived));
-    audit_add_change(call, &out, "locked", WAS(format_bool(o->locked)), format_bool(t->locked));
+    audit_log_add_change_to_list(
+        call, &out, "name", WAS(json_column_encode(call->arena, &type_text, &before->name.value)),
+        json_column_encode(call->arena, &type_text, &now->name.value));
+    audit_log_add_change_to_list(call, &out, "type", WAS(format_int(call, before->type)),
+                                 format_int(call, now->type));
+    audit_log_add_change_to_list(call, &out, "archived", WAS(format_bool(o->archived)),
+                                 format_bool(t->archived));
+    audit_log_add_change_to_list(call, &out, "locked", WAS(format_bool(o->locked)),
+                                 format_bool(t->locked));
     if (now->type == CHANNEL_PRIVATE_THREAD)
-        audit_add_change(call, &out, "invitable", WAS(format_bool(o->invitable.value)),
-                         format_bool(t->invitable.value));
-    audit_add_change(call, &out, "auto_archive_duration",
-                     WAS(format_int(call, o->auto_archive_duration)),
-                     format_int(call, t->auto_archive_duration));
-    audit_add_change(call, &out, "rate_limit_per_user",
-                     WAS(format_int(call, before->rate_limit_per_user.value)),
-                     format_int(call, now->rate_limit_per_user.value));
-    audit_add_change(call, &out, "flags", WAS(format_int(call, before->flags)),
-                     format_int(call, now->flags));
+        audit_log_add_change_to_list(call, &out, "invitable", WAS(format_bool(o->invitable.value)),
+                                     format_bool(t->invitable.value));
+    audit_log_add_change_to_list(call, &out, "auto_archive_duration",
+                                 WAS(format_int(call, o->auto_archive_duration)),
+                                 format_int(call, t->auto_archive_duration));
+    audit_log_add_change_to_list(call, &out, "rate_limit_per_user",
+                                 WAS(format_int(call, before->rate_limit_per_user.value)),
+                                 format_int(call, now->rate_limit_per_user.value));
+    audit_log_add_change_to_list(call, &out, "flags", WAS(format_int(call, before->flags)),
+                                 format_int(call, now->flags));
     if (now->applied_tags.value.count || (before && before->applied_tags.value.count))
-        audit_add_change(
+        audit_log_add_change_to_list(
             call, &out, "applied_tags",
             WAS(json_column_encode(call->arena, &type_ids, &before->applied_tags.value)),
             json_column_encode(call->arena, &type_ids, &now->applied_tags.value));
@@ -78,7 +79,7 @@ enum err check_modify_thread_permission(struct call *call, const struct channel 
     return can_manage_threads(call) || caller_owns_unlocked_thread(call, c) ||
                    can_unarchive_thread(call, c)
                ? OK
-               : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+               : call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
 static enum err check_edited_field_permissions(const struct call *call, const struct channel *c,
@@ -93,11 +94,11 @@ static enum err check_edited_field_permissions(const struct call *call, const st
         return OK;
     if (in->locked.given != ABSENT || in->rate_limit_per_user.given != ABSENT ||
         (in->flags.given == GIVEN && (in->flags.value ^ c->flags) & CHANNEL_PINNED))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     if (other && !caller_owns_unlocked_thread(call, c))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     return wakes && c->thread_metadata->archived && !can_unarchive_thread(call, c)
-               ? call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS))
+               ? call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS))
                : OK;
 }
 
@@ -231,8 +232,8 @@ enum err modify_thread(struct call *call, const struct channel *thread)
     if (!e && !t.archived)
         e = thread_schedule_archiving(call, &c);
     if (!e)
-        e = audit_record_changes(call, c.guild_id.value, AUDIT_THREAD_UPDATE, c.id, NULL,
-                                 list_thread_changes_for_audit_log(call, thread, &c));
+        e = audit_log_record_changes(call, c.guild_id.value, AUDIT_THREAD_UPDATE, c.id, NULL,
+                                     list_thread_changes_for_audit_log(call, thread, &c));
     if (!e)
         e = emit_thread_edit(call, thread, &c);
     if (!e)
@@ -254,7 +255,7 @@ static enum err clear_thread_flag_of_message(struct call *call, const struct cha
     return e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL ? OK : e;
 }
 
-enum err thread_delete(struct call *call, const struct channel *c)
+enum err thread_delete_and_emit(struct call *call, const struct channel *c)
 {
     /* The event is emitted before the deletion, which deletes the thread members who receive it. */
     emit_thread_delete(call, c);
@@ -262,15 +263,15 @@ enum err thread_delete(struct call *call, const struct channel *c)
     if (!e)
         e = clear_thread_flag_of_message(call, c);
     if (!e)
-        e = audit_record_changes(call, c->guild_id.value, AUDIT_THREAD_DELETE, c->id, NULL,
-                                 list_thread_changes_for_audit_log(call, NULL, c));
+        e = audit_log_record_changes(call, c->guild_id.value, AUDIT_THREAD_DELETE, c->id, NULL,
+                                     list_thread_changes_for_audit_log(call, NULL, c));
     return e;
 }
 
 enum err delete_thread(struct call *call, const struct channel *c)
 {
     if (!can_manage_threads(call))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
-    enum err e = thread_delete(call, c);
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+    enum err e = thread_delete_and_emit(call, c);
     return e ? e : call_reply_with_object(call, c);
 }

@@ -119,7 +119,7 @@ enum err get_post_data(struct call *call)
     if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+        return call_get_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
         e = id_occurs_earlier_in_list(ids, i) ? OK : add_post_data(call, ids[i], &out);
     return e ? e : call_reply_with_object(call, &out);

@@ -26,7 +26,7 @@ enum err check_tag_change_permission(struct call *call, const struct channel *fo
             return ERR_UNKNOWN_TAG_GIVEN;
         if (tag->moderated && !id_list_contains(before, tag->id) &&
             !(perms & PERMISSION(MANAGE_THREADS)))
-            return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+            return call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
         for (size_t k = 0; k < i; k++)
             if (ids[k] == ids[i])
                 return call_add_field_error(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
@@ -39,7 +39,7 @@ enum err check_tag_change_permission(struct call *call, const struct channel *fo
 
         if (tag && tag->moderated && !id_list_contains(tags, tag->id) &&
             !(perms & PERMISSION(MANAGE_THREADS)))
-            return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+            return call_get_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     }
     return OK;
 }
@@ -94,8 +94,8 @@ static enum err check_post_files(struct call *call)
     if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
-        return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
-    return check_message_uploads(call, &(struct list){ 0 });
+        return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
+    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
 enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in)
@@ -103,7 +103,7 @@ enum err prepare_create_forum_post(struct call *call, const struct thread_create
     struct json_path *here = arena_alloc(call->arena, sizeof *here);
 
     *here = json_path_key(NULL, STR("message"));
-    return prepare_nested_message(call, in->message.value, here, check_post_files);
+    return prepare_message_nested_in_request_body(call, in->message.value, here, check_post_files);
 }
 
 /* POST /channels/{channel.id}/threads, if the channel is a forum */
@@ -131,7 +131,7 @@ enum err create_post_in_forum(struct call *call)
     struct user author;
 
     if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
-        return call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
+        return call_get_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
     if (!in->message.value)
         return call_add_field_error(call, "message", FORM_REQUIRED);
     enum err e = forum_post_check_tags(call, forum, &in->applied_tags, call->target.permissions);
@@ -139,7 +139,9 @@ enum err create_post_in_forum(struct call *call)
         e = new_message_from_body(call, &from, &draft);
     if (e)
         return e;
-    struct automod_text judged = { .channel = forum, .title = in->name, .text = draft.content };
+    struct automod_checked_text judged = { .channel = forum,
+                                           .title = in->name,
+                                           .text = draft.content };
     e = message_check_text_with_automod(call, &judged);
     if (e || judged.refused)
         return e;

@@ -153,7 +153,7 @@ static bool thread_tags_match_query(struct thread_filter *t, const struct rows *
 
     if (!asked->count)
         return true;
-    if (row_is_null(r, 6))
+    if (row_column_is_null(r, 6))
         return false;
     arena_reset(t->scratch);
     const struct list *own = json_column_decode(t->scratch, &type_ids, row_text(r, 6));
@@ -177,7 +177,7 @@ static int64_t thread_candidate_sort_key(const struct thread_search_query *q, co
     if (str_is(q->sort_by.value, "creation_time"))
         return row_int(r, 0);
     if (str_is(q->sort_by.value, "archive_time"))
-        return row_is_null(r, 5) ? 0 : row_int(r, 5);
+        return row_column_is_null(r, 5) ? 0 : row_int(r, 5);
     return row_int(r, 7);
 }
 

@@ -36,7 +36,7 @@ enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
                                     struct message *ret_message);
 
 /* Deletes a thread with the events. Checks no permissions. */
-enum err thread_delete(struct call *call, const struct channel *c);
+enum err thread_delete_and_emit(struct call *call, const struct channel *c);
 
 extern const struct domain threads_domain;
 

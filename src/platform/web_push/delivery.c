@@ -33,15 +33,15 @@ enum delivery_outcome { DELIVERY_SKIPPED, DELIVERY_ACCEPTED, DELIVERY_FAILED, DE
 
 struct push_run {
     struct job job;
-    struct push_step step;
-    struct push_batch batch;
+    struct web_push_step step;
+    struct web_push_batch batch;
     struct call *call;
     struct push_delivery *deliveries; /* one per subscription of the batch */
     size_t waiting;
 };
 struct push_delivery {
     struct push_run *run;
-    const struct push_subscription *subscription;
+    const struct web_push_subscription *subscription;
     enum delivery_outcome outcome;
 };
 
@@ -89,15 +89,15 @@ static void on_push_service_reply(void *arg, enum fetch_result result, int statu
         call_resume_after_await(run->call, OK);
 }
 
-static bool encrypt_for_subscription(struct call *call, const struct push_subscription *s,
+static bool encrypt_for_subscription(struct call *call, const struct web_push_subscription *s,
                                      struct str text, struct str *ret)
 {
     unsigned char salt[PUSH_SALT_BYTES];
-    struct p256_pair sender;
+    struct p256_key_pair sender;
 
     randombytes_buf(salt, sizeof salt);
-    bool ok =
-        p256_pair_new(&sender) && push_encrypt(call->arena, &s->receiver, &sender, salt, text, ret);
+    bool ok = p256_key_pair_new(&sender) &&
+              web_push_encrypt(call->arena, &s->receiver, &sender, salt, text, ret);
 
     sodium_memzero(&sender, sizeof sender);
     return ok;
@@ -110,14 +110,14 @@ static bool may_push_to_private_addresses(const struct api *api)
     return api_get_options(api)->private_endpoints && !api_get_options(api)->private_for_local;
 }
 
-static bool start_push_request(struct call *call, const struct p256_pair *server_key,
+static bool start_push_request(struct call *call, const struct p256_key_pair *server_key,
                                struct push_delivery *d)
 {
     const struct push_run *run = d->run;
-    const struct push_subscription *s = d->subscription;
-    struct str body,
-        authorization = vapid_authorization(call->arena, server_key, url_origin(s->endpoint),
-                                            str_of(web_push_contact()), clock_s() + TOKEN_SECONDS);
+    const struct web_push_subscription *s = d->subscription;
+    struct str body, authorization = vapid_create_authorization_header(
+                         call->arena, server_key, url_origin(s->endpoint),
+                         str_of(web_push_contact()), clock_s() + TOKEN_SECONDS);
 
     if (!authorization.p || !encrypt_for_subscription(call, s, run->batch.text, &body))
         return false;
@@ -148,11 +148,11 @@ static bool start_push_request(struct call *call, const struct p256_pair *server
 }
 
 /* The await stage of a step. */
-static void send_batch(struct call *call)
+static void send_web_push_batch(struct call *call)
 {
     struct push_run *run = call_get_stage_data(call, "push_run");
-    const struct push_subscription *all = run->batch.subscriptions.items;
-    struct p256_pair server_key;
+    const struct web_push_subscription *all = run->batch.subscriptions.items;
+    struct p256_key_pair server_key;
     bool has_key = web_push_contact() && web_push_server_key(call->api, &server_key);
 
     run->call = call;
@@ -179,9 +179,9 @@ static const char END_SUBSCRIPTION[] =
 static const char SET_FAILURES[] =
     "update web_push_subscriptions set failures = $3 where token_id = $1 and endpoint = $2";
 
-static enum err store_outcome(struct call *call, const struct push_delivery *d)
+static enum err store_outcome_of_web_push(struct call *call, const struct push_delivery *d)
 {
-    const struct push_subscription *s = d->subscription;
+    const struct web_push_subscription *s = d->subscription;
     struct value token = v_bytes(str_slice((const char *)s->token_id, sizeof s->token_id));
 
     if (d->outcome == DELIVERY_GONE ||
@@ -195,23 +195,23 @@ static enum err store_outcome(struct call *call, const struct push_delivery *d)
     return OK;
 }
 
-static struct str encode_step(struct arena *a, const struct push_step *step)
+static struct str encode_web_push_step(struct arena *a, const struct web_push_step *step)
 {
     return str_printf(a, "%d %" PRIu64, (int)step->phase, step->after);
 }
 
-static void decode_step(const struct job *job, struct push_step *ret)
+static void decode_web_push_step(const struct job *job, struct web_push_step *ret)
 {
     struct str data = job->data, phase = str_cut(&data, ' ');
     int64_t number = 0;
 
-    *ret = (struct push_step){ .message_id = job->key };
+    *ret = (struct web_push_step){ .message_id = job->key };
     if (str_to_i64(phase, &number) && number == PUSH_TO_GROUPS)
         ret->phase = PUSH_TO_GROUPS;
     str_to_u64(data, &ret->after);
 }
 
-static enum err finish_step(struct call *call)
+static enum err finish_web_push_step(struct call *call)
 {
     struct push_run *run = call_get_stage_data(call, "push_run");
     bool held;
@@ -219,29 +219,29 @@ static enum err finish_step(struct call *call)
 
     for (size_t i = 0; !e && run->deliveries && i < run->batch.subscriptions.count; i++)
         if (run->deliveries[i].subscription)
-            e = store_outcome(call, &run->deliveries[i]);
+            e = store_outcome_of_web_push(call, &run->deliveries[i]);
     if (e)
         return e;
     if (run->batch.next.phase == PUSH_DONE)
         return job_finish(call, &run->job);
-    return job_renew_lease(call, &run->job, clock_us(), encode_step(call->arena, &run->batch.next),
-                           &held);
+    return job_renew_lease(call, &run->job, clock_us(),
+                           encode_web_push_step(call->arena, &run->batch.next), &held);
 }
 
-static enum err read_step(struct call *call)
+static enum err read_web_push_step(struct call *call)
 {
     struct push_run *run = call_get_stage_data(call, "push_run");
 
     call->await = NULL;
-    enum err e = push_batch_read(call, &run->step, &run->batch);
+    enum err e = web_push_batch_read(call, &run->step, &run->batch);
     if (!e && run->batch.subscriptions.count)
-        call->await = send_batch;
+        call->await = send_web_push_batch;
     return e;
 }
 
-static enum err prepare_step(struct call *call)
+static enum err prepare_web_push_step(struct call *call)
 {
-    call->read = read_step;
+    call->read = read_web_push_step;
     return OK;
 }
 
@@ -249,13 +249,13 @@ static void start_web_push_job(struct api *api, struct loop *loop, const struct 
 {
     struct push_run run = { .job = *job };
 
-    decode_step(job, &run.step);
+    decode_web_push_step(job, &run.step);
     run.job.data = (struct str){ 0 };
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = job->kind->name,
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_step,
-                                                 .run = finish_step,
+                                                 .decode = prepare_web_push_step,
+                                                 .run = finish_web_push_step,
                                                  .type = "push_run",
                                                  .data = &run,
                                                  .size = sizeof run });

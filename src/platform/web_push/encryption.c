@@ -28,14 +28,15 @@ static bool point_of_secret(const EC_GROUP *group, const BIGNUM *secret, unsigne
     return ok;
 }
 
-static bool pair_from_number(const EC_GROUP *group, const BIGNUM *secret, struct p256_pair *ret)
+static bool pair_from_number(const EC_GROUP *group, const BIGNUM *secret, struct p256_key_pair *ret)
 {
     return !BN_is_zero(secret) && BN_cmp(secret, EC_GROUP_get0_order(group)) < 0 &&
            BN_bn2binpad(secret, ret->secret, P256_SECRET_BYTES) == P256_SECRET_BYTES &&
            point_of_secret(group, secret, ret->point);
 }
 
-bool p256_pair_from_secret(const unsigned char secret[P256_SECRET_BYTES], struct p256_pair *ret)
+bool p256_key_pair_from_secret(const unsigned char secret[P256_SECRET_BYTES],
+                               struct p256_key_pair *ret)
 {
     EC_GROUP *group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1);
     BIGNUM *number = BN_bin2bn(secret, P256_SECRET_BYTES, NULL);
@@ -49,7 +50,7 @@ bool p256_pair_from_secret(const unsigned char secret[P256_SECRET_BYTES], struct
 
 /* Computes 1 + seed mod (order - 1), as FIPS 186-5 A.2.1; its 128 extra bits make the bias
  * negligible. */
-bool p256_pair_from_seed(const unsigned char seed[SEED_BYTES], struct p256_pair *ret)
+bool p256_key_pair_from_seed(const unsigned char seed[SEED_BYTES], struct p256_key_pair *ret)
 {
     EC_GROUP *group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1);
     BIGNUM *number = BN_bin2bn(seed, SEED_BYTES, NULL);
@@ -67,12 +68,12 @@ bool p256_pair_from_seed(const unsigned char seed[SEED_BYTES], struct p256_pair 
     return ok;
 }
 
-bool p256_pair_new(struct p256_pair *ret)
+bool p256_key_pair_new(struct p256_key_pair *ret)
 {
     unsigned char seed[SEED_BYTES];
 
     randombytes_buf(seed, sizeof seed);
-    bool ok = p256_pair_from_seed(seed, ret);
+    bool ok = p256_key_pair_from_seed(seed, ret);
 
     sodium_memzero(seed, sizeof seed);
     return ok;
@@ -120,7 +121,8 @@ bool p256_point_is_valid(struct str bytes)
 
 /* --- encryption ----------------------------------------------------------------------- */
 
-static bool derive_shared_secret(const struct push_receiver *to, const struct p256_pair *sender,
+static bool derive_shared_secret(const struct web_push_receiver_keys *to,
+                                 const struct p256_key_pair *sender,
                                  unsigned char ret[P256_SECRET_BYTES])
 {
     EVP_PKEY *own = key_from_bytes(sender->point, sender->secret);
@@ -161,8 +163,8 @@ struct content_key {
     unsigned char key[KEY_BYTES], nonce[NONCE_BYTES];
 };
 
-static bool derive_content_key(struct arena *a, const struct push_receiver *to,
-                               const struct p256_pair *sender, const unsigned char *salt,
+static bool derive_content_key(struct arena *a, const struct web_push_receiver_keys *to,
+                               const struct p256_key_pair *sender, const unsigned char *salt,
                                struct content_key *ret)
 {
     unsigned char shared[P256_SECRET_BYTES], mixed[32];
@@ -205,8 +207,9 @@ static bool encrypt_last_record(const struct content_key *k, struct str text, un
     return ok;
 }
 
-bool push_encrypt(struct arena *a, const struct push_receiver *to, const struct p256_pair *sender,
-                  const unsigned char salt[PUSH_SALT_BYTES], struct str text, struct str *ret)
+bool web_push_encrypt(struct arena *a, const struct web_push_receiver_keys *to,
+                      const struct p256_key_pair *sender, const unsigned char salt[PUSH_SALT_BYTES],
+                      struct str text, struct str *ret)
 {
     enum { HEADER_BYTES = PUSH_SALT_BYTES + 4 + 1 + P256_POINT_BYTES };
     size_t n = HEADER_BYTES + text.n + 1 + TAG_BYTES;
@@ -240,7 +243,7 @@ static bool signature_to_numbers(const unsigned char *der, size_t n, unsigned ch
     return ok;
 }
 
-bool es256_sign(const struct p256_pair *pair, struct str text,
+bool es256_sign(const struct p256_key_pair *pair, struct str text,
                 unsigned char ret[ES256_SIGNATURE_BYTES])
 {
     EVP_PKEY *key = key_from_bytes(pair->point, pair->secret);
@@ -275,8 +278,9 @@ static struct str encode_claims(struct arena *a, struct str origin, struct str c
     return buf_move_to_arena(&out, a);
 }
 
-struct str vapid_authorization(struct arena *a, const struct p256_pair *key, struct str origin,
-                               struct str contact, int64_t expires_s)
+struct str vapid_create_authorization_header(struct arena *a, const struct p256_key_pair *key,
+                                             struct str origin, struct str contact,
+                                             int64_t expires_s)
 {
     static const char head[] = "{\"typ\":\"JWT\",\"alg\":\"ES256\"}";
     unsigned char signature[ES256_SIGNATURE_BYTES];

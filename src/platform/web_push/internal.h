@@ -10,11 +10,11 @@
 
 enum { PUSH_TOKEN_BYTES = 8 }; /* length of tokens.id */
 
-struct push_subscription {
+struct web_push_subscription {
     unsigned char token_id[PUSH_TOKEN_BYTES];
     snowflake user_id;
     struct str endpoint;
-    struct push_receiver receiver;
+    struct web_push_receiver_keys receiver;
     int64_t failures;
 };
 
@@ -22,16 +22,16 @@ struct push_subscription {
 const char *web_push_contact(void);
 /* Computes the key pair with which the server identifies itself to push services. It is derived
  * from the server's key file. */
-bool web_push_server_key(struct api *api, struct p256_pair *ret);
+bool web_push_server_key(struct api *api, struct p256_key_pair *ret);
 
 /* --- recipients.c ---------------------------------------------------------------------- */
 
 /* A job of a message handles the recipients in steps, ordered by account id: first those of a
  * private channel or those mentioned by name, then members that a role or @everyone mentions. */
-enum push_phase { PUSH_TO_NAMED = 0, PUSH_TO_GROUPS = 1, PUSH_DONE = 2 };
-struct push_step {
+enum web_push_phase { PUSH_TO_NAMED = 0, PUSH_TO_GROUPS = 1, PUSH_DONE = 2 };
+struct web_push_step {
     snowflake message_id;
-    enum push_phase phase;
+    enum web_push_phase phase;
     snowflake after; /* accounts up to this id are handled */
 };
 enum {
@@ -42,15 +42,16 @@ enum {
 };
 
 /* A step sends the same text to each subscription. */
-struct push_batch {
+struct web_push_batch {
     struct str text;           /* JSON for the service worker */
     struct str topic;          /* a newer message of the channel replaces an undelivered one */
-    struct list subscriptions; /* struct push_subscription */
-    struct push_step next;
+    struct list subscriptions; /* struct web_push_subscription */
+    struct web_push_step next;
 };
 /* Reads the next step, in a read transaction. A message that was deleted meanwhile has no
  * recipients. */
-enum err push_batch_read(struct call *call, const struct push_step *step, struct push_batch *ret);
+enum err web_push_batch_read(struct call *call, const struct web_push_step *step,
+                             struct web_push_batch *ret);
 
 /* --- delivery.c ------------------------------------------------------------------------- */
 

@@ -42,13 +42,14 @@ static const char SUBSCRIBED[] =
     "then 1 else 0 end from (select distinct user_id from web_push_subscriptions where "
     "user_id > $2 order by user_id limit $4) x order by x.user_id";
 
-static void candidate_from_row(const struct rows *r, void *ret)
+static void web_push_candidate_from_row(const struct rows *r, void *ret)
 {
     *(struct push_candidate *)ret = (struct push_candidate){ row_id(r, 0), row_int(r, 1) > 0 };
 }
 
-static enum err read_candidates(struct call *call, const struct push_step *step,
-                                const struct channel *c, const struct message *m, struct list *ret)
+static enum err read_web_push_candidates(struct call *call, const struct web_push_step *step,
+                                         const struct channel *c, const struct message *m,
+                                         struct list *ret)
 {
     enum { SIZE = sizeof(struct push_candidate) };
     snowflake author = m->author->id;
@@ -58,16 +59,16 @@ static enum err read_candidates(struct call *call, const struct push_step *step,
         return tx_read_list(call->tx, SUBSCRIBED,
                             BIND(v_id(c->guild_id.value), v_id(step->after), v_id(author),
                                  v_int(PUSH_STEP_SCANNED)),
-                            SIZE, candidate_from_row, ret);
+                            SIZE, web_push_candidate_from_row, ret);
     if (channel_is_private(c->type))
         return tx_read_list(
             call->tx, IN_PRIVATE_CHANNEL,
             BIND(v_id(c->id), v_id(step->after), v_id(author), v_int(PUSH_STEP_ACCOUNTS)), SIZE,
-            candidate_from_row, ret);
+            web_push_candidate_from_row, ret);
     return tx_read_list(
         call->tx, MENTIONED_BY_NAME,
         BIND(v_id(c->id), v_id(step->after), v_id(author), v_int(PUSH_STEP_ACCOUNTS), v_id(m->id)),
-        SIZE, candidate_from_row, ret);
+        SIZE, web_push_candidate_from_row, ret);
 }
 
 /* --- rules ---------------------------------------------------------------------------- */
@@ -101,7 +102,7 @@ static bool message_mentions_everyone(const struct message *m)
 }
 
 static bool group_mention_concerns_member(const struct message *m, const struct member *member,
-                                          const struct notification_choice *choice)
+                                          const struct channel_notification_settings *choice)
 {
     return (message_mentions_everyone(m) && !choice->suppress_everyone) ||
            (!choice->suppress_roles && ids_have_common(&m->mention_roles, &member->roles));
@@ -122,13 +123,13 @@ static enum err account_accepts_notifications(struct call *call, snowflake user_
 }
 
 static enum err member_may_be_notified(struct call *call, const struct channel *c,
-                                       const struct message *m, enum push_phase phase,
-                                       const struct notification_choice *choice, snowflake user_id,
-                                       bool *ret)
+                                       const struct message *m, enum web_push_phase phase,
+                                       const struct channel_notification_settings *choice,
+                                       snowflake user_id, bool *ret)
 {
     struct member_access s;
     uint64_t all = 0;
-    enum err e = member_access_find_of_other(call->tx, c->guild_id.value, user_id, &s);
+    enum err e = member_access_find_of_other_user(call->tx, c->guild_id.value, user_id, &s);
 
     if (!e)
         e = member_permissions_in_channel(call->tx, &s, c, &all);
@@ -138,18 +139,18 @@ static enum err member_may_be_notified(struct call *call, const struct channel *
 }
 
 /* Returns whether the account wants a notification of the message now, and may see it. */
-static enum err account_is_notified(struct call *call, const struct push_step *step,
+static enum err account_is_notified(struct call *call, const struct web_push_step *step,
                                     const struct channel *c, const struct message *m,
                                     snowflake user_id, bool *ret)
 {
-    struct notification_choice choice;
+    struct channel_notification_settings choice;
 
     *ret = false;
     if (step->phase == PUSH_TO_GROUPS && message_mentions_user_by_name(m, user_id))
         return OK; /* the phase before has sent it */
     enum err e = account_accepts_notifications(call, user_id, ret);
     if (!e && *ret)
-        e = notification_choice_find(call->tx, user_id, c, &choice);
+        e = channel_notification_settings_find(call->tx, user_id, c, &choice);
     if (e || !*ret)
         return e;
     *ret = !choice.none;
@@ -180,7 +181,7 @@ static enum err add_subscriptions(struct call *call, snowflake user_id, struct l
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct push_subscription *s = list_append(call->arena, ret, sizeof *s);
+        struct web_push_subscription *s = list_append(call->arena, ret, sizeof *s);
 
         s->user_id = row_id(&rows, 1);
         s->endpoint = str_dup(call->arena, row_text(&rows, 2));
@@ -194,7 +195,7 @@ static enum err add_subscriptions(struct call *call, snowflake user_id, struct l
 
 /* --- text ----------------------------------------------------------------------------- */
 
-static struct str displayed_name(const struct user *u)
+static struct str displayed_name_of_author(const struct user *u)
 {
     return u->global_name.given == GIVEN ? u->global_name.value : u->username;
 }
@@ -208,7 +209,7 @@ static void append_mention(struct buf *out, const struct message *m, struct str 
     buf_add_char(out, '@');
     for (size_t i = 0; i < m->mentions.count; i++)
         if (people[i].user.id == id)
-            buf_add_str(out, displayed_name(&people[i].user));
+            buf_add_str(out, displayed_name_of_author(&people[i].user));
 }
 
 /* Appends what a notification shows of the text between < and >. Returns false if it is plain
@@ -290,7 +291,7 @@ static enum err write_push_text(struct call *call, const struct channel *c, cons
                         in_guild
                             ? str_printf(call->arena, "%llu", (unsigned long long)c->guild_id.value)
                             : (struct str){ 0 });
-    write_optional_text(&j, "author", displayed_name(m->author));
+    write_optional_text(&j, "author", displayed_name_of_author(m->author));
     write_optional_text(&j, "channel", c->name.given == GIVEN ? c->name.value : (struct str){ 0 });
     write_optional_text(&j, "guild", in_guild ? guild.name : (struct str){ 0 });
     write_optional_text(&j, "content", notification_text(call->arena, m));
@@ -303,14 +304,14 @@ static enum err write_push_text(struct call *call, const struct channel *c, cons
 
 /* Reads the subscriptions of at most PUSH_STEP_ACCOUNTS accounts. *next is the position after them;
  * next->phase is PUSH_DONE if no account is left. */
-static enum err read_batch_subscriptions(struct call *call, const struct push_step *step,
+static enum err read_batch_subscriptions(struct call *call, const struct web_push_step *step,
                                          const struct channel *c, const struct message *m,
-                                         struct push_batch *ret)
+                                         struct web_push_batch *ret)
 {
     size_t limit = step->phase == PUSH_TO_GROUPS ? PUSH_STEP_SCANNED : PUSH_STEP_ACCOUNTS;
     bool has_groups = message_mentions_everyone(m) || m->mention_roles.count;
     struct list candidates;
-    enum err e = read_candidates(call, step, c, m, &candidates);
+    enum err e = read_web_push_candidates(call, step, c, m, &candidates);
     const struct push_candidate *all = candidates.items;
     size_t checked = 0, i;
 
@@ -336,12 +337,13 @@ static enum err read_batch_subscriptions(struct call *call, const struct push_st
     return OK;
 }
 
-enum err push_batch_read(struct call *call, const struct push_step *step, struct push_batch *ret)
+enum err web_push_batch_read(struct call *call, const struct web_push_step *step,
+                             struct web_push_batch *ret)
 {
     struct message m;
     struct channel c;
 
-    *ret = (struct push_batch){ .next = { step->message_id, PUSH_DONE, 0 } };
+    *ret = (struct web_push_batch){ .next = { step->message_id, PUSH_DONE, 0 } };
     enum err e = message_find_public(call, step->message_id, &m);
     if (!e)
         e = channel_find(call->tx, m.channel_id, &c);
@@ -354,7 +356,7 @@ enum err push_batch_read(struct call *call, const struct push_step *step, struct
         e = write_push_text(call, &c, &m, &ret->text);
     ret->topic = str_printf(call->arena, "%llu", (unsigned long long)m.channel_id);
     if (e == ERR_UNKNOWN_GUILD) {
-        *ret = (struct push_batch){ .next = { step->message_id, PUSH_DONE, 0 } };
+        *ret = (struct web_push_batch){ .next = { step->message_id, PUSH_DONE, 0 } };
         e = OK;
     }
     return e;

@@ -26,12 +26,12 @@ const char *web_push_contact(void)
     return operator_contact;
 }
 
-bool web_push_server_key(struct api *api, struct p256_pair *ret)
+bool web_push_server_key(struct api *api, struct p256_key_pair *ret)
 {
     unsigned char seed[48];
 
     auth_derive_key(api_get_options(api)->auth, "web-push", 0, STR(""), seed, sizeof seed);
-    return p256_pair_from_seed(seed, ret);
+    return p256_key_pair_from_seed(seed, ret);
 }
 
 /* --- schemas -------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static const struct type state_type = { .kind = KIND_OBJECT, .schema = &state_sc
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-static struct value session_value(const struct call *call)
+static struct value sql_value_of_login_session(const struct call *call)
 {
     return v_bytes(str_slice((const char *)call->caller->session, PUSH_TOKEN_BYTES));
 }
@@ -110,7 +110,7 @@ static const char HAS_SUBSCRIPTION[] = "select 1 from web_push_subscriptions whe
 static enum err get_web_push_state(struct call *call)
 {
     struct push_state out = { .public_key = { .given = GIVEN_NULL } };
-    struct p256_pair key;
+    struct p256_key_pair key;
 
     if (!web_push_contact())
         return call_reply_with_object(call, &out);
@@ -118,7 +118,8 @@ static enum err get_web_push_state(struct call *call)
         return ERR_INTERNAL;
     out.public_key =
         opt_str_or_null(str_base64url_encode(call->arena, key.point, sizeof key.point));
-    enum err e = tx_exists(call->tx, HAS_SUBSCRIPTION, BIND(session_value(call)), &out.subscribed);
+    enum err e = tx_exists(call->tx, HAS_SUBSCRIPTION, BIND(sql_value_of_login_session(call)),
+                           &out.subscribed);
     return e ? e : call_reply_with_object(call, &out);
 }
 
@@ -145,7 +146,8 @@ static bool decode_exactly(struct str text, unsigned char *out, size_t n)
     return str_base64url_decode(text, out, n, &got) && got == n;
 }
 
-static enum err refuse_key(struct call *call, const char *name, const char *message)
+static enum err refuse_key_of_push_subscription(struct call *call, const char *name,
+                                                const char *message)
 {
     struct json_path keys = json_path_key(NULL, STR("keys"));
     struct json_path at = json_path_key(&keys, str_of(name));
@@ -154,7 +156,7 @@ static enum err refuse_key(struct call *call, const char *name, const char *mess
     return ERR_INVALID_FORM_BODY;
 }
 
-static enum err check_subscription_body(struct call *call, struct push_receiver *ret)
+static enum err check_subscription_body(struct call *call, struct web_push_receiver_keys *ret)
 {
     const struct web_push_body *in = call->body;
 
@@ -163,10 +165,11 @@ static enum err check_subscription_body(struct call *call, struct push_receiver 
                                     "The endpoint must be an https URL.");
     if (!decode_exactly(in->keys->p256dh, ret->point, sizeof ret->point) ||
         !p256_point_is_valid(str_slice((const char *)ret->point, sizeof ret->point)))
-        return refuse_key(call, "p256dh",
-                          "The key must be an uncompressed P-256 point in base64url.");
+        return refuse_key_of_push_subscription(
+            call, "p256dh", "The key must be an uncompressed P-256 point in base64url.");
     if (!decode_exactly(in->keys->auth, ret->auth, sizeof ret->auth))
-        return refuse_key(call, "auth", "The secret must be 16 bytes in base64url.");
+        return refuse_key_of_push_subscription(call, "auth",
+                                               "The secret must be 16 bytes in base64url.");
     return OK;
 }
 
@@ -183,18 +186,18 @@ static const char DROP_OLDEST[] =
 static enum err subscribe_web_push(struct call *call)
 {
     const struct web_push_body *in = call->body;
-    struct push_receiver keys;
+    struct web_push_receiver_keys keys;
     enum err e = web_push_contact() ? OK : ERR_FEATURE_DISABLED;
 
     if (!e)
         e = check_subscription_body(call, &keys);
     if (!e)
-        e = tx_exec(call->tx, SUBSCRIBE,
-                    BIND(session_value(call), v_id(call->caller->id), v_text(in->endpoint),
-                         v_bytes(str_slice((const char *)keys.point, sizeof keys.point)),
-                         v_bytes(str_slice((const char *)keys.auth, sizeof keys.auth)),
-                         v_int(clock_us())),
-                    NULL);
+        e = tx_exec(
+            call->tx, SUBSCRIBE,
+            BIND(sql_value_of_login_session(call), v_id(call->caller->id), v_text(in->endpoint),
+                 v_bytes(str_slice((const char *)keys.point, sizeof keys.point)),
+                 v_bytes(str_slice((const char *)keys.auth, sizeof keys.auth)), v_int(clock_us())),
+            NULL);
     return e ? e
              : tx_exec(call->tx, DROP_OLDEST,
                        BIND(v_id(call->caller->id), v_int(PUSH_ACCOUNT_SUBSCRIPTIONS)), NULL);
@@ -205,7 +208,7 @@ static const char UNSUBSCRIBE[] = "delete from web_push_subscriptions where toke
 /* DELETE /users/@me/web-push */
 static enum err unsubscribe_web_push(struct call *call)
 {
-    return tx_exec(call->tx, UNSUBSCRIBE, BIND(session_value(call)), NULL);
+    return tx_exec(call->tx, UNSUBSCRIBE, BIND(sql_value_of_login_session(call)), NULL);
 }
 
 static const struct rate_limit limit_subscribe = { .name = "web-push",

@@ -91,12 +91,12 @@ static enum err check_webhook_components(struct call *call, const struct message
 
 static enum err check_new_message_uploads(struct call *call)
 {
-    return check_message_uploads(call, &(struct list){ 0 });
+    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
 enum err prepare_execute_webhook(struct call *call)
 {
-    return prepare_message(call, check_new_message_uploads);
+    return prepare_message_of_request_body(call, check_new_message_uploads);
 }
 
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in)
@@ -104,7 +104,7 @@ enum err prepare_converted_webhook_message(struct call *call, const struct messa
     /* Errors in the body are reported later, because an error in the path takes precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
-    return prepare_nested_message(call, in, NULL, check_new_message_uploads);
+    return prepare_message_nested_in_request_body(call, in, NULL, check_new_message_uploads);
 }
 
 static enum err check_message_username(struct call *call)
@@ -282,12 +282,12 @@ enum err get_webhook_message(struct call *call)
 
 static enum err check_edited_message_uploads(struct call *call)
 {
-    return check_message_uploads(call, &call->target.message->attachments);
+    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
 enum err prepare_edit_webhook_message(struct call *call)
 {
-    return prepare_message(call, check_edited_message_uploads);
+    return prepare_message_of_request_body(call, check_edited_message_uploads);
 }
 
 /* PATCH …/messages/{webhook.message.id} */

@@ -43,7 +43,7 @@ enum err resolve_webhook_token(struct call *call)
     if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
         sodium_memcmp(given.p, good.p, good.n) != 0)
         return ERR_INVALID_WEBHOOK_TOKEN;
-    call_set_traffic_application(call, call->target.webhook->application_id.value);
+    call_set_application_in_traffic_record(call, call->target.webhook->application_id.value);
     return OK;
 }
 
@@ -79,8 +79,8 @@ static bool call_authenticates_by_webhook_token(const struct call *call)
 
 static enum err read_followed_channel_and_guild(struct call *call, struct webhook *h)
 {
-    struct webhook_source *guild = arena_alloc(call->arena, sizeof *guild),
-                          *channel = arena_alloc(call->arena, sizeof *channel);
+    struct webhook_followed_source *guild = arena_alloc(call->arena, sizeof *guild),
+                                   *channel = arena_alloc(call->arena, sizeof *channel);
     struct channel c;
     struct guild g;
     enum err e = channel_find(call->tx, h->source_channel_id, &c);
@@ -89,8 +89,8 @@ static enum err read_followed_channel_and_guild(struct call *call, struct webhoo
         e = guild_find(call->tx, h->source_guild_id, &g);
     if (e)
         return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD ? OK : e;
-    *guild = (struct webhook_source){ g.id, g.name, g.icon };
-    *channel = (struct webhook_source){ .id = c.id, .name = c.name.value };
+    *guild = (struct webhook_followed_source){ g.id, g.name, g.icon };
+    *channel = (struct webhook_followed_source){ .id = c.id, .name = c.name.value };
     h->source_guild = guild;
     h->source_channel = channel;
     return OK;
@@ -295,16 +295,16 @@ static const struct field audited_webhook[] = {
     { 0 },
 };
 
-enum err audit_record_webhook(struct call *call, const struct webhook *before,
-                              const struct webhook *now)
+enum err audit_log_record_webhook(struct call *call, const struct webhook *before,
+                                  const struct webhook *now)
 {
     const struct webhook *any = now ? now : before;
-    enum audit_action action = !before ? AUDIT_WEBHOOK_CREATE
-                               : now   ? AUDIT_WEBHOOK_UPDATE
-                                       : AUDIT_WEBHOOK_DELETE;
+    enum audit_log_action action = !before ? AUDIT_WEBHOOK_CREATE
+                                   : now   ? AUDIT_WEBHOOK_UPDATE
+                                           : AUDIT_WEBHOOK_DELETE;
 
-    return audit_record_object_change(call, any->guild_id, action, any->id, audited_webhook, before,
-                                      now);
+    return audit_log_record_object_change(call, any->guild_id, action, any->id, audited_webhook,
+                                          before, now);
 }
 
 static enum err insert_and_emit_webhook(struct call *call, struct webhook *h)
@@ -314,7 +314,7 @@ static enum err insert_and_emit_webhook(struct call *call, struct webhook *h)
     if (!e)
         e = webhook_insert(call->tx, h);
     if (!e)
-        e = audit_record_webhook(call, NULL, h);
+        e = audit_log_record_webhook(call, NULL, h);
     if (e)
         return e;
     emit_webhooks_update(call, h->guild_id, h->channel_id);
@@ -440,7 +440,7 @@ enum err modify_webhook(struct call *call)
     if (!e)
         e = webhook_update(call->tx, h);
     if (!e)
-        e = audit_record_webhook(call, &before, h);
+        e = audit_log_record_webhook(call, &before, h);
     if (e)
         return e;
     if (before.channel_id != h->channel_id)
@@ -456,7 +456,7 @@ enum err webhook_delete_for_caller(struct call *call, const struct webhook *h)
     if (!e)
         e = delete_stored_picture(call, "avatars", h->id, &h->avatar);
     if (!e)
-        e = audit_record_webhook(call, h, NULL);
+        e = audit_log_record_webhook(call, h, NULL);
     if (!e)
         emit_webhooks_update(call, h->guild_id, h->channel_id);
     return e;

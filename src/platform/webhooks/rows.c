@@ -14,7 +14,7 @@ static void webhook_from_row(const struct rows *r, void *ret)
 
     *h = (struct webhook){
         .id = row_id(r, 0),
-        .type = row_is_null(r, 8) ? WEBHOOK_INCOMING : WEBHOOK_FOLLOWER,
+        .type = row_column_is_null(r, 8) ? WEBHOOK_INCOMING : WEBHOOK_FOLLOWER,
         .guild_id = row_id(r, 1),
         .channel_id = row_id(r, 2),
         .user_id = row_id(r, 3),
@@ -87,14 +87,14 @@ static const char ADD_WEBHOOK[] =
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h)
 {
-    return tx_exec(tx, ADD_WEBHOOK,
-                   BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id),
-                        h->user_id ? v_id(h->user_id) : v_null(),
-                        optional_id_value(h->application_id), optional_text_value(h->name),
-                        optional_text_value(h->avatar), v_bytes(h->salt),
-                        h->source_channel_id ? v_id(h->source_channel_id) : v_null(),
-                        h->source_guild_id ? v_id(h->source_guild_id) : v_null()),
-                   NULL);
+    return tx_exec(
+        tx, ADD_WEBHOOK,
+        BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id),
+             h->user_id ? v_id(h->user_id) : v_null(), sql_value_of_optional_id(h->application_id),
+             sql_value_of_optional_text(h->name), sql_value_of_optional_text(h->avatar),
+             v_bytes(h->salt), h->source_channel_id ? v_id(h->source_channel_id) : v_null(),
+             h->source_guild_id ? v_id(h->source_guild_id) : v_null()),
+        NULL);
 }
 
 enum err webhook_update(struct tx *tx, const struct webhook *h)

@@ -18,25 +18,25 @@ static const struct type type_name = {
 };
 
 static const struct field source_guild_fields[] = {
-    { FIELD(struct webhook_source, id), .type = &type_id },
-    { FIELD(struct webhook_source, name), .type = &type_text },
-    { FIELD(struct webhook_source, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct webhook_followed_source, id), .type = &type_id },
+    { FIELD(struct webhook_followed_source, name), .type = &type_text },
+    { FIELD(struct webhook_followed_source, icon), .type = &type_asset_hash, .flags = NULLABLE },
     { 0 },
 };
 static const struct field source_channel_fields[] = {
-    { FIELD(struct webhook_source, id), .type = &type_id },
-    { FIELD(struct webhook_source, name), .type = &type_text },
+    { FIELD(struct webhook_followed_source, id), .type = &type_id },
+    { FIELD(struct webhook_followed_source, name), .type = &type_text },
     { 0 },
 };
 static const struct schema source_guild_schema = {
     .name = "WebhookSourceGuild",
-    .size = sizeof(struct webhook_source),
+    .size = sizeof(struct webhook_followed_source),
     .fields = source_guild_fields,
     .doc = "The guild whose channel is followed.",
 };
 static const struct schema source_channel_schema = {
     .name = "WebhookSourceChannel",
-    .size = sizeof(struct webhook_source),
+    .size = sizeof(struct webhook_followed_source),
     .fields = source_channel_fields,
     .doc = "The channel that is followed.",
 };

@@ -12,7 +12,7 @@ enum webhook_type { WEBHOOK_INCOMING = 1, WEBHOOK_FOLLOWER = 2 };
 enum { WEBHOOK_SALT = 16 };
 
 /* The guild or channel whose messages a follower webhook copies. */
-struct webhook_source {
+struct webhook_followed_source {
     snowflake id;
     struct str name;
     struct opt_str icon; /* set for guilds only */
@@ -24,8 +24,9 @@ struct webhook {
     const struct user *user; /* creator; hidden from callers who have only the webhook's token */
     struct opt_str name, avatar;
     struct opt_id application_id;
-    struct opt_str token, url;                                  /* incoming webhooks only */
-    const struct webhook_source *source_guild, *source_channel; /* NULL if none or deleted */
+    struct opt_str token, url; /* incoming webhooks only */
+    const struct webhook_followed_source *source_guild,
+        *source_channel; /* NULL if none or deleted */
 
     /* Internal fields, not part of the JSON. */
     snowflake user_id;
@@ -53,8 +54,8 @@ bool webhook_name_is_allowed(struct str name);
 enum err webhook_create_for_caller(struct call *call, const struct channel *c, struct str name,
                                    snowflake application, struct webhook *ret);
 /* Writes an audit entry. before is NULL for a new webhook, now is NULL for a deleted one. */
-enum err audit_record_webhook(struct call *call, const struct webhook *before,
-                              const struct webhook *now);
+enum err audit_log_record_webhook(struct call *call, const struct webhook *before,
+                                  const struct webhook *now);
 /* Deletes a webhook, writes the audit log entry and emits WEBHOOKS_UPDATE. */
 enum err webhook_delete_for_caller(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;

@@ -184,8 +184,8 @@ static enum err modify_guild_widget(struct call *call)
     if (!e)
         e = guild_update_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
     if (!e)
-        e = audit_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
-                                       call->target.guild, &g);
+        e = audit_log_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
+                                           call->target.guild, &g);
     if (!e)
         e = guild_emit_update(call, g.id);
     return e ? e : reply_with_widget_settings(call, &g);

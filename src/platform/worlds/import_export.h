@@ -165,12 +165,12 @@ enum err world_file_find_existing_object(struct world_file_importer *im,
     } while (0)
 
 /* Returns the JSON of a world file's field without white space, for a database column. */
-static inline struct value value_of_optional_json(const struct world_file_importer *im,
-                                                  struct opt_str json)
+static inline struct value sql_value_of_optional_json(const struct world_file_importer *im,
+                                                      struct opt_str json)
 {
     return json.given == GIVEN ? v_text(json_remove_white_space(im->arena, json.value)) : v_null();
 }
-static inline struct value value_of_optional_bool(struct opt_bool b)
+static inline struct value sql_value_of_optional_bool(struct opt_bool b)
 {
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
@@ -276,7 +276,7 @@ struct opt_list world_file_export_references(struct tx *tx, const struct list *t
 /* Returns the value for the export; absent if it equals `usual`, the default of an import. */
 static inline struct opt_int export_nondefault_int(const struct rows *r, int column, int64_t usual)
 {
-    bool shown = !row_is_null(r, column) && row_int(r, column) != usual;
+    bool shown = !row_column_is_null(r, column) && row_int(r, column) != usual;
 
     return (struct opt_int){ shown ? GIVEN : ABSENT, row_int(r, column) };
 }
@@ -287,7 +287,7 @@ static inline struct opt_bool export_nondefault_bool(const struct rows *r, int c
 static inline struct opt_str export_nondefault_text(const struct rows *r, int column,
                                                     const char *usual)
 {
-    bool shown = !row_is_null(r, column) && !str_is(row_text(r, column), usual);
+    bool shown = !row_column_is_null(r, column) && !str_is(row_text(r, column), usual);
 
     return (struct opt_str){ shown ? GIVEN : ABSENT, row_text(r, column) };
 }

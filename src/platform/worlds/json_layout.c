@@ -38,7 +38,7 @@ static bool is_space(char c)
 
 struct str json_remove_white_space(struct arena *arena, struct str json)
 {
-    char *out = arena_alloc_raw(arena, json.n + 1);
+    char *out = arena_alloc_unzeroed(arena, json.n + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < json.n; i++) {

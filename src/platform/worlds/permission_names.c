@@ -11,7 +11,7 @@ static bool parse_permission_name(struct str word, uint64_t *ret)
         return true;
     }
     for (unsigned bit = 0; bit < 64; bit++) {
-        if (permission_name(bit) && str_is(word, permission_name(bit))) {
+        if (get_permission_name(bit) && str_is(word, get_permission_name(bit))) {
             *ret = UINT64_C(1) << bit;
             return true;
         }
@@ -40,7 +40,7 @@ bool permission_names_parse(struct str json, struct arena *arena, uint64_t *ret,
             all |= some;
         }
         *ret = all & PERMISSIONS_ALL;
-        return json_reader_ok(&r);
+        return json_reader_has_no_error(&r);
     case JSON_STRING:
         json_read_string(&r, &word);
         break;
@@ -64,8 +64,8 @@ struct opt_str permission_names_encode(uint64_t perms, struct arena *arena)
     buf_init(&out, 64 * 1024);
     json_begin_array(&j);
     for (unsigned bit = 0; bit < 64; bit++)
-        if (perms >> bit & 1 && permission_name(bit))
-            json_write_text(&j, str_of(permission_name(bit)));
+        if (perms >> bit & 1 && get_permission_name(bit))
+            json_write_text(&j, str_of(get_permission_name(bit)));
     json_end_array(&j);
     struct str text = buf_move_to_arena(&out, arena);
     return (struct opt_str){ GIVEN, text };

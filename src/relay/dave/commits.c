@@ -12,7 +12,7 @@ static bool commit_matches_proposals(const struct dave_room *room, const struct 
         return false;
     for (size_t i = 0; i < room->proposal_count; i++)
         room->proposals[i]->matched =
-            !room->established && add_proposal_is_for_member(room->proposals[i], m);
+            !room->established && dave_add_proposal_is_for_member(room->proposals[i], m);
     for (size_t i = 0; i < c->reference_count; i++) {
         struct dave_proposal *p = find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
@@ -117,7 +117,7 @@ static void send_commit_to_old_members(struct dave_room *room, const struct mls_
 static void apply_add_proposal(struct dave_room *room, const struct dave_proposal *p,
                                const struct mls_welcome *w)
 {
-    int leaf = allocate_leaf_for_user(room, p->user, p->signature_key);
+    int leaf = allocate_dave_leaf_for_user(room, p->user, p->signature_key);
     struct dave_member *m = map_find_value(&room->members, p->user);
     struct buf payload;
 
@@ -142,7 +142,8 @@ static void apply_winning_commit(struct dave_room *room, struct dave_member *com
     if (room->media)
         dave_transition_start(room, now);
     if (!room->established) {
-        committer->leaf = allocate_leaf_for_user(room, committer->user, committer->signature_key);
+        committer->leaf =
+            allocate_dave_leaf_for_user(room, committer->user, committer->signature_key);
         drop_key_package_of_member(committer);
     }
     room->established = room->media = true;
@@ -163,7 +164,7 @@ static void apply_winning_commit(struct dave_room *room, struct dave_member *com
             apply_add_proposal(room, p, w);
     }
     dave_proposals_clear(room);
-    start_proposal_round(room, now);
+    start_dave_proposal_round(room, now);
 }
 
 enum dave_message_result dave_room_handle_commit(struct dave_room *room, snowflake user,

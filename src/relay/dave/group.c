@@ -22,7 +22,7 @@ static void end_dave_encryption_of_room(struct dave_room *room, int64_t now)
     for (EACH_MEMBER(m, room))
         if (m->described && !m->plain) {
             m->in_transition = true;
-            send_prepare_transition(room, m, 0, room->transition);
+            send_dave_prepare_transition(room, m, 0, room->transition);
         }
 }
 
@@ -68,7 +68,7 @@ struct dave_room *dave_room_new(const struct dave_config *config)
 
     room->config = *config;
     map_init(&room->members);
-    links_init(&room->order);
+    linked_list_init(&room->order);
     room->transition_due = room->commit_due = room->round_due = NEVER;
     room->round_time = INT64_MIN / 2;
     room->not_before = INT64_MIN;
@@ -77,7 +77,7 @@ struct dave_room *dave_room_new(const struct dave_config *config)
 
 static void dave_member_free(struct dave_member *m)
 {
-    link_remove(&m->link);
+    linked_list_remove(&m->link);
     drop_key_package_of_member(m);
     mem_free(m);
 }
@@ -87,7 +87,7 @@ void dave_room_free(struct dave_room *room)
     if (!room)
         return;
     dave_proposals_clear(room);
-    while (!links_are_empty(&room->order))
+    while (!linked_list_is_empty(&room->order))
         dave_member_free(dave_member_at(room, room->order.next));
     map_clear(&room->members);
     mem_free(room->leaves);
@@ -105,7 +105,7 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
     m->leaf = NO_LEAF;
     buf_init(&m->package, MLS_KEY_PACKAGE);
     buf_init(&m->add, MLS_PROPOSAL);
-    links_append(&room->order, &m->link);
+    linked_list_append(&room->order, &m->link);
     map_set_value(&room->members, user, m);
     room->plain_count += m->plain;
     update_room_dave_version(room, now);
@@ -122,12 +122,12 @@ void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsig
         return;
     m->described = true;
     if (!room->version && version)
-        send_prepare_transition(room, m, 0, 0);
+        send_dave_prepare_transition(room, m, 0, 0);
     if (!room->version)
         return;
     if (!version)
-        send_prepare_epoch(room, m);
-    send_external_sender_package(room, m);
+        send_dave_prepare_epoch(room, m);
+    send_dave_external_sender_package(room, m);
 }
 
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
@@ -143,7 +143,7 @@ void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
     if (room->version)
         dave_group_reset_if_unusable(room);
     dave_transition_finish_if_ready(room);
-    start_proposal_round(room, now);
+    start_dave_proposal_round(room, now);
 }
 
 /* --- key packages ----------------------------------------------------------------------- */
@@ -184,7 +184,7 @@ enum dave_message_result dave_room_handle_key_package(struct dave_room *room, sn
     /* The client has discarded its earlier keys and its leaf. */
     if (m->proposed) {
         revoke_add_proposal_of_member(room, m);
-    } else if (!room->established && find_add_proposal_of_member(room, m)) {
+    } else if (!room->established && find_dave_add_proposal_of_member(room, m)) {
         /* The member joined again, but only some clients have received its old Add proposal. */
         dave_group_reset(room);
         return DAVE_OUTDATED;
@@ -198,7 +198,7 @@ enum dave_message_result dave_room_handle_key_package(struct dave_room *room, sn
     memcpy(m->signature_key, k.leaf.signature_key.p, sizeof m->signature_key);
     sign_add_proposal_of_member(room, m);
     room->not_before = INT64_MIN;
-    start_proposal_round(room, now);
+    start_dave_proposal_round(room, now);
     return DAVE_ACCEPTED;
 }
 
@@ -213,7 +213,7 @@ void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, u
         return;
     m->ready = true;
     dave_transition_finish_if_ready(room);
-    start_proposal_round(room, now);
+    start_dave_proposal_round(room, now);
 }
 
 /* Records that a recipient could not process the latest commit. If most recipients report this,
@@ -249,7 +249,7 @@ void dave_room_handle_invalid_commit(struct dave_room *room, snowflake user, int
     record_report_about_committer(room, m);
     dave_group_reset_if_unusable(room);
     dave_transition_finish_if_ready(room);
-    start_proposal_round(room, now);
+    start_dave_proposal_round(room, now);
 }
 
 int64_t dave_room_next_timeout(const struct dave_room *room)
@@ -270,5 +270,5 @@ void dave_room_handle_timeouts(struct dave_room *room, int64_t now)
         room->config.counters->resets++;
         dave_group_reset(room);
     }
-    start_proposal_round(room, now);
+    start_dave_proposal_round(room, now);
 }

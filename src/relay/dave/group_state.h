@@ -19,7 +19,7 @@ enum {
 };
 
 struct dave_member {
-    struct link link;
+    struct list_link link;
     snowflake user;
     bool plain;     /* the client does not support DAVE */
     bool described; /* opcode 4 was sent */
@@ -70,8 +70,8 @@ struct dave_proposal {
 
 struct dave_room {
     struct dave_config config;
-    struct map members; /* by user id */
-    struct link order;  /* members by time of joining */
+    struct map members;     /* by user id */
+    struct list_link order; /* members by time of joining */
     size_t plain_count;
     bool too_large;
     unsigned version;
@@ -101,7 +101,8 @@ struct dave_room {
     m;                                                                  \
     m = dave_member_at((room), m->link.next)
 
-static inline struct dave_member *dave_member_at(const struct dave_room *room, struct link *link)
+static inline struct dave_member *dave_member_at(const struct dave_room *room,
+                                                 struct list_link *link)
 {
     return link == &room->order ? NULL : container_of(link, struct dave_member, link);
 }
@@ -110,10 +111,10 @@ static inline struct dave_member *dave_member_at(const struct dave_room *room, s
 
 void dave_member_send_binary(struct dave_room *room, const struct dave_member *m,
                              enum dave_opcode op, const struct buf *payload);
-void send_external_sender_package(struct dave_room *room, struct dave_member *m);
-void send_prepare_epoch(struct dave_room *room, const struct dave_member *m);
-void send_prepare_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
-                             unsigned transition);
+void send_dave_external_sender_package(struct dave_room *room, struct dave_member *m);
+void send_dave_prepare_epoch(struct dave_room *room, const struct dave_member *m);
+void send_dave_prepare_transition(struct dave_room *room, const struct dave_member *m,
+                                  unsigned version, unsigned transition);
 /* Ends the running transition. This happens when all its members are ready
  * (dave_transition_finish_if_ready), or at its time limit. */
 void dave_transition_finish(struct dave_room *room);
@@ -122,13 +123,14 @@ void dave_transition_finish_if_ready(struct dave_room *room);
 
 /* --- proposals.c --------------------------------------------------------------------------- */
 
-void create_add_proposal(struct dave_room *room, struct dave_member *m);
-void create_remove_proposal(struct dave_room *room, uint32_t leaf);
-bool add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m);
+void create_dave_add_proposal(struct dave_room *room, struct dave_member *m);
+void create_dave_remove_proposal(struct dave_room *room, uint32_t leaf);
+bool dave_add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m);
 /* Sends the proposals from index `from` on to a member. */
-void send_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from);
-struct dave_proposal **find_add_proposal_of_member(const struct dave_room *room,
-                                                   const struct dave_member *m);
+void send_dave_proposals_to_member(struct dave_room *room, const struct dave_member *m,
+                                   size_t from);
+struct dave_proposal **find_dave_add_proposal_of_member(const struct dave_room *room,
+                                                        const struct dave_member *m);
 struct dave_proposal *find_proposal_by_reference(const struct dave_room *room, const char *ref);
 void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
 void dave_proposals_clear(struct dave_room *room);
@@ -141,10 +143,10 @@ void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
 void dave_group_clear(struct dave_room *room);
 void dave_group_reset(struct dave_room *room);
 void dave_group_reset_if_unusable(struct dave_room *room);
-int allocate_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key);
+int allocate_dave_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key);
 /* Proposes all changes that are not yet proposed, if no proposals are outstanding and no transition
  * is running. */
-void start_proposal_round(struct dave_room *room, int64_t now);
+void start_dave_proposal_round(struct dave_room *room, int64_t now);
 void drop_key_package_of_member(struct dave_member *m);
 
 #endif

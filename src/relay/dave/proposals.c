@@ -27,7 +27,7 @@ void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m)
     m->add_epoch = room->epoch;
 }
 
-void create_add_proposal(struct dave_room *room, struct dave_member *m)
+void create_dave_add_proposal(struct dave_room *room, struct dave_member *m)
 {
     struct dave_proposal *p = dave_proposal_new(room);
 
@@ -41,7 +41,7 @@ void create_add_proposal(struct dave_room *room, struct dave_member *m)
     buf_add_str(&p->message, buf_as_str(&m->add));
 }
 
-void create_remove_proposal(struct dave_room *room, uint32_t leaf)
+void create_dave_remove_proposal(struct dave_room *room, uint32_t leaf)
 {
     struct dave_proposal *p = dave_proposal_new(room);
 
@@ -50,7 +50,7 @@ void create_remove_proposal(struct dave_room *room, uint32_t leaf)
                               p->ref);
 }
 
-bool add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m)
+bool dave_add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m)
 {
     return p->adds && p->user == m->user;
 }
@@ -64,7 +64,7 @@ static bool proposal_is_sent_to_member(const struct dave_room *room, const struc
     return !p->adds || (p->user != m->user && map_find_value(&room->members, p->user));
 }
 
-void send_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from)
+void send_dave_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from)
 {
     struct buf payload;
     size_t n = 0;
@@ -84,11 +84,11 @@ void send_proposals_to_member(struct dave_room *room, const struct dave_member *
     buf_clear(&payload);
 }
 
-struct dave_proposal **find_add_proposal_of_member(const struct dave_room *room,
-                                                   const struct dave_member *m)
+struct dave_proposal **find_dave_add_proposal_of_member(const struct dave_room *room,
+                                                        const struct dave_member *m)
 {
     for (size_t i = 0; i < room->proposal_count; i++)
-        if (add_proposal_is_for_member(room->proposals[i], m))
+        if (dave_add_proposal_is_for_member(room->proposals[i], m))
             return &room->proposals[i];
     return NULL;
 }
@@ -106,7 +106,7 @@ struct dave_proposal *find_proposal_by_reference(const struct dave_room *room, c
  * after a revocation that no further Add follows. */
 void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m)
 {
-    struct dave_proposal **at = find_add_proposal_of_member(room, m);
+    struct dave_proposal **at = find_dave_add_proposal_of_member(room, m);
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);

@@ -71,7 +71,7 @@ static void send_dave_message_to_member(void *context, snowflake user, const str
     struct serialized_message *t =
         dave_message_is_json(m) ? create_json_message(m)
                                 : share_or_create_binary_message(dave_rooms_of_worker(room), m);
-    outbox_send_message(s, t);
+    participant_outbox_send_message(s, t);
     serialized_message_unref(t);
 }
 
@@ -146,7 +146,8 @@ static snowflake dave_group_id_of_room(const struct relay_voice_state *first)
     return first->channel_id == first->room_id ? first->room_id : first->room_id - 1;
 }
 
-void room_begin_dave_encryption(struct relay_room *room, const struct relay_voice_state *first)
+void relay_room_begin_dave_encryption(struct relay_room *room,
+                                      const struct relay_voice_state *first)
 {
     struct dave_rooms *shared = dave_rooms_of_worker(room);
 
@@ -160,7 +161,7 @@ void room_begin_dave_encryption(struct relay_room *room, const struct relay_voic
                                                        .counters = &shared->counters });
 }
 
-void room_free_dave_encryption(struct relay_room *room)
+void relay_room_free_dave_encryption(struct relay_room *room)
 {
     deadline_cancel(&room->group_deadline);
     count_room_in_dave_counters(room, false);

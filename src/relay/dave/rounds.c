@@ -35,10 +35,10 @@ void dave_group_reset(struct dave_room *room)
     for (EACH_MEMBER(m, room)) {
         if (!m->described)
             continue;
-        send_prepare_epoch(room, m);
+        send_dave_prepare_epoch(room, m);
         if (room->members.count == 1)
-            send_prepare_transition(room, m, DAVE_VERSION, 0);
-        send_external_sender_package(room, m);
+            send_dave_prepare_transition(room, m, DAVE_VERSION, 0);
+        send_dave_external_sender_package(room, m);
     }
 }
 
@@ -74,7 +74,7 @@ static bool leaf_has_no_participant(const struct dave_room *room, int leaf)
 
 /* Assigns the left-most free leaf, as every client does when it adds a member (RFC 9420, section
  * 7.7). */
-int allocate_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key)
+int allocate_dave_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key)
 {
     int at = 0;
 
@@ -127,12 +127,12 @@ static void send_initial_add_proposals(struct dave_room *room, int64_t now)
             dave_group_reset(room);
             return;
         }
-        create_add_proposal(room, m);
+        create_dave_add_proposal(room, m);
     }
     for (EACH_MEMBER(m, room)) {
         if (!m->package.n)
             continue;
-        send_proposals_to_member(room, m, m->proposed || m->replaced ? from : 0);
+        send_dave_proposals_to_member(room, m, m->proposed || m->replaced ? from : 0);
         m->proposed = true;
         m->replaced = false;
     }
@@ -144,17 +144,17 @@ static void send_proposals_of_changes(struct dave_room *room, int64_t now)
 {
     for (int i = 0; i < room->leaf_count; i++)
         if (leaf_has_no_participant(room, i))
-            create_remove_proposal(room, (uint32_t)i);
+            create_dave_remove_proposal(room, (uint32_t)i);
     for (EACH_MEMBER(m, room))
         if (member_awaits_add_proposal(m))
-            create_add_proposal(room, m);
+            create_dave_add_proposal(room, m);
     for (EACH_MEMBER(m, room))
         if (m->leaf != NO_LEAF)
-            send_proposals_to_member(room, m, 0);
+            send_dave_proposals_to_member(room, m, 0);
     start_waiting_for_commit(room, now);
 }
 
-void start_proposal_round(struct dave_room *room, int64_t now)
+void start_dave_proposal_round(struct dave_room *room, int64_t now)
 {
     int64_t start = room->not_before;
 

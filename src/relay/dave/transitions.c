@@ -36,7 +36,7 @@ void dave_member_send_binary(struct dave_room *room, const struct dave_member *m
                                 (struct dave_message){ .op = op, .payload = buf_as_str(payload) });
 }
 
-void send_external_sender_package(struct dave_room *room, struct dave_member *m)
+void send_dave_external_sender_package(struct dave_room *room, struct dave_member *m)
 {
     struct buf payload;
 
@@ -48,7 +48,7 @@ void send_external_sender_package(struct dave_room *room, struct dave_member *m)
 }
 
 /* Sends opcode 24: the client discards its group and sends a new key package. */
-void send_prepare_epoch(struct dave_room *room, const struct dave_member *m)
+void send_dave_prepare_epoch(struct dave_room *room, const struct dave_member *m)
 {
     send_message_to_dave_member(room, m,
                                 (struct dave_message){ .op = DAVE_PREPARE_EPOCH,
@@ -56,8 +56,8 @@ void send_prepare_epoch(struct dave_room *room, const struct dave_member *m)
                                                        .epoch = FIRST_EPOCH });
 }
 
-void send_prepare_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
-                             unsigned transition)
+void send_dave_prepare_transition(struct dave_room *room, const struct dave_member *m,
+                                  unsigned version, unsigned transition)
 {
     send_message_to_dave_member(room, m,
                                 (struct dave_message){ .op = DAVE_PREPARE_TRANSITION,

@@ -38,7 +38,7 @@ static int64_t monotonic_ms(void)
 static struct stun_address stun_address_from(const union media_address *from)
 {
     static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-    struct ip_address a = address_from_sockaddr(from);
+    struct ip_address a = ip_address_from_sockaddr(from);
     bool four = memcmp(a.bytes, mapped, sizeof mapped) == 0;
     struct stun_address ret = { .n = four ? 4 : 16, .port = media_address_port(from) };
 
@@ -48,7 +48,7 @@ static struct stun_address stun_address_from(const union media_address *from)
 
 /* Returns whether another browser has used this address recently. If so, the participant may have
  * forged the address, and the other browser would lose its media. */
-static bool address_belongs_to_other_browser(struct packet_handler *w,
+static bool address_belongs_to_other_browser(struct media_packet_handler *w,
                                              const struct relay_participant *s,
                                              const union media_address *from, int64_t now_ms)
 {
@@ -76,7 +76,7 @@ static void record_valid_stun_request(struct relay_participant *s,
 
 /* Answers a valid STUN request. Invalid requests get no answer, so that nobody can make the server
  * send datagrams to a forged source address. */
-static void answer_stun_request(struct packet_handler *w, struct str datagram,
+static void answer_stun_request(struct media_packet_handler *w, struct str datagram,
                                 const union media_address *from)
 {
     int64_t now_ms = monotonic_ms();
@@ -86,9 +86,10 @@ static void answer_stun_request(struct packet_handler *w, struct str datagram,
             ? find_participant_by_ufrag(w->worker->participants, request.server_fragment)
             : NULL;
 
-    if (!s || !request_is_within_limit(&s->rate.stun_received, now_ms, STUN_CHECKS_PER_SECOND) ||
+    if (!s ||
+        !request_is_within_rate_limit(&s->rate.stun_received, now_ms, STUN_CHECKS_PER_SECOND) ||
         !stun_verify_integrity(&request, webrtc_ice_password(s->media.webrtc)) ||
-        !request_is_within_limit(&s->rate.stun, now_ms, STUN_PER_SECOND) ||
+        !request_is_within_rate_limit(&s->rate.stun, now_ms, STUN_PER_SECOND) ||
         address_belongs_to_other_browser(w, s, from, now_ms)) {
         media_counter_add(&w->worker->count.checks_refused, 1);
         return;
@@ -120,8 +121,9 @@ static void rtp_strip_extension(struct decrypted_rtp_packet *p)
 /* Changes the sequence number at the beginning of a retransmission, which names the repeated
  * packet. If the browser's stream had a pause, the repeated packet had another sequence number for
  * the browser than for its sender. */
-static void shift_original_sequence(const struct packet_handler *w, struct decrypted_rtp_packet *p,
-                                    const struct srtp *srtp, int direction)
+static void shift_original_sequence(const struct media_packet_handler *w,
+                                    struct decrypted_rtp_packet *p, const struct srtp *srtp,
+                                    int direction)
 {
     uint32_t ssrc = network_read_u32((const char *)p->header + 8);
     unsigned at = ssrc % SSRCS_PER_PARTICIPANT;
@@ -134,8 +136,9 @@ static void shift_original_sequence(const struct packet_handler *w, struct decry
 
 /* Encrypts a packet for a browser, without its header extensions, because each client numbers them
  * differently. */
-size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
-                                  unsigned payload_type, unsigned char *out)
+size_t encrypt_packet_for_browser(struct media_packet_handler *w,
+                                  const struct relay_participant *to, unsigned payload_type,
+                                  unsigned char *out)
 {
     struct decrypted_rtp_packet *p = &w->plain;
     struct srtp *srtp = to->media.webrtc->srtp;
@@ -161,7 +164,7 @@ static bool packet_has_only_padding(const struct decrypted_rtp_packet *p)
 
 /* Replaces SSRC and payload type in a browser's packet by the participant's SSRC and the payload
  * type of Opus for other clients. */
-static void translate_browser_rtp_header(struct packet_handler *w,
+static void translate_browser_rtp_header(struct media_packet_handler *w,
                                          const struct relay_participant *s, unsigned at,
                                          struct rtp_packet *p)
 {
@@ -176,8 +179,8 @@ static void translate_browser_rtp_header(struct packet_handler *w,
 
 /* Records the arrival of a packet for transport-wide congestion control. Sends feedback to the
  * browser when it is due. */
-static void send_transport_feedback(struct packet_handler *w, const struct relay_participant *s,
-                                    uint32_t ssrc)
+static void send_transport_feedback(struct media_packet_handler *w,
+                                    const struct relay_participant *s, uint32_t ssrc)
 {
     struct webrtc_transport *t = s->media.webrtc;
     int64_t now_us = clock_monotonic_ns() / 1000;
@@ -198,7 +201,8 @@ static void send_transport_feedback(struct packet_handler *w, const struct relay
         media_sender_queue_datagram(w->sender, &s->media.address, n);
 }
 
-void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
+void handle_browser_rtp(struct media_packet_handler *w, struct relay_participant *s,
+                        struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
@@ -227,7 +231,8 @@ void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, s
     media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }
 
-void handle_browser_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
+void handle_browser_rtcp(struct media_packet_handler *w, struct relay_participant *s,
+                         struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
@@ -250,7 +255,7 @@ bool is_browser_datagram(struct str datagram)
 }
 
 /* Queues RTP packets with an SSRC that the browser has announced, and RTCP packets. */
-static void dispatch_browser_media(struct packet_handler *w, struct relay_participant *s,
+static void dispatch_browser_media(struct media_packet_handler *w, struct relay_participant *s,
                                    struct media_datagram *d)
 {
     unsigned char type = (unsigned char)d->bytes[1];
@@ -269,7 +274,7 @@ static void dispatch_browser_media(struct packet_handler *w, struct relay_partic
     }
 }
 
-bool dispatch_browser_datagram(struct packet_handler *w, struct media_datagram *d)
+bool dispatch_browser_datagram(struct media_packet_handler *w, struct media_datagram *d)
 {
     struct relay_participants *all = w->worker->participants;
     struct str datagram = str_slice(d->bytes, d->n);

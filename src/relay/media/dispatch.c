@@ -27,9 +27,9 @@ static int64_t monotonic_ms(void)
 /* Returns the request window that limits an IP discovery request: that of the participant whose
  * address sent the request. A request from an unknown address counts for the SSRC in it, separately
  * from pings, so that another host cannot use up the pings of a participant. */
-static struct request_window *ip_discovery_limit_of_sender(struct packet_handler *w,
-                                                           struct relay_participant *s,
-                                                           const union media_address *from)
+static struct request_rate_window *ip_discovery_limit_of_sender(struct media_packet_handler *w,
+                                                                struct relay_participant *s,
+                                                                const union media_address *from)
 {
     struct relay_participant *asker = find_participant_by_address(w->worker->participants, from);
 
@@ -40,15 +40,15 @@ static struct request_window *ip_discovery_limit_of_sender(struct packet_handler
  * so the source of the request is accepted as its address. Later requests are answered, but do not
  * change the address; only authentic packets do. Otherwise another host with the same SSRC could
  * redirect the media. */
-static void answer_ip_discovery(struct packet_handler *w, struct relay_participant *s,
+static void answer_ip_discovery(struct media_packet_handler *w, struct relay_participant *s,
                                 const union media_address *from)
 {
     char text[ADDRESS_TEXT_SIZE];
-    struct ip_address a = address_from_sockaddr(from);
-    struct str address_text = str_slice(text, address_format(&a, text));
+    struct ip_address a = ip_address_from_sockaddr(from);
+    struct str address_text = str_slice(text, ip_address_format(&a, text));
 
-    if (!request_is_within_limit(ip_discovery_limit_of_sender(w, s, from), monotonic_ms(),
-                                 WINDOW_DISCOVERY))
+    if (!request_is_within_rate_limit(ip_discovery_limit_of_sender(w, s, from), monotonic_ms(),
+                                      WINDOW_DISCOVERY))
         return;
     if (!s->media.cipher && !s->media.webrtc) {
         s->media.found = *from;
@@ -59,11 +59,12 @@ static void answer_ip_discovery(struct packet_handler *w, struct relay_participa
     media_sender_queue_datagram(w->sender, from, PACKET_DISCOVERY_SIZE);
 }
 
-static void answer_ping(struct packet_handler *w, struct str ping, const union media_address *from)
+static void answer_ping(struct media_packet_handler *w, struct str ping,
+                        const union media_address *from)
 {
     struct relay_participant *s = find_participant_by_address(w->worker->participants, from);
 
-    if (!s || !request_is_within_limit(&s->rate.discovery, monotonic_ms(), WINDOW_DISCOVERY))
+    if (!s || !request_is_within_rate_limit(&s->rate.discovery, monotonic_ms(), WINDOW_DISCOVERY))
         return;
     packet_write_pong(ping, media_sender_next_buffer(w->sender));
     media_sender_queue_datagram(w->sender, from, PACKET_PING_SIZE);
@@ -71,20 +72,20 @@ static void answer_ping(struct packet_handler *w, struct str ping, const union m
 
 /* --- queues --------------------------------------------------------------------------- */
 
-void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d)
+void media_datagram_count_and_free(struct media_packet_handler *w, struct media_datagram *d)
 {
     w->worker->done_packets++;
     w->worker->done_bytes += d->n;
     mem_free(d);
 }
 
-static void drop_received_datagram(struct packet_handler *w, struct media_datagram *d)
+static void drop_received_datagram(struct media_packet_handler *w, struct media_datagram *d)
 {
     media_count_dropped_packet(w);
     media_datagram_count_and_free(w, d);
 }
 
-void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
+void media_enqueue_datagram(struct media_packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d)
 {
     d->kind = kind;
@@ -120,7 +121,7 @@ static bool may_decrypt_media_from_address(struct relay_participant *s, bool aud
 /* Handles a datagram of a UDP client. Requests are answered before media that arrived earlier,
  * because they are short and rate-limited. Packets from another host with the SSRC of a participant
  * are limited here, so that they cannot fill that participant's queue. */
-static void dispatch_client_datagram(struct packet_handler *w, enum packet_kind kind,
+static void dispatch_client_datagram(struct media_packet_handler *w, enum packet_kind kind,
                                      struct media_datagram *d)
 {
     struct str bytes = str_slice(d->bytes, d->n);
@@ -147,7 +148,7 @@ static void dispatch_client_datagram(struct packet_handler *w, enum packet_kind 
     media_datagram_count_and_free(w, d);
 }
 
-void media_dispatch_datagram(struct packet_handler *w, struct media_datagram *d)
+void media_dispatch_datagram(struct media_packet_handler *w, struct media_datagram *d)
 {
     enum packet_kind kind = classify_media_datagram(str_slice(d->bytes, d->n));
 
@@ -159,7 +160,7 @@ void media_dispatch_datagram(struct packet_handler *w, struct media_datagram *d)
         dispatch_client_datagram(w, kind, d);
 }
 
-static void handle_media_datagram(struct packet_handler *w, struct relay_participant *s,
+static void handle_media_datagram(struct media_packet_handler *w, struct relay_participant *s,
                                   const struct media_datagram *d)
 {
     struct str bytes = str_slice(d->bytes, d->n);
@@ -179,12 +180,12 @@ static void handle_media_datagram(struct packet_handler *w, struct relay_partici
 }
 
 /* In a room of thousands, finding that nobody receives a packet takes longer than receiving it. */
-unsigned media_packet_cost(const struct packet_handler *w)
+unsigned media_packet_cost(const struct media_packet_handler *w)
 {
     return w->sent + w->skipped / SKIPPED_PER_COST;
 }
 
-bool media_handle_next_datagram(struct packet_handler *w)
+bool media_handle_next_datagram(struct media_packet_handler *w)
 {
     struct media_queue *q = &w->worker->queue;
     struct media_queue_sender *sender;
@@ -200,7 +201,7 @@ bool media_handle_next_datagram(struct packet_handler *w)
     return true;
 }
 
-void media_send_queued_datagrams(struct packet_handler *w)
+void media_send_queued_datagrams(struct media_packet_handler *w)
 {
     struct relay_worker *worker = w->worker;
 
@@ -210,10 +211,10 @@ void media_send_queued_datagrams(struct packet_handler *w)
     worker->done_packets = worker->done_bytes = 0;
 }
 
-struct packet_handler *packet_handler_new(struct relay_worker *worker,
-                                          const struct packet_handler *outer)
+struct media_packet_handler *media_packet_handler_new(struct relay_worker *worker,
+                                                      const struct media_packet_handler *outer)
 {
-    struct packet_handler *w = mem_new(sizeof *w);
+    struct media_packet_handler *w = mem_new(sizeof *w);
 
     w->worker = worker;
     w->shares_sender = outer;
@@ -222,7 +223,7 @@ struct packet_handler *packet_handler_new(struct relay_worker *worker,
     return w;
 }
 
-void packet_handler_free(struct packet_handler *w)
+void media_packet_handler_free(struct media_packet_handler *w)
 {
     if (!w)
         return;

@@ -23,8 +23,8 @@ static int64_t monotonic_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static size_t encrypt_rtcp_for_participant(struct packet_handler *w, struct relay_participant *to,
-                                           struct str packet)
+static size_t encrypt_rtcp_for_participant(struct media_packet_handler *w,
+                                           struct relay_participant *to, struct str packet)
 {
     unsigned char *out = media_sender_next_buffer(w->sender);
 
@@ -33,7 +33,8 @@ static size_t encrypt_rtcp_for_participant(struct packet_handler *w, struct rela
 }
 
 /* Forwards a sender report to the viewers of the sender's video. */
-static void forward_sender_report(struct packet_handler *w, const struct relay_participant *from,
+static void forward_sender_report(struct media_packet_handler *w,
+                                  const struct relay_participant *from,
                                   const struct rtcp_packet *part)
 {
     const struct relay_room *room = from->room;
@@ -47,8 +48,8 @@ static void forward_sender_report(struct packet_handler *w, const struct relay_p
     }
 }
 
-static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct rtcp_packet *part,
-                                        size_t at, uint32_t ssrc)
+static void write_ssrc_into_rtcp_packet(struct media_packet_handler *w,
+                                        const struct rtcp_packet *part, size_t at, uint32_t ssrc)
 {
     unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
 
@@ -57,7 +58,7 @@ static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct r
 
 /* Replaces the sequence numbers in a request for missing packets (RFC 4585, 6.2.1) by the numbers
  * that the sender of the media had used. */
-static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
+static void rtcp_restore_missing_packet_numbers(struct media_packet_handler *w,
                                                 const struct rtcp_packet *part, uint16_t ahead)
 {
     unsigned char *at = w->control + (part->bytes.p - (const char *)w->control);
@@ -67,7 +68,7 @@ static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
 }
 
 /* Adds the offset of the stream's forwarded timestamps to the RTP timestamp of a sender report. */
-static void rtcp_shift_sender_report_time(struct packet_handler *w,
+static void rtcp_shift_sender_report_time(struct media_packet_handler *w,
                                           const struct relay_participant *s,
                                           const struct rtcp_packet *part)
 {
@@ -83,7 +84,8 @@ static void rtcp_shift_sender_report_time(struct packet_handler *w,
 /* Replaces the media SSRC in an RTCP packet by the SSRC that the browser uses for that media.
  * Returns false if the browser has not announced one, or if the packet is transport feedback, which
  * browsers get from the relay itself. */
-static bool rtcp_replace_target_ssrc(struct packet_handler *w, const struct relay_participant *to,
+static bool rtcp_replace_target_ssrc(struct media_packet_handler *w,
+                                     const struct relay_participant *to,
                                      const struct rtcp_packet *part)
 {
     if (!to->media.webrtc)
@@ -100,8 +102,8 @@ static bool rtcp_replace_target_ssrc(struct packet_handler *w, const struct rela
 
 /* Replaces the sender's SSRC in an RTCP packet from a browser by the participant's SSRC. Browsers
  * write one of their own SSRCs, or any number if they send no media. */
-static void rtcp_replace_sender_ssrc(struct packet_handler *w, const struct relay_participant *s,
-                                     struct rtcp_packet *part)
+static void rtcp_replace_sender_ssrc(struct media_packet_handler *w,
+                                     const struct relay_participant *s, struct rtcp_packet *part)
 {
     if (!s->media.webrtc)
         return;
@@ -115,7 +117,7 @@ static void rtcp_replace_sender_ssrc(struct packet_handler *w, const struct rela
 
 /* Forwards a receiver report or a request (for example for a key frame) to the participant that
  * sends that media. */
-static void forward_rtcp_feedback(struct packet_handler *w, struct relay_participant *from,
+static void forward_rtcp_feedback(struct media_packet_handler *w, struct relay_participant *from,
                                   const struct rtcp_packet *part)
 {
     struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
@@ -128,8 +130,8 @@ static void forward_rtcp_feedback(struct packet_handler *w, struct relay_partici
             w, part, srtp_sequence_shift(from->media.webrtc->srtp, part->about));
     if (rtcp_replace_target_ssrc(w, to, part) &&
         participant_receives_video(from, to, to->media.ssrc) &&
-        request_is_within_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
-        request_is_within_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))
+        request_is_within_rate_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
+        request_is_within_rate_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))
         media_send_or_disconnect(w, to, encrypt_rtcp_for_participant(w, to, part->bytes));
 }
 
@@ -148,7 +150,7 @@ static void rtcp_record_packet_hash(struct relay_participant *s, uint64_t hash)
     s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
-void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, size_t n,
+void media_forward_rtcp(struct media_packet_handler *w, struct relay_participant *s, size_t n,
                         int64_t now_ms)
 {
     struct str rest = str_slice((const char *)w->control, n);
@@ -171,7 +173,8 @@ void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, s
 /* Handles a compound RTCP datagram. RTCP has no sequence numbers, so an old packet cannot be
  * distinguished from a new one: RTCP does not update the client's address, and its rate is
  * limited. */
-void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
+void handle_client_rtcp(struct media_packet_handler *w, struct relay_participant *s,
+                        struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     uint64_t hash = hash_str(datagram);

@@ -28,7 +28,7 @@ enum {
 
 bool media_address_is_same(const union media_address *a, const union media_address *b)
 {
-    struct ip_address x = address_from_sockaddr(a), y = address_from_sockaddr(b);
+    struct ip_address x = ip_address_from_sockaddr(a), y = ip_address_from_sockaddr(b);
 
     return media_address_port(a) == media_address_port(b) &&
            memcmp(x.bytes, y.bytes, sizeof x.bytes) == 0;
@@ -69,25 +69,25 @@ bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t
 
 /* --- crypto timing -------------------------------------------------------------------- */
 
-void media_decide_if_encryption_is_timed(struct packet_handler *w)
+void media_decide_if_encryption_is_timed(struct media_packet_handler *w)
 {
     w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
 }
 
-static int64_t crypto_timer_start(const struct packet_handler *w)
+static int64_t crypto_timer_start(const struct media_packet_handler *w)
 {
     return w->sample ? 0 : clock_monotonic_ns();
 }
 
-static void stop_encryption_timer(const struct packet_handler *w, int64_t begin)
+static void stop_encryption_timer(const struct media_packet_handler *w, int64_t begin)
 {
     if (begin)
         media_counter_add(&w->worker->count.crypto_ns,
                           (uint64_t)(clock_monotonic_ns() - begin) * CRYPTO_SAMPLE_INTERVAL);
 }
 
-static size_t encrypt_packet_for_participant(struct packet_handler *w, struct relay_participant *to,
-                                             unsigned payload_type)
+static size_t encrypt_packet_for_participant(struct media_packet_handler *w,
+                                             struct relay_participant *to, unsigned payload_type)
 {
     unsigned char *out = media_sender_next_buffer(w->sender);
     int64_t begin = crypto_timer_start(w);
@@ -98,8 +98,8 @@ static size_t encrypt_packet_for_participant(struct packet_handler *w, struct re
     return n;
 }
 
-static bool decrypt_packet_of_participant(struct packet_handler *w, struct relay_participant *s,
-                                          const struct rtp_packet *p)
+static bool decrypt_packet_of_participant(struct media_packet_handler *w,
+                                          struct relay_participant *s, const struct rtp_packet *p)
 {
     int64_t begin = crypto_timer_start(w);
     bool opened = media_cipher_decrypt(s->media.cipher, p, &w->plain);
@@ -143,7 +143,8 @@ void participant_free_streams(struct relay_participant *s)
 
 /* Writes the renumbered sequence and timestamp to the header. They continue when a sender restarts,
  * because in the mode with a header nonce no header may repeat. */
-static void write_renumbered_header(struct packet_handler *w, const struct rtp_stream_position *a)
+static void write_renumbered_header(struct media_packet_handler *w,
+                                    const struct rtp_stream_position *a)
 {
     unsigned char *h = w->plain.header;
 
@@ -151,7 +152,7 @@ static void write_renumbered_header(struct packet_handler *w, const struct rtp_s
                                     a->timestamp);
 }
 
-void media_renumber_audio_packet(struct packet_handler *w, struct relay_participant *s,
+void media_renumber_audio_packet(struct media_packet_handler *w, struct relay_participant *s,
                                  const struct rtp_stream_position *a)
 {
     record_audio_quality(s, a);
@@ -169,8 +170,8 @@ static struct rtp_stream *get_or_create_video_streams(struct relay_participant *
 /* Writes the new sequence and timestamp of a video packet. A retransmission begins with the
  * sequence number of the packet that it repeats (RFC 4588), which is renumbered like that packet;
  * the SSRC of that packet is one lower. */
-void media_renumber_video_packet(struct packet_handler *w, struct relay_participant *s, unsigned at,
-                                 const struct rtp_packet *p)
+void media_renumber_video_packet(struct media_packet_handler *w, struct relay_participant *s,
+                                 unsigned at, const struct rtp_packet *p)
 {
     struct rtp_stream *streams = get_or_create_video_streams(s);
     struct rtp_stream_position a = rtp_stream_record_video_packet(&streams[at], p);
@@ -184,7 +185,7 @@ void media_renumber_video_packet(struct packet_handler *w, struct relay_particip
 }
 
 /* Decrypts the packet. Returns false if the packet is not authentic, or was received before. */
-static bool authenticate_packet(struct packet_handler *w, struct relay_participant *s,
+static bool authenticate_packet(struct media_packet_handler *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
 {
     struct rtp_stream_position a;
@@ -211,7 +212,7 @@ static bool participant_receives_audio_of(const struct relay_participant *to,
 /* Returns whether the packet is the end of an end-to-end encrypted frame. Clients without DAVE
  * cannot decode such a frame, so they do not get it; senders still send some until they have
  * downgraded. About one of 65,536 unencrypted frames looks the same; its loss is not audible. */
-static bool packet_is_dave_frame(const struct packet_handler *w,
+static bool packet_is_dave_frame(const struct media_packet_handler *w,
                                  const struct relay_participant *from)
 {
     static const unsigned char marker[] = { 0xfa, 0xfa };
@@ -220,7 +221,8 @@ static bool packet_is_dave_frame(const struct packet_handler *w,
            memcmp(w->plain.bytes + w->plain.n - sizeof marker, marker, sizeof marker) == 0;
 }
 
-bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant *to, size_t n)
+bool media_send_or_disconnect(struct media_packet_handler *w, struct relay_participant *to,
+                              size_t n)
 {
     bool browser = to->media.webrtc;
 
@@ -248,8 +250,8 @@ static int payload_type_for_receiver(const struct relay_participant *to,
 
 /* Forwards the packet to all receivers in the room. If sending to `to` removes `to` from the list
  * (participant_disconnect), the last participant moves to index i, so i does not advance. */
-static void forward_packet_to_room(struct packet_handler *w, const struct relay_participant *from,
-                                   uint32_t ssrc)
+static void forward_packet_to_room(struct media_packet_handler *w,
+                                   const struct relay_participant *from, uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
@@ -282,7 +284,7 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
 
 /* Reports that the participant speaks, at most once per ACTIVITY_INTERVAL_MS. Silence frames do not
  * count. */
-static void report_audio_activity(const struct packet_handler *w, struct relay_participant *s,
+static void report_audio_activity(const struct media_packet_handler *w, struct relay_participant *s,
                                   int64_t now_ms)
 {
     if (rtp_payload_is_silence(&w->plain))
@@ -294,7 +296,7 @@ static void report_audio_activity(const struct packet_handler *w, struct relay_p
         peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0);
 }
 
-void media_count_dropped_packet(const struct packet_handler *w)
+void media_count_dropped_packet(const struct media_packet_handler *w)
 {
     media_counter_add(&w->worker->count.dropped, 1);
 }
@@ -309,7 +311,7 @@ static void update_participant_address(struct relay_participant *s, bool newest,
 }
 
 /* Forwards an audio packet. Returns false if the packet may not be forwarded. */
-static bool forward_audio_packet(struct packet_handler *w, struct relay_participant *s,
+static bool forward_audio_packet(struct media_packet_handler *w, struct relay_participant *s,
                                  const struct rtp_packet *p, int64_t now_ms)
 {
     if (p->type != RTP_OPUS_PAYLOAD_TYPE || !s->permissions.can_speak)
@@ -321,7 +323,7 @@ static bool forward_audio_packet(struct packet_handler *w, struct relay_particip
     return true;
 }
 
-static bool forward_video_packet(struct packet_handler *w, const struct relay_participant *s,
+static bool forward_video_packet(struct media_packet_handler *w, const struct relay_participant *s,
                                  const struct rtp_packet *p)
 {
     if (!participant_may_send_video(s, p))
@@ -340,7 +342,7 @@ bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s)
             rtp_count_sequences_used(&s->media.audio.highest) >= MAX_RTP_HEADERS);
 }
 
-void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
+void media_forward_rtp(struct media_packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms)
 {
     bool audio = p->ssrc == s->media.ssrc;
@@ -352,8 +354,8 @@ void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }
 
-void handle_client_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram,
-                       const union media_address *from)
+void handle_client_rtp(struct media_packet_handler *w, struct relay_participant *s,
+                       struct str datagram, const union media_address *from)
 {
     int64_t now_ms = monotonic_ms();
     struct rtp_packet p;

@@ -8,7 +8,7 @@
 /* --- dispatch.c: requests and queues -------------------------------------------------- */
 
 /* State for the packet that is being handled. */
-struct packet_handler {
+struct media_packet_handler {
     struct relay_worker *worker;
     struct media_sender *sender;
     bool shares_sender;                /* another packet_work owns it */
@@ -27,25 +27,25 @@ struct packet_handler {
 
 /* Queues a received media datagram until it is its sender's turn. Frees the datagram if the queue
  * is full. */
-void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
+void media_enqueue_datagram(struct media_packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
 
 /* Returns the cost of the current packet; sending one datagram costs 1. */
-unsigned media_packet_cost(const struct packet_handler *w);
+unsigned media_packet_cost(const struct media_packet_handler *w);
 
 /* Frees a datagram that was handled or dropped. The datagram is counted as received after all
  * replies to it were sent. */
-void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d);
+void media_datagram_count_and_free(struct media_packet_handler *w, struct media_datagram *d);
 
 /* --- media.c: RTP --------------------------------------------------------------------- */
 
 /* Handles queued RTP of a UDP client. */
-void handle_client_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram,
-                       const union media_address *from);
-void media_count_dropped_packet(const struct packet_handler *w);
+void handle_client_rtp(struct media_packet_handler *w, struct relay_participant *s,
+                       struct str datagram, const union media_address *from);
+void media_count_dropped_packet(const struct media_packet_handler *w);
 /* Decides whether the encryption time of the next packet is measured: reading the clock takes a
  * tenth of that time, so only some packets are timed. */
-void media_decide_if_encryption_is_timed(struct packet_handler *w);
+void media_decide_if_encryption_is_timed(struct media_packet_handler *w);
 bool media_address_is_same(const union media_address *a, const union media_address *b);
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
@@ -53,7 +53,8 @@ void media_rate_window_add(struct media_rate_window *w, size_t bytes);
 /* Queues an encrypted packet of n bytes for sending; n is 0 if it could not be encrypted. For a UDP
  * client this means that all nonces are used: the participant is disconnected, and false is
  * returned. For a browser it means that the sequence number was used before: nothing is sent. */
-bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant *to, size_t n);
+bool media_send_or_disconnect(struct media_packet_handler *w, struct relay_participant *to,
+                              size_t n);
 /* Returns the RTP stream of an SSRC. Returns NULL if no packet with a video SSRC has arrived
  * yet. */
 struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc);
@@ -61,23 +62,24 @@ struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32
  * client must connect again, with another key and other SSRCs. */
 bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s);
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
-void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
+void media_forward_rtp(struct media_packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);
 /* Records packet loss and jitter for an audio packet, and writes its new sequence and timestamp to
  * its header. */
-void media_renumber_audio_packet(struct packet_handler *w, struct relay_participant *s,
+void media_renumber_audio_packet(struct media_packet_handler *w, struct relay_participant *s,
                                  const struct rtp_stream_position *a);
 /* Writes the new sequence and timestamp of a browser's video packet to its header. `at` is the
  * index of its SSRC in the block. */
-void media_renumber_video_packet(struct packet_handler *w, struct relay_participant *s, unsigned at,
-                                 const struct rtp_packet *p);
+void media_renumber_video_packet(struct media_packet_handler *w, struct relay_participant *s,
+                                 unsigned at, const struct rtp_packet *p);
 
 /* --- forward_rtcp.c ------------------------------------------------------------------- */
 
 /* Handles queued RTCP of a UDP client. */
-void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram);
+void handle_client_rtcp(struct media_packet_handler *w, struct relay_participant *s,
+                        struct str datagram);
 /* Forwards the n bytes of decrypted RTCP in w->control. */
-void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, size_t n,
+void media_forward_rtcp(struct media_packet_handler *w, struct relay_participant *s, size_t n,
                         int64_t now_ms);
 
 /* --- browser_media.c: datagrams of browsers ------------------------------------------- */
@@ -86,14 +88,16 @@ void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, s
 bool is_browser_datagram(struct str datagram);
 /* Handles a datagram from a browser: STUN and DTLS at once; RTP and RTCP are queued. Returns true
  * if d was freed or queued, and false if d is not from a browser. */
-bool dispatch_browser_datagram(struct packet_handler *w, struct media_datagram *d);
+bool dispatch_browser_datagram(struct media_packet_handler *w, struct media_datagram *d);
 /* Handle queued media of a browser. */
-void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram);
-void handle_browser_rtcp(struct packet_handler *w, struct relay_participant *s,
+void handle_browser_rtp(struct media_packet_handler *w, struct relay_participant *s,
+                        struct str datagram);
+void handle_browser_rtcp(struct media_packet_handler *w, struct relay_participant *s,
                          struct str datagram);
 /* Encrypts the decrypted packet w->plain for a browser. Returns 0 if its sequence number was used
  * before. */
-size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
-                                  unsigned payload_type, unsigned char *out);
+size_t encrypt_packet_for_browser(struct media_packet_handler *w,
+                                  const struct relay_participant *to, unsigned payload_type,
+                                  unsigned char *out);
 
 #endif

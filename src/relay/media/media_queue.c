@@ -6,15 +6,15 @@
 void media_queue_init(struct media_queue *q)
 {
     *q = (struct media_queue){ 0 };
-    links_init(&q->idle_before);
-    links_init(&q->waiting);
+    linked_list_init(&q->idle_before);
+    linked_list_init(&q->waiting);
 }
 
 void media_queue_room_init(struct media_queue_room *room)
 {
     *room = (struct media_queue_room){ 0 };
     for (int i = 0; i < MEDIA_CLASSES; i++)
-        links_init(&room->senders[i]);
+        linked_list_init(&room->senders[i]);
 }
 
 static struct media_queue_item *remove_first_of_sender_queue(struct media_queue *q,
@@ -30,9 +30,9 @@ static struct media_queue_item *remove_first_of_sender_queue(struct media_queue 
     line->count--;
     s->room->count--;
     q->count--;
-    link_remove(&line->link);
+    linked_list_remove(&line->link);
     if (line->first)
-        links_append(&s->room->senders[class], &line->link);
+        linked_list_append(&s->room->senders[class], &line->link);
     return item;
 }
 
@@ -48,7 +48,7 @@ static void add_idle_room_to_queue(struct media_queue *q, struct media_queue_roo
     if (room->link.next)
         return;
     room->credit = MEDIA_QUEUE_CREDIT;
-    links_append(&q->idle_before, &room->link);
+    linked_list_append(&q->idle_before, &room->link);
     q->rooms++;
 }
 
@@ -73,27 +73,27 @@ struct media_queue_item *media_queue_add(struct media_queue *q, struct media_que
     s->room->count++;
     q->count++;
     if (!line->link.next)
-        links_append(&s->room->senders[class], &line->link);
+        linked_list_append(&s->room->senders[class], &line->link);
     add_idle_room_to_queue(q, s->room);
     return dropped;
 }
 
 static void remove_room_from_rotation(struct media_queue *q, struct media_queue_room *room)
 {
-    link_remove(&room->link);
+    linked_list_remove(&room->link);
     q->rooms--;
 }
 
 /* Returns the room that is served next. A room that was idle and has spent its datagrams waits for
  * its turn like the other rooms. Otherwise it would be served first again and again. */
-static struct media_queue_room *choose_next_room(struct media_queue *q)
+static struct media_queue_room *choose_next_room_of_media_queue(struct media_queue *q)
 {
     for (;;) {
-        bool idle = !links_are_empty(&q->idle_before);
+        bool idle = !linked_list_is_empty(&q->idle_before);
 
-        if (!idle && links_are_empty(&q->waiting))
+        if (!idle && linked_list_is_empty(&q->waiting))
             return NULL;
-        struct link *first = idle ? q->idle_before.next : q->waiting.next;
+        struct list_link *first = idle ? q->idle_before.next : q->waiting.next;
         struct media_queue_room *room = container_of(first, struct media_queue_room, link);
 
         if (room->count && room->credit > 0)
@@ -104,20 +104,21 @@ static struct media_queue_room *choose_next_room(struct media_queue *q)
         }
         if (room->credit <= 0)
             room->credit += MEDIA_QUEUE_CREDIT;
-        link_remove(&room->link);
-        links_append(&q->waiting, &room->link);
+        linked_list_remove(&room->link);
+        linked_list_append(&q->waiting, &room->link);
     }
 }
 
 struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret)
 {
-    struct media_queue_room *room = choose_next_room(q);
+    struct media_queue_room *room = choose_next_room_of_media_queue(q);
 
     q->current = room;
     if (!room)
         return NULL;
-    enum media_class class =
-        links_are_empty(&room->senders[MEDIA_CLASS_AUDIO]) ? MEDIA_CLASS_VIDEO : MEDIA_CLASS_AUDIO;
+    enum media_class class = linked_list_is_empty(&room->senders[MEDIA_CLASS_AUDIO])
+                                 ? MEDIA_CLASS_VIDEO
+                                 : MEDIA_CLASS_AUDIO;
     struct media_sender_queue *line =
         container_of(room->senders[class].next, struct media_sender_queue, link);
 
@@ -134,14 +135,14 @@ void media_queue_charge_cost(struct media_queue *q, unsigned cost)
 
 struct media_queue_room *media_queue_begin_interruption(struct media_queue *q)
 {
-    while (q->current && !links_are_empty(&q->idle_before)) {
+    while (q->current && !linked_list_is_empty(&q->idle_before)) {
         struct media_queue_room *room =
             container_of(q->idle_before.next, struct media_queue_room, link);
 
         if (room != q->current && room->count && room->credit > 0)
             return q->current;
-        link_remove(&room->link);
-        links_append(&q->waiting, &room->link);
+        linked_list_remove(&room->link);
+        linked_list_append(&q->waiting, &room->link);
     }
     return NULL;
 }

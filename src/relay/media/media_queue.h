@@ -32,7 +32,7 @@ struct media_queue_item {
 };
 
 struct media_sender_queue {
-    struct link link; /* in queue_room.senders, if not empty */
+    struct list_link link; /* in queue_room.senders, if not empty */
     struct media_queue_item *first, *last;
     unsigned count;
 };
@@ -44,15 +44,15 @@ struct media_queue_sender {
 };
 
 struct media_queue_room {
-    struct link link; /* in media_queue.idle_before or .waiting */
-    struct link senders[MEDIA_CLASSES];
+    struct list_link link; /* in media_queue.idle_before or .waiting */
+    struct list_link senders[MEDIA_CLASSES];
     long credit;
     size_t count;
 };
 
 struct media_queue {
-    struct link idle_before; /* rooms that were idle and have not used up their credit */
-    struct link waiting;     /* other rooms with datagrams or debts */
+    struct list_link idle_before; /* rooms that were idle and have not used up their credit */
+    struct list_link waiting;     /* other rooms with datagrams or debts */
     struct media_queue_room *current;
     size_t count, rooms;
 };

@@ -113,7 +113,7 @@ static void replay_window_shift(struct replay_window *w, uint64_t by)
     }
 }
 
-void replay_window_add(struct replay_window *w, uint64_t number)
+void replay_window_add_number(struct replay_window *w, uint64_t number)
 {
     if (!w->begun || number > w->highest) {
         replay_window_shift(w, w->begun ? number - w->highest : 0);
@@ -260,7 +260,7 @@ void rtp_stream_record_position(struct rtp_stream *s, const struct rtp_packet *p
         s->ahead_time = a->timestamp - p->timestamp;
     }
     shifted.timestamp = a->timestamp;
-    replay_window_add(&s->window, a->number);
+    replay_window_add_number(&s->window, a->number);
     rtp_update_highest_position(&s->highest, &shifted, a->number);
 }
 

@@ -71,10 +71,10 @@ struct replay_window {
     bool begun;
 };
 
-/* Returns whether this sequence number is new. Call replay_window_add after the packet was
+/* Returns whether this sequence number is new. Call replay_window_add_number after the packet was
  * authenticated. */
 bool replay_window_is_new(const struct replay_window *w, uint64_t number);
-void replay_window_add(struct replay_window *w, uint64_t number);
+void replay_window_add_number(struct replay_window *w, uint64_t number);
 
 /* The highest sequence number and timestamp of a stream so far. rtp_extend_sequence extends a
  * 16-bit sequence number to 64 bits relative to it. It returns false for an old timestamp, which

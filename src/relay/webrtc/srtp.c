@@ -199,7 +199,7 @@ void srtp_free(struct srtp *s)
     mem_free(s);
 }
 
-enum srtp_profile srtp_profile_of(const struct srtp *s)
+enum srtp_profile srtp_get_profile(const struct srtp *s)
 {
     return s->row->profile;
 }
@@ -237,7 +237,7 @@ static struct srtp_stream *record_packet_index(struct srtp *s, int direction, ui
         stream = mem_new(sizeof *stream);
         map_set_value(&s->streams[direction], ssrc, stream);
     }
-    replay_window_add(&stream->window, index);
+    replay_window_add_number(&stream->window, index);
     return stream;
 }
 
@@ -506,7 +506,7 @@ bool srtcp_decrypt(struct srtp *s, struct str datagram, unsigned char out[PACKET
         return false;
     memcpy(out, datagram.p, RTCP_HEADER_SIZE);
     *ret_n = datagram.n - s->row->tag - INDEX_WORD;
-    replay_window_add(&s->control, word & CONTROL_LAST);
+    replay_window_add_number(&s->control, word & CONTROL_LAST);
     return true;
 }
 

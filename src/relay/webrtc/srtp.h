@@ -45,7 +45,7 @@ struct srtp *srtp_new(enum srtp_profile profile, const unsigned char *material);
 struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_keys rtp[2],
                                 const struct srtp_keys rtcp[2]);
 void srtp_free(struct srtp *s); /* erases the keys; accepts NULL */
-enum srtp_profile srtp_profile_of(const struct srtp *s);
+enum srtp_profile srtp_get_profile(const struct srtp *s);
 
 /* Decrypts an RTP packet of the browser. Returns false if it is malformed, not authentic, a replay,
  * or has a new SSRC although the browser already uses SRTP_MAX_STREAMS SSRCs. */

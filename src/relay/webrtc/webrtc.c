@@ -86,7 +86,7 @@ const char *webrtc_encryption_mode_name(const struct webrtc_transport *t)
 {
     if (!t->srtp)
         return "";
-    switch (srtp_profile_of(t->srtp)) {
+    switch (srtp_get_profile(t->srtp)) {
     case PROFILE_CM_SHA1:
         return "srtp_aes128_cm_sha1_80";
     case PROFILE_GCM_128:
@@ -244,7 +244,7 @@ static void on_handshake_step_done(uv_work_t *work, int status)
 
 /* Checks whether DTLS datagrams were lost, and sends them again. A finished handshake is stored
  * until its time limit, because the browser may not have received the last datagrams. */
-void on_handshake_check_due(struct deadline *d)
+void on_webrtc_handshake_check_due(struct deadline *d)
 {
     struct handshake *h = container_of(d, struct handshake, check);
     struct webrtc_transport *t = h->transport;

@@ -55,7 +55,7 @@ void webrtc_write_sdp_answer(const struct webrtc_transport *t, struct buf *out);
 void webrtc_receive_dtls(struct webrtc_transport *t, struct str datagram);
 /* Called by the deadlines in struct relay_participants. */
 void on_ice_consent_expired(struct deadline *d);
-void on_handshake_check_due(struct deadline *d);
+void on_webrtc_handshake_check_due(struct deadline *d);
 
 /* Stores an SSRC that the browser uses; 0 is ignored. `at` is the corresponding index in the
  * participant's block of SSRCs. */

@@ -200,7 +200,7 @@ static enum err add_reserved_bytes_to_checksum(struct backup_archive *a,
             return log_io_error(a, "read");
         checksum_add(sum, a->piece, (size_t)n);
         done += n;
-        pause_after_work(began);
+        pause_in_proportion_to_work(began);
     }
     return OK;
 }

@@ -66,7 +66,8 @@ static enum err add_data_file_to_backup(struct backup_in_progress *b, const char
 /* Chooses where SQLite writes the copy of the database. SQLite writes pages in any order, so if the
  * backup is a stream, SQLite first writes a complete temporary copy. */
 
-static enum err reserve_database_copy(void *arg, int64_t size, struct copy_destination *ret)
+static enum err reserve_database_copy(void *arg, int64_t size,
+                                      struct database_copy_destination *ret)
 {
     struct backup_in_progress *b = arg;
 
@@ -74,7 +75,7 @@ static enum err reserve_database_copy(void *arg, int64_t size, struct copy_desti
     if (!b->is_stream)
         return backup_archive_begin_file(&b->archive, "guildhall.db", size, &ret->fd, &ret->offset);
     b->rows_fd = temporary_file_create();
-    *ret = (struct copy_destination){ .fd = b->rows_fd };
+    *ret = (struct database_copy_destination){ .fd = b->rows_fd };
     return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
 }
 

@@ -142,7 +142,7 @@ void snapshot_create(struct store *store, const char *folder, struct str name, s
 }
 
 static void visit_snapshot_file(int folder, const char *file,
-                                void (*notify)(void *arg, const struct snapshot *s), void *arg)
+                                void (*notify)(void *arg, const struct data_snapshot *s), void *arg)
 {
     struct stat st;
     struct str name = str_of(file);
@@ -152,10 +152,10 @@ static void visit_snapshot_file(int folder, const char *file,
         fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name.n -= n;
-    notify(arg, &(struct snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
+    notify(arg, &(struct data_snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
 }
 
-void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
+void snapshot_list(const char *folder, void (*notify)(void *arg, const struct data_snapshot *s),
                    void *arg)
 {
     char own[PATH_MAX];

@@ -32,11 +32,11 @@ void snapshot_request_restore(struct store *store, const char *folder, struct st
                               struct buf *out);
 
 /* A snapshot that snapshot_list passes to its callback, in the order of names. */
-struct snapshot {
+struct data_snapshot {
     struct str name;
     int64_t bytes, made_at_us;
 };
-void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
+void snapshot_list(const char *folder, void (*notify)(void *arg, const struct data_snapshot *s),
                    void *arg);
 
 /* Returns how many restores of snapshots this process has tried, and how many of them succeeded. */

@@ -80,7 +80,7 @@ bool flush_file_and_pause(int fd, int64_t bytes)
     return ok;
 }
 
-void pause_after_work(int64_t began)
+void pause_in_proportion_to_work(int64_t began)
 {
     pause_in_proportion_to_write_time(began, 0);
 }

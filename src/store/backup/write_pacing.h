@@ -31,8 +31,9 @@ void lower_process_priority(void);
  * commits the file system's journal and delays the server's commits. The caller syncs the file at
  * the end. */
 bool flush_file_and_pause(int fd, int64_t bytes);
-/* pause_after_work pauses for as long as the work since `began` (from monotonic_ns) took. */
+/* pause_in_proportion_to_work pauses for as long as the work since `began` (from monotonic_ns)
+ * took. */
 int64_t monotonic_ns(void);
-void pause_after_work(int64_t began);
+void pause_in_proportion_to_work(int64_t began);
 
 #endif

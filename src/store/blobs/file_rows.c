@@ -113,7 +113,7 @@ static bool compute_digest_of_file(int fd, char piece[READ_BUFFER_SIZE], char re
             return false;
         if (n > 0)
             crypto_generichash_update(&sum, (unsigned char *)piece, (size_t)n);
-        pause_after_work(began);
+        pause_in_proportion_to_work(began);
     }
     crypto_generichash_final(&sum, digest, sizeof digest);
     sodium_bin2hex(ret, BLOB_DIGEST_SIZE, digest, sizeof digest);

@@ -14,37 +14,37 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
-void commit_order_init(struct commit_order *l)
+void postgres_commit_order_init(struct postgres_commit_order *l)
 {
     pthread_mutex_init(&l->lock, NULL);
-    links_init(&l->works);
+    linked_list_init(&l->works);
     l->finishing = false;
 }
 
-void commit_order_clear(struct commit_order *l)
+void postgres_commit_order_clear(struct postgres_commit_order *l)
 {
     pthread_mutex_destroy(&l->lock);
 }
 
-void commit_order_add_work_item(struct commit_order *l, struct work_item *w)
+void postgres_commit_order_add_work_item(struct postgres_commit_order *l, struct work_item *w)
 {
     w->in_commit_order = true;
     w->answered = false;
     pthread_mutex_lock(&l->lock);
-    links_append(&l->works, &w->commit_link);
+    linked_list_append(&l->works, &w->commit_link);
     pthread_mutex_unlock(&l->lock);
 }
 
 /* If the COMMIT of the first item was acknowledged, removes and returns the item; otherwise returns
  * NULL. */
-static struct work_item *remove_first_committed(struct commit_order *l)
+static struct work_item *remove_first_committed(struct postgres_commit_order *l)
 {
-    if (links_are_empty(&l->works))
+    if (linked_list_is_empty(&l->works))
         return NULL;
     struct work_item *w = container_of(l->works.next, struct work_item, commit_link);
     if (!w->answered)
         return NULL;
-    link_remove(&w->commit_link);
+    linked_list_remove(&w->commit_link);
     w->in_commit_order = false;
     return w;
 }
@@ -52,7 +52,7 @@ static struct work_item *remove_first_committed(struct commit_order *l)
 /* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
  * released during each work_item_call_callbacks. Only one OS thread does this at a time; it also
  * finishes items whose COMMIT is acknowledged meanwhile. */
-static void finish_committed_items(struct commit_order *l, struct store *s)
+static void finish_committed_items(struct postgres_commit_order *l, struct store *s)
 {
     struct work_item *w;
 
@@ -67,16 +67,18 @@ static void finish_committed_items(struct commit_order *l, struct store *s)
     l->finishing = false;
 }
 
-void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w)
+void postgres_commit_order_remove_work_item(struct postgres_commit_order *l, struct store *s,
+                                            struct work_item *w)
 {
     w->in_commit_order = false;
     pthread_mutex_lock(&l->lock);
-    link_remove(&w->commit_link);
+    linked_list_remove(&w->commit_link);
     finish_committed_items(l, s);
     pthread_mutex_unlock(&l->lock);
 }
 
-void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w)
+void postgres_commit_order_finish_work_item(struct postgres_commit_order *l, struct store *s,
+                                            struct work_item *w)
 {
     pthread_mutex_lock(&l->lock);
     w->answered = true;

@@ -91,7 +91,7 @@ static void collect_first_query(struct commit_group *g, unsigned i)
     work->arena = c->arena; /* the run may have switched arenas */
     c->collects = false;
     if (!c->wants_more)
-        postgres_discard_queued_of_work_item(c, work);
+        postgres_discard_statements_of_work_item(c, work);
     if (tx.failed && tx.failed != ERR_STORE_RETRY)
         abort_group_after_item(g, i, tx.failed);
 }
@@ -112,7 +112,7 @@ static void run_group_item(struct commit_group *g, unsigned i)
         g->states[i] = ITEM_WRITES;
         return;
     }
-    postgres_discard_queued_of_work_item(c, work);
+    postgres_discard_statements_of_work_item(c, work);
     if (c->must_leave)
         g->states[i] = ITEM_RUNS_ALONE;
     else if (tx.failed)
@@ -149,7 +149,8 @@ static void roll_back_writing_items(struct commit_group *g, struct work_item *co
         if (!w->conn.lost && writers[i]->position)
             postgres_mark_log_position_aborted(w, writers[i]->position);
         if (writers[i]->in_commit_order)
-            commit_order_remove_work_item(&w->pool->commit_order, &w->pool->store, writers[i]);
+            postgres_commit_order_remove_work_item(&w->pool->commit_order, &w->pool->store,
+                                                   writers[i]);
     }
 }
 
@@ -166,14 +167,14 @@ static void commit_group_items(struct commit_group *g)
         return;
     }
     struct tx tx = { .store = &w->pool->store, .work = writers[0], .connection = &w->conn };
-    if (postgres_queue_id_order_check(&tx, writers, count)) {
+    if (postgres_enqueue_id_order_check(&tx, writers, count)) {
         g->broken = true;
         postgres_conn_roll_back(&w->conn);
         return;
     }
     for (unsigned i = 0; i < count; i++)
         if (writers[i]->committed)
-            commit_order_add_work_item(&w->pool->commit_order, writers[i]);
+            postgres_commit_order_add_work_item(&w->pool->commit_order, writers[i]);
     enum err e = postgres_conn_commit_group(&w->conn, writers, count);
     if (!e) {
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);

@@ -47,7 +47,7 @@ static const char COMMIT_IN_ID_ORDER[] =
 
 /* --- order within this process ------------------------------------------------------------ */
 
-void id_order_init(struct id_order *order)
+void postgres_id_order_init(struct id_order *order)
 {
     pthread_condattr_t attributes;
 
@@ -56,10 +56,10 @@ void id_order_init(struct id_order *order)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&order->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    links_init(&order->open);
+    linked_list_init(&order->open);
 }
 
-void id_order_clear(struct id_order *order)
+void postgres_id_order_clear(struct id_order *order)
 {
     pthread_cond_destroy(&order->changed);
     pthread_mutex_destroy(&order->lock);
@@ -77,7 +77,7 @@ void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
 
     pthread_mutex_lock(&order->lock);
     if (!c->ids.parts) {
-        links_append(&order->open, &c->ids.link);
+        linked_list_append(&order->open, &c->ids.link);
         c->ids.first = id;
     }
     c->ids.parts |= UINT64_C(1) << get_id_range_of_stream(stream);
@@ -89,7 +89,7 @@ void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
     if (!c->ids.parts) /* read without the lock, because only this thread changes .parts */
         return;
     pthread_mutex_lock(&p->id_order.lock);
-    link_remove(&c->ids.link);
+    linked_list_remove(&c->ids.link);
     c->ids.parts = 0;
     pthread_cond_broadcast(&p->id_order.changed);
     pthread_mutex_unlock(&p->id_order.lock);
@@ -98,7 +98,7 @@ void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
 static bool transactions_with_earlier_ids_are_open(const struct id_order *order,
                                                    const struct postgres_conn *c)
 {
-    for (const struct link *at = order->open.next; at != &order->open; at = at->next) {
+    for (const struct list_link *at = order->open.next; at != &order->open; at = at->next) {
         const struct postgres_conn *other = container_of(at, struct postgres_conn, ids.link);
 
         if (other != c && other->ids.first < c->ids.first && other->ids.parts & c->ids.parts)
@@ -156,8 +156,8 @@ static struct str encode_id_ranges(struct arena *arena, const struct id_range *r
     return copy;
 }
 
-enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *works,
-                                       unsigned count)
+enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const *works,
+                                         unsigned count)
 {
     struct postgres_conn *c = tx->connection;
     struct id_range ranges[ID_ORDER_PARTS] = { 0 };
@@ -174,8 +174,8 @@ enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *w
         wait_for_earlier_ids(&p->id_order, c);
     struct str text = encode_id_ranges(tx_arena(tx), ranges);
     snowflake far_future = snowflake_from_ms(clock_ms() + CLOCK_DIFFERENCE_MAX_MS);
-    enum err e = postgres_queue_last_write(tx, COMMIT_IN_ID_ORDER,
-                                           BIND(v_text(text), v_int((int64_t)far_future)));
+    enum err e = postgres_enqueue_last_write_statement(
+        tx, COMMIT_IN_ID_ORDER, BIND(v_text(text), v_int((int64_t)far_future)));
     if (!e)
         c->queued[c->queued_count - 1].work = NULL; /* a conflict is not the fault of a single work
                                                      * item */

@@ -9,26 +9,32 @@
 /* Maximum number of reads whose queries are sent in one round trip. */
 enum { READS_PER_ROUND_TRIP = 16 };
 
-enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
+enum postgres_loop_reader_state {
+    READER_NOT_STARTED,
+    READER_CLOSED,
+    READER_OPENING,
+    READER_OPEN,
+    READER_ENDED
+};
 
 /* The result that is expected next from PostgreSQL for a queued statement. Results arrive in this
  * order. */
 enum expected_result_kind { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */
-struct unsent_reads {
+struct unsent_loop_reads {
     struct work_item *waiting, **waiting_last;
     unsigned waiting_count;
 };
 
-struct loop_reader {
+struct postgres_loop_reader {
     struct postgres *pool;
     /* Readable by all threads; only the loop uses the other members. NULL before the first read,
      * and after all libuv handles of the connection are closed. */
     _Atomic(struct loop *) loop;
     struct loop_end_callback end;
     unsigned references; /* number of open libuv handles, plus one while a connect is pending */
-    enum reader_state state;
+    enum postgres_loop_reader_state state;
     struct postgres_conn conn;
     unsigned silences; /* value of the counter of timed-out connections when this connection was
                         * opened */
@@ -40,7 +46,7 @@ struct loop_reader {
     uv_poll_t *socket;
     int events;
 
-    struct unsent_reads queue;
+    struct unsent_loop_reads queue;
     struct work_item *reads[READS_PER_ROUND_TRIP]; /* reads whose queries were sent */
     unsigned count;
     unsigned rounds;
@@ -60,23 +66,23 @@ struct loop_reader {
 /* --- the connection, loop_conn.c ------------------------------------------------------- */
 
 /* Initializes the reader; call it at the first read of the loop. */
-void loop_reader_start(struct loop_reader *r, struct loop *loop);
+void postgres_loop_reader_start(struct postgres_loop_reader *r, struct loop *loop);
 /* Returns whether the connection is open. If it is not, starts to open it, unless the reconnect
  * delay has not ended. */
-bool loop_reader_ensure_connected(struct loop_reader *r);
+bool postgres_loop_reader_ensure_connected(struct postgres_loop_reader *r);
 /* Sends the bytes that libpq has buffered. Returns false if the connection failed. */
-bool loop_reader_flush(struct loop_reader *r);
+bool postgres_loop_reader_flush(struct postgres_loop_reader *r);
 /* Reads from the socket and processes the results. */
-void loop_reader_on_socket(struct loop_reader *r, int status, int events);
+void postgres_loop_reader_on_socket(struct postgres_loop_reader *r, int status, int events);
 /* Closes the connection, delays the next connect, and moves waiting reads to the worker threads. */
-void loop_reader_disconnect(struct loop_reader *r);
+void postgres_loop_reader_disconnect(struct postgres_loop_reader *r);
 
 /* --- reads, loop_reads.c --------------------------------------------------------------- */
 
 /* Processes the results that have arrived. Returns false if the connection failed. */
-bool loop_reader_process_results(struct loop_reader *r);
+bool postgres_loop_reader_process_results(struct postgres_loop_reader *r);
 /* Runs the reads again if the results of all their queries have arrived. */
-void loop_reader_rerun_reads_if_complete(struct loop_reader *r);
-void loop_reader_move_reads_to_workers(struct loop_reader *r);
+void postgres_loop_reader_rerun_complete_reads(struct postgres_loop_reader *r);
+void postgres_loop_reader_move_reads_to_workers(struct postgres_loop_reader *r);
 
 #endif

@@ -19,7 +19,7 @@ static void on_socket_handle_closed(uv_handle_t *socket)
     mem_free(socket);
 }
 
-static void close_loop_reader_connection(struct loop_reader *r)
+static void close_loop_reader_connection(struct postgres_loop_reader *r)
 {
     if (r->socket)
         uv_close((uv_handle_t *)r->socket, on_socket_handle_closed);
@@ -28,10 +28,10 @@ static void close_loop_reader_connection(struct loop_reader *r)
     r->due = r->syncs_before_deallocate = r->deallocates_due = 0;
     if (r->state == READER_OPEN)
         r->state = READER_CLOSED;
-    loop_reader_move_reads_to_workers(r);
+    postgres_loop_reader_move_reads_to_workers(r);
 }
 
-void loop_reader_disconnect(struct loop_reader *r)
+void postgres_loop_reader_disconnect(struct postgres_loop_reader *r)
 {
     r->wait_ms = r->wait_ms ? r->wait_ms * 2 : MIN_RECONNECT_WAIT_MS;
     if (r->wait_ms > MAX_RECONNECT_WAIT_MS)
@@ -42,7 +42,7 @@ void loop_reader_disconnect(struct loop_reader *r)
 
 static void on_loop_reader_socket_event(uv_poll_t *socket, int status, int events);
 
-static void poll_socket_of_loop_reader(struct loop_reader *r, int events)
+static void poll_socket_of_postgres_loop_reader(struct postgres_loop_reader *r, int events)
 {
     if (r->events != events && uv_poll_start(r->socket, events, on_loop_reader_socket_event) != 0)
         r->conn.lost = true;
@@ -56,7 +56,7 @@ static const char READ_ONLY_SETTINGS[] = "set default_transaction_isolation = 'r
 /* Opens the connection on a libuv thread, because connecting blocks. */
 static void open_connection_on_thread(uv_work_t *w)
 {
-    struct loop_reader *r = container_of(w, struct loop_reader, opening);
+    struct postgres_loop_reader *r = container_of(w, struct postgres_loop_reader, opening);
     struct postgres_conn *c = &r->conn;
 
     c->on_loop = false;
@@ -69,24 +69,24 @@ static void open_connection_on_thread(uv_work_t *w)
     c->on_loop = true;
 }
 
-static void start_polling_socket(struct loop_reader *r)
+static void start_polling_socket(struct postgres_loop_reader *r)
 {
     r->socket = mem_new(sizeof *r->socket);
     if (uv_poll_init(loop_get_uv_loop(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
         mem_free(r->socket);
         r->socket = NULL;
-        loop_reader_disconnect(r);
+        postgres_loop_reader_disconnect(r);
         return;
     }
     r->socket->data = r;
     uv_unref((uv_handle_t *)r->socket);
     r->events = 0;
     r->state = READER_OPEN;
-    poll_socket_of_loop_reader(r, UV_READABLE);
+    poll_socket_of_postgres_loop_reader(r, UV_READABLE);
 }
 
 /* Releases a reference to the loop; after the last one the loop may be freed. */
-static void release_loop_reference(struct loop_reader *r)
+static void release_loop_reference(struct postgres_loop_reader *r)
 {
     if (--r->references == 0)
         atomic_store(&r->loop, NULL);
@@ -94,7 +94,7 @@ static void release_loop_reference(struct loop_reader *r)
 
 static void on_connection_opened(uv_work_t *w, int status)
 {
-    struct loop_reader *r = container_of(w, struct loop_reader, opening);
+    struct postgres_loop_reader *r = container_of(w, struct postgres_loop_reader, opening);
     bool ended = r->state == READER_ENDED;
 
     if (ended)
@@ -102,7 +102,7 @@ static void on_connection_opened(uv_work_t *w, int status)
     else
         r->state = READER_CLOSED;
     if (!ended && (status || !r->opened))
-        loop_reader_disconnect(r);
+        postgres_loop_reader_disconnect(r);
     else if (!ended)
         start_polling_socket(r);
     release_loop_reference(r);
@@ -110,7 +110,7 @@ static void on_connection_opened(uv_work_t *w, int status)
 
 /* Starts to connect. Does nothing if no worker thread is connected, because then the database is
  * unreachable. */
-static void start_opening_connection(struct loop_reader *r)
+static void start_opening_connection(struct postgres_loop_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)
         return;
@@ -122,29 +122,29 @@ static void start_opening_connection(struct loop_reader *r)
     r->references++;
 }
 
-bool loop_reader_ensure_connected(struct loop_reader *r)
+bool postgres_loop_reader_ensure_connected(struct postgres_loop_reader *r)
 {
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
-        loop_reader_disconnect(
+        postgres_loop_reader_disconnect(
             r); /* another connection timed out, so this connection is probably dead, too */
     if (r->state == READER_CLOSED)
         start_opening_connection(r);
     return r->state == READER_OPEN;
 }
 
-bool loop_reader_flush(struct loop_reader *r)
+bool postgres_loop_reader_flush(struct postgres_loop_reader *r)
 {
     int left = pq.flush(r->conn.pg);
 
     if (left < 0)
         return false;
-    poll_socket_of_loop_reader(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
+    poll_socket_of_postgres_loop_reader(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
     return !r->conn.lost;
 }
 
 /* Reads all available bytes, also those that OpenSSL has buffered, which poll does not report. */
-static bool consume_connection_input(struct loop_reader *r, int events)
+static bool consume_connection_input(struct postgres_loop_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
 
@@ -153,27 +153,27 @@ static bool consume_connection_input(struct loop_reader *r, int events)
     return good;
 }
 
-void loop_reader_on_socket(struct loop_reader *r, int status, int events)
+void postgres_loop_reader_on_socket(struct postgres_loop_reader *r, int status, int events)
 {
     struct postgres_conn *c = &r->conn;
 
     loop_begin_measured_part("store_reads");
-    bool fine = !status && (!(events & UV_WRITABLE) || loop_reader_flush(r)) &&
-                consume_connection_input(r, events) && loop_reader_process_results(r) &&
+    bool fine = !status && (!(events & UV_WRITABLE) || postgres_loop_reader_flush(r)) &&
+                consume_connection_input(r, events) && postgres_loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
 
     if (fine)
-        loop_reader_rerun_reads_if_complete(r);
+        postgres_loop_reader_rerun_complete_reads(r);
     else
-        loop_reader_disconnect(r);
+        postgres_loop_reader_disconnect(r);
 }
 
 static void on_loop_reader_socket_event(uv_poll_t *socket, int status, int events)
 {
-    struct loop_reader *r = socket->data;
+    struct postgres_loop_reader *r = socket->data;
 
     r->received_at = clock_monotonic_ns();
-    loop_reader_on_socket(r, status, events);
+    postgres_loop_reader_on_socket(r, status, events);
 }
 
 static void on_reader_handle_closed(uv_handle_t *h)
@@ -181,14 +181,15 @@ static void on_reader_handle_closed(uv_handle_t *h)
     release_loop_reference(h->data);
 }
 
-static void end_loop_reader(struct loop_reader *r)
+static void end_loop_reader(struct postgres_loop_reader *r)
 {
     bool opening = r->state == READER_OPENING;
 
     r->state = READER_ENDED;
     loop_remove_end_callback(&r->end);
     if (opening)
-        loop_reader_move_reads_to_workers(r); /* on_connection_opened then closes the connection */
+        postgres_loop_reader_move_reads_to_workers(
+            r); /* on_connection_opened then closes the connection */
     else
         close_loop_reader_connection(r);
     uv_close((uv_handle_t *)&r->before_poll, on_reader_handle_closed);
@@ -197,10 +198,10 @@ static void end_loop_reader(struct loop_reader *r)
 
 static void on_loop_end(struct loop_end_callback *e)
 {
-    end_loop_reader(container_of(e, struct loop_reader, end));
+    end_loop_reader(container_of(e, struct postgres_loop_reader, end));
 }
 
-void loop_reader_start(struct loop_reader *r, struct loop *loop)
+void postgres_loop_reader_start(struct postgres_loop_reader *r, struct loop *loop)
 {
     atomic_store(&r->loop, loop);
     r->state = READER_CLOSED;
@@ -214,19 +215,19 @@ void loop_reader_start(struct loop_reader *r, struct loop *loop)
     uv_unref((uv_handle_t *)&r->timeout);
 }
 
-void loop_readers_init(struct postgres *p, unsigned count)
+void postgres_loop_readers_init(struct postgres *p, unsigned count)
 {
     p->reader_count = count;
     p->readers = mem_new((count + 1) * sizeof *p->readers);
     for (unsigned i = 0; i < count; i++) {
         p->readers[i].pool = p;
-        p->readers[i].conn.counter_shard = postgres_counter_shard(p->count + 1 + i);
+        p->readers[i].conn.counter_shard = postgres_get_counter_shard_of_worker(p->count + 1 + i);
     }
 }
 
 static void end_loop_reader_on_loop(struct loop *loop, void *arg)
 {
-    struct loop_reader *r = arg;
+    struct postgres_loop_reader *r = arg;
 
     (void)loop;
     if (r->state != READER_ENDED)
@@ -235,7 +236,7 @@ static void end_loop_reader_on_loop(struct loop *loop, void *arg)
 
 /* Ends the reader from another thread. Waits until its handles are closed, one loop iteration
  * later, and a pending connect has ended. */
-static void end_loop_reader_and_wait(struct loop_reader *r, struct loop *loop)
+static void end_loop_reader_and_wait(struct postgres_loop_reader *r, struct loop *loop)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
 
@@ -244,7 +245,7 @@ static void end_loop_reader_and_wait(struct loop_reader *r, struct loop *loop)
         nanosleep(&moment, NULL);
 }
 
-void loop_readers_close(struct postgres *p)
+void postgres_loop_readers_close(struct postgres *p)
 {
     for (unsigned i = 0; i < p->reader_count; i++) {
         struct loop *loop = atomic_load(&p->readers[i].loop);

@@ -33,13 +33,13 @@ enum {
 
 /* --- handing over to the workers ------------------------------------------------------ */
 
-static void move_read_to_workers(struct loop_reader *r, struct work_item *w)
+static void move_read_to_workers(struct postgres_loop_reader *r, struct work_item *w)
 {
-    postgres_discard_queued_of_work_item(&r->conn, w);
-    postgres_queue_for_workers(r->pool, w);
+    postgres_discard_statements_of_work_item(&r->conn, w);
+    postgres_enqueue_work_item_for_workers(r->pool, w);
 }
 
-static struct work_item *pop_waiting_read(struct loop_reader *r)
+static struct work_item *pop_waiting_read(struct postgres_loop_reader *r)
 {
     struct work_item *w = r->queue.waiting;
 
@@ -50,13 +50,13 @@ static struct work_item *pop_waiting_read(struct loop_reader *r)
     return w;
 }
 
-static void move_waiting_reads_to_workers(struct loop_reader *r)
+static void move_waiting_reads_to_workers(struct postgres_loop_reader *r)
 {
     while (r->queue.waiting)
         move_read_to_workers(r, pop_waiting_read(r));
 }
 
-void loop_reader_move_reads_to_workers(struct loop_reader *r)
+void postgres_loop_reader_move_reads_to_workers(struct postgres_loop_reader *r)
 {
     while (r->count)
         move_read_to_workers(r, r->reads[--r->count]);
@@ -71,16 +71,16 @@ static bool send_queued_statements(struct postgres_conn *c)
     return true;
 }
 
-static bool send_pipeline_sync(struct loop_reader *r)
+static bool send_pipeline_sync(struct postgres_loop_reader *r)
 {
     r->synced = true;
     r->due++;
-    return pq.pipelineSync(r->conn.pg) && loop_reader_flush(r);
+    return pq.pipelineSync(r->conn.pg) && postgres_loop_reader_flush(r);
 }
 
 /* Deallocates all prepared statements between two transactions, in this process and in the
  * database. */
-static bool deallocate_statements(struct loop_reader *r)
+static bool deallocate_statements(struct postgres_loop_reader *r)
 {
     struct postgres_conn *c = &r->conn;
 
@@ -92,7 +92,7 @@ static bool deallocate_statements(struct loop_reader *r)
            send_pipeline_sync(r);
 }
 
-static bool round_trip_is_last_for_all_reads(const struct loop_reader *r)
+static bool round_trip_is_last_for_all_reads(const struct postgres_loop_reader *r)
 {
     for (unsigned i = 0; i < r->count; i++)
         if (r->reads[i]->by_itself ||
@@ -105,7 +105,7 @@ static void on_stuck_read_check_timer(uv_timer_t *read_step);
 
 /* Makes the first statement from index i on that has no result yet the one whose result is expected
  * next. */
-static void record_expected_statement_result(struct loop_reader *r, unsigned i)
+static void record_expected_statement_result(struct postgres_loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
 
@@ -115,15 +115,15 @@ static void record_expected_statement_result(struct loop_reader *r, unsigned i)
     r->step = i < c->queued_count && c->queued[i].prepares ? RESULT_OF_PREPARE : RESULT_OF_QUERY;
 }
 
-static void send_queries_of_reads(struct loop_reader *r)
+static void send_queries_of_loop_reads(struct postgres_loop_reader *r)
 {
     bool ends = round_trip_is_last_for_all_reads(r);
-    bool sent =
-        send_queued_statements(&r->conn) &&
-        (ends ? send_pipeline_sync(r) : pq.sendFlushRequest(r->conn.pg) && loop_reader_flush(r));
+    bool sent = send_queued_statements(&r->conn) &&
+                (ends ? send_pipeline_sync(r)
+                      : pq.sendFlushRequest(r->conn.pg) && postgres_loop_reader_flush(r));
 
     if (!sent) {
-        loop_reader_disconnect(r);
+        postgres_loop_reader_disconnect(r);
         return;
     }
     r->rounds++;
@@ -137,15 +137,15 @@ static void send_queries_of_reads(struct loop_reader *r)
 
 enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
 
-static void finish_read_of_loop(struct loop_reader *r, struct work_item *w)
+static void finish_loop_read(struct postgres_loop_reader *r, struct work_item *w)
 {
-    postgres_discard_queued_of_work_item(&r->conn, w);
+    postgres_discard_statements_of_work_item(&r->conn, w);
     if (r->rounds)
         record_round_trips_of_read_name(r->pool, w, r->rounds);
     work_item_call_callbacks(&r->pool->store, w, w->result);
 }
 
-static enum read_result continue_read_or_move_it_to_workers(struct loop_reader *r,
+static enum read_result continue_read_or_move_it_to_workers(struct postgres_loop_reader *r,
                                                             struct work_item *w)
 {
     struct postgres_conn *c = &r->conn;
@@ -160,7 +160,7 @@ static enum read_result continue_read_or_move_it_to_workers(struct loop_reader *
         return READ_NEEDS_ROWS;
     /* The transaction of the read has ended, so the read restarts in a new transaction. */
     record_round_trips_of_read_name(r->pool, w, r->rounds + 1);
-    postgres_discard_queued_of_work_item(c, w);
+    postgres_discard_statements_of_work_item(c, w);
     w->by_itself = true;
     w->next = r->queue.waiting;
     if (!r->queue.waiting)
@@ -172,7 +172,8 @@ static enum read_result continue_read_or_move_it_to_workers(struct loop_reader *
 
 /* If the reads of this round trip together used more CPU time than HEAVY_NS and this read ran
  * longer than LONG_NS, later reads of the same name run on the worker threads. */
-static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *w, int64_t took)
+static void record_slow_cpu_read(struct postgres_loop_reader *r, const struct work_item *w,
+                                 int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
         disallow_read_on_loop(r->pool, w);
@@ -180,13 +181,15 @@ static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *
 
 /* A read is stopped only if it exceeds both limits, because a loop that was preempted takes long
  * without using CPU time. */
-static void set_read_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
+static void set_read_time_limit(struct postgres_loop_reader *r, const struct work_item *w,
+                                int64_t now)
 {
     r->conn.row_time_limit.until = w->measured ? now + LONG_NS : 0;
     r->conn.row_time_limit.cpu_ns = r->spent_at + ROWS_NS;
 }
 
-static enum read_result run_read_or_move_it_to_workers(struct loop_reader *r, struct work_item *w)
+static enum read_result run_read_or_move_it_to_workers(struct postgres_loop_reader *r,
+                                                       struct work_item *w)
 {
     if (!read_may_run_on_loop(r->pool, w)) {
         move_read_to_workers(r, w);
@@ -208,20 +211,20 @@ static enum read_result run_read_or_move_it_to_workers(struct loop_reader *r, st
         w->arena = arena; /* running the read may have changed its arena */
         return continue_read_or_move_it_to_workers(r, w);
     }
-    finish_read_of_loop(r, w);
+    finish_loop_read(r, w);
     return READ_FINISHED;
 }
 
-static void send_or_end_transaction(struct loop_reader *r)
+static void send_or_end_transaction(struct postgres_loop_reader *r)
 {
     if (r->count)
-        send_queries_of_reads(r);
+        send_queries_of_loop_reads(r);
     else if (r->rounds && !r->synced && !send_pipeline_sync(r))
-        loop_reader_disconnect(r);
+        postgres_loop_reader_disconnect(r);
 }
 
 /* Runs all reads again, until each needs rows that have not arrived. */
-static void rerun_reads_with_results(struct loop_reader *r)
+static void rerun_reads_with_results(struct postgres_loop_reader *r)
 {
     unsigned count = r->count;
 
@@ -239,12 +242,12 @@ static void rerun_reads_with_results(struct loop_reader *r)
     send_or_end_transaction(r);
 }
 
-static void start_waiting_reads(struct loop_reader *r)
+static void start_waiting_loop_reads(struct postgres_loop_reader *r)
 {
     postgres_discard_queued_statements(&r->conn);
     r->rounds = 0;
     if (r->conn.has_too_many_statements && !r->deallocates_due && !deallocate_statements(r)) {
-        loop_reader_disconnect(r);
+        postgres_loop_reader_disconnect(r);
         return;
     }
     r->synced = false;
@@ -264,12 +267,12 @@ static void start_waiting_reads(struct loop_reader *r)
 
 static void on_before_poll(uv_idle_t *soon)
 {
-    struct loop_reader *r = soon->data;
+    struct postgres_loop_reader *r = soon->data;
 
     if (r->state != READER_OPEN)
         move_waiting_reads_to_workers(r);
     while (r->state == READER_OPEN && !r->count && r->queue.waiting)
-        start_waiting_reads(r);
+        start_waiting_loop_reads(r);
     uv_idle_stop(soon);
 }
 
@@ -283,7 +286,7 @@ static bool is_query_error(const PGresult *result)
 }
 
 /* Processes one result. Returns false if it is an error, or not the expected result. */
-static bool handle_result_of_statement(struct loop_reader *r, PGresult *result)
+static bool handle_result_of_statement(struct postgres_loop_reader *r, PGresult *result)
 {
     struct queued_statement *e = &r->conn.queued[r->next];
     bool is_end = r->step == END_OF_PREPARE || r->step == END_OF_QUERY;
@@ -308,7 +311,7 @@ static bool handle_result_of_statement(struct loop_reader *r, PGresult *result)
 }
 
 /* Processes the result of a pipeline sync, which follows the results of everything sent before. */
-static bool handle_result_of_pipeline_sync(struct loop_reader *r)
+static bool handle_result_of_pipeline_sync(struct postgres_loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
     bool good = pq.resultStatus(result) == PGRES_PIPELINE_SYNC;
@@ -319,7 +322,7 @@ static bool handle_result_of_pipeline_sync(struct loop_reader *r)
     return good;
 }
 
-static bool handle_result_of_deallocate(struct loop_reader *r)
+static bool handle_result_of_deallocate(struct postgres_loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
     bool good = r->deallocates_due == DEALLOCATE_RESULTS ? postgres_result_is_ok(result) : !result;
@@ -329,21 +332,21 @@ static bool handle_result_of_deallocate(struct loop_reader *r)
     return good;
 }
 
-static bool all_results_of_reads_arrived(const struct loop_reader *r)
+static bool all_results_of_reads_arrived(const struct postgres_loop_reader *r)
 {
     return r->next >= r->conn.queued_count;
 }
 
 /* Returns whether the next result belongs to a pipeline sync: syncs of earlier transactions come
  * before the results of the current queries. */
-static bool sync_result_is_next(const struct loop_reader *r)
+static bool sync_result_is_next(const struct postgres_loop_reader *r)
 {
     bool own = r->count && r->synced;
 
     return r->due > (own && !all_results_of_reads_arrived(r) ? 1u : 0u);
 }
 
-static bool handle_next_pipeline_result(struct loop_reader *r)
+static bool handle_next_pipeline_result(struct postgres_loop_reader *r)
 {
     if (r->deallocates_due && !r->syncs_before_deallocate)
         return handle_result_of_deallocate(r);
@@ -351,7 +354,7 @@ static bool handle_next_pipeline_result(struct loop_reader *r)
                                   : handle_result_of_statement(r, pq.getResult(r->conn.pg));
 }
 
-bool loop_reader_process_results(struct loop_reader *r)
+bool postgres_loop_reader_process_results(struct postgres_loop_reader *r)
 {
     while ((r->due || (r->count && !all_results_of_reads_arrived(r))) && !pq.isBusy(r->conn.pg))
         if (!handle_next_pipeline_result(r))
@@ -360,14 +363,14 @@ bool loop_reader_process_results(struct loop_reader *r)
 }
 
 /* If an answer was slow, later reads of the same names run on the worker threads. */
-static void record_slow_answer_of_postgres(struct loop_reader *r)
+static void record_slow_answer_of_postgres(struct postgres_loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
             disallow_read_on_loop(r->pool, r->reads[i]);
 }
 
-void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
+void postgres_loop_reader_rerun_complete_reads(struct postgres_loop_reader *r)
 {
     if (!r->count || !all_results_of_reads_arrived(r))
         return;
@@ -379,16 +382,16 @@ void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
 }
 
 /* Closes the connection, because a query that takes too long blocks the queries behind it. */
-static void abandon_stuck_connection(struct loop_reader *r)
+static void abandon_stuck_connection(struct postgres_loop_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
 
     if (!all_results_of_reads_arrived(r))
         disallow_read_on_loop(r->pool, c->queued[r->next].work);
-    loop_reader_disconnect(r);
+    postgres_loop_reader_disconnect(r);
 }
 
-static bool socket_has_unread_bytes(const struct loop_reader *r)
+static bool socket_has_unread_bytes(const struct postgres_loop_reader *r)
 {
     struct pollfd p = { .fd = pq.socket(r->conn.pg), .events = POLLIN };
 
@@ -397,7 +400,7 @@ static bool socket_has_unread_bytes(const struct loop_reader *r)
 
 static void on_stuck_read_check_timer(uv_timer_t *read_step)
 {
-    struct loop_reader *r = read_step->data;
+    struct postgres_loop_reader *r = read_step->data;
     int64_t now = clock_monotonic_ns();
 
     if (!r->count) {
@@ -407,14 +410,14 @@ static void on_stuck_read_check_timer(uv_timer_t *read_step)
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
         move_waiting_reads_to_workers(r);
     /* Process the socket first: if the loop was blocked, the answer may already have arrived. */
-    loop_reader_on_socket(r, 0, UV_READABLE);
+    postgres_loop_reader_on_socket(r, 0, UV_READABLE);
     if (r->count && now - r->received_at > (int64_t)STUCK_MS * 1000000 &&
         !socket_has_unread_bytes(r))
         abandon_stuck_connection(r);
 }
 
 /* Returns whether the connection has so much to do that another read would wait too long. */
-static bool loop_reader_is_busy(const struct loop_reader *r)
+static bool postgres_loop_reader_is_busy(const struct postgres_loop_reader *r)
 {
     return r->queue.waiting_count >= MAX_WAITING_READS ||
            (r->count && !r->running &&
@@ -427,11 +430,11 @@ bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w)
         !read_may_run_on_loop(p, w))
         return false;
 
-    struct loop_reader *r = &p->readers[loop_index(w->loop)];
+    struct postgres_loop_reader *r = &p->readers[loop_index(w->loop)];
     if (r->state == READER_NOT_STARTED)
-        loop_reader_start(r, w->loop);
-    if (atomic_load(&r->loop) != w->loop || !loop_reader_ensure_connected(r) ||
-        loop_reader_is_busy(r))
+        postgres_loop_reader_start(r, w->loop);
+    if (atomic_load(&r->loop) != w->loop || !postgres_loop_reader_ensure_connected(r) ||
+        postgres_loop_reader_is_busy(r))
         return false;
     w->next = NULL;
     *r->queue.waiting_last = w;

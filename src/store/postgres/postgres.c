@@ -13,7 +13,7 @@ static struct postgres *postgres_of_store(struct store *s)
     return (struct postgres *)s;
 }
 
-void postgres_queue_for_workers(struct postgres *p, struct work_item *w)
+void postgres_enqueue_work_item_for_workers(struct postgres *p, struct work_item *w)
 {
     if (w->mode != STORE_READ || (!w->in_background && !w->measured))
         work_queue_push(&p->queue, w);
@@ -28,7 +28,7 @@ static void postgres_submit(struct store *s, struct work_item *w)
     w->since = clock_monotonic_ns();
     w->by_itself = false;
     if (w->in_background || !postgres_run_read_on_loop(p, w))
-        postgres_queue_for_workers(p, w);
+        postgres_enqueue_work_item_for_workers(p, w);
 }
 
 static void postgres_iteration_end(struct store *s, struct loop *loop)
@@ -104,7 +104,7 @@ static void postgres_close(struct store *s)
 {
     struct postgres *p = postgres_of_store(s);
 
-    loop_readers_close(p);
+    postgres_loop_readers_close(p);
     work_queue_close(&p->queue);
     fair_queue_close(&p->long_reads);
     for (unsigned i = 0; i < p->count; i++) {
@@ -118,9 +118,9 @@ static void postgres_close(struct store *s)
     remote_blobs_clear(&p->store);
     work_queue_clear(&p->queue);
     fair_queue_clear(&p->long_reads);
-    commit_order_clear(&p->commit_order);
-    id_order_clear(&p->id_order);
-    prefetcher_clear(&p->prefetcher);
+    postgres_commit_order_clear(&p->commit_order);
+    postgres_id_order_clear(&p->id_order);
+    query_prefetcher_clear(&p->prefetcher);
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         pthread_rwlock_destroy(&p->write_locks[i]);
     mem_free(p->readers);
@@ -130,7 +130,7 @@ static void postgres_close(struct store *s)
     mem_free(p);
 }
 
-unsigned postgres_counter_shard(unsigned worker)
+unsigned postgres_get_counter_shard_of_worker(unsigned worker)
 {
     enum { MOST_WORKERS = 1 << 16 };
 
@@ -167,16 +167,16 @@ static struct postgres *postgres_new(const struct store_options *o)
         p->workers[i].pool = p;
         p->workers[i].runs_long_reads = i >= ordinary;
         p->workers[i].runs_longest_reads = i == p->count - 1;
-        p->workers[i].conn.counter_shard = postgres_counter_shard(i);
+        p->workers[i].conn.counter_shard = postgres_get_counter_shard_of_worker(i);
         p->workers[i].random = i + (unsigned)clock_monotonic_ns();
     }
-    loop_readers_init(p, o->readers);
+    postgres_loop_readers_init(p, o->readers);
     work_queue_init(&p->queue);
     fair_queue_init(&p->long_reads);
-    commit_order_init(&p->commit_order);
-    id_order_init(&p->id_order);
+    postgres_commit_order_init(&p->commit_order);
+    postgres_id_order_init(&p->id_order);
     init_write_locks(p);
-    prefetcher_init(&p->prefetcher);
+    query_prefetcher_init(&p->prefetcher);
     return p;
 }
 
@@ -222,7 +222,7 @@ struct store_connection *store_connection_new(struct store *s)
 
     side->worker.pool = p;
     side->worker.is_separate = true;
-    side->worker.conn.counter_shard = postgres_counter_shard(p->count);
+    side->worker.conn.counter_shard = postgres_get_counter_shard_of_worker(p->count);
     side->worker.random = (unsigned)clock_monotonic_ns();
     return side;
 }

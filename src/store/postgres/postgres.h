@@ -34,7 +34,7 @@ struct learned_query;
 
 /* Time limit of a running read. A read that exceeds it is aborted and queued again
  * (fair_queue.c). */
-struct read_time_limit {
+struct postgres_read_time_limit {
     int64_t until;             /* time at which the limit ends (monotonic ns); 0 means no limit */
     unsigned free_round_trips; /* number of coming round trips whose time is added to the limit */
     int64_t round_trip_ns;     /* duration of the shortest round trip so far in ns; 0 if none was
@@ -52,7 +52,7 @@ struct postgres_conn {
     bool timed_out; /* the connection timed out, so other connections to the database may be dead,
                      * too */
     int answer_timeout_ms; /* timeout for a result in ms; 0 means no timeout */
-    struct read_time_limit time_limit;
+    struct postgres_read_time_limit time_limit;
     _Atomic uint64_t *round_trips; /* counter for metrics, or NULL */
     const char *begin; /* BEGIN statement of the transaction if it was not sent yet, otherwise
                         * NULL */
@@ -67,11 +67,11 @@ struct postgres_conn {
     const struct work_item *culprit; /* if a queued statement failed: the work item to which it
                                       * belongs; otherwise NULL */
     struct ordered_ids {             /* ids of the transaction (id_order.c) */
-        uint64_t parts;   /* bit set of the parts (id_order.c) of the ids that this transaction
-                           * created */
-        uint64_t first;   /* the least of these ids */
-        struct link link; /* link in id_order.open; linked while parts is not 0 */
-        bool conflict;    /* the commit failed because of tx_make_ids_visible_in_order */
+        uint64_t parts;        /* bit set of the parts (id_order.c) of the ids that this transaction
+                                * created */
+        uint64_t first;        /* the least of these ids */
+        struct list_link link; /* link in id_order.open; linked while parts is not 0 */
+        bool conflict;         /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;
     bool may_be_written; /* COMMIT was sent, so the transaction may be committed */
     bool runs_group;     /* a group commit is running: writes are sent together with its COMMIT */
@@ -101,7 +101,8 @@ struct postgres_conn {
         bool used;     /* the work item used the rows */
         struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result; /* the rows of a prefetched query; NULL until they have arrived */
-    } queued[POSTGRES_QUEUE_MAX + 1]; /* the last one is for postgres_queue_last_write */
+    } queued[POSTGRES_QUEUE_MAX +
+             1]; /* the last one is for postgres_enqueue_last_write_statement */
 };
 
 /* Opens the connection. Returns false if that fails; logs the reason if `log` is set. */
@@ -169,20 +170,21 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
 void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
-void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
+void postgres_discard_statements_of_work_item(struct postgres_conn *c,
+                                              const struct work_item *work);
 /* Queues a statement that is sent as the last one before the event log rows and COMMIT. */
-enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct value *values,
-                                   size_t count);
+enum err postgres_enqueue_last_write_statement(struct tx *tx, const char *sql,
+                                               const struct value *values, size_t count);
 /* Queues the check of tx_make_ids_visible_in_order for all ids of the work items, if there are any
  * (id_order.c). May wait for transactions of this process that have created smaller ids. */
-enum err postgres_queue_id_order_check(struct tx *tx, struct work_item *const *works,
-                                       unsigned count);
+enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const *works,
+                                         unsigned count);
 void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id);
 /* Wakes transactions that wait until this connection's transaction, which has created smaller ids,
  * has ended. */
 void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c);
-void id_order_init(struct id_order *order);
-void id_order_clear(struct id_order *order);
+void postgres_id_order_init(struct id_order *order);
+void postgres_id_order_clear(struct id_order *order);
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -242,22 +244,24 @@ enum err postgres_check_blob_location(const struct postgres *p, struct postgres_
 
 /* --- commit order, commit_order.c ----------------------------------------------------- */
 
-struct commit_order {
+struct postgres_commit_order {
     pthread_mutex_t lock;
-    struct link works; /* work items, in the order in which COMMIT was sent */
-    bool finishing;    /* a thread is finishing work items */
+    struct list_link works; /* work items, in the order in which COMMIT was sent */
+    bool finishing;         /* a thread is finishing work items */
 };
 
-void commit_order_init(struct commit_order *l);
-void commit_order_clear(struct commit_order *l);
+void postgres_commit_order_init(struct postgres_commit_order *l);
+void postgres_commit_order_clear(struct postgres_commit_order *l);
 /* Appends a work item to the list. Call it before COMMIT is sent. */
-void commit_order_add_work_item(struct commit_order *l, struct work_item *w);
+void postgres_commit_order_add_work_item(struct postgres_commit_order *l, struct work_item *w);
 /* Removes a work item whose commit failed or whose result is unknown; the caller finishes the work
  * item. */
-void commit_order_remove_work_item(struct commit_order *l, struct store *s, struct work_item *w);
+void postgres_commit_order_remove_work_item(struct postgres_commit_order *l, struct store *s,
+                                            struct work_item *w);
 /* Marks the work item as committed. In commit order, this thread or another one then finishes
  * it. */
-void commit_order_finish_work_item(struct commit_order *l, struct store *s, struct work_item *w);
+void postgres_commit_order_finish_work_item(struct postgres_commit_order *l, struct store *s,
+                                            struct work_item *w);
 
 /* --- workers, worker.c ---------------------------------------------------------------- */
 
@@ -284,12 +288,12 @@ struct postgres {
     uint32_t identity;
     struct work_queue queue;
     struct fair_queue long_reads; /* reads that may take long */
-    struct commit_order commit_order;
+    struct postgres_commit_order commit_order;
     struct id_order {
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        struct link open; /* list of connections whose running transactions have created ids
-                           * (ordered_ids.link) */
+        struct list_link open; /* list of connections whose running transactions have created ids
+                                * (ordered_ids.link) */
     } id_order;
     struct read_statistics {
         _Atomic uint16_t both;
@@ -309,15 +313,15 @@ struct postgres {
     struct postgres_worker *finishing; /* see store_connection_finish_migrations */
     unsigned count;        /* number of workers; the last ones of the array run long reads */
     unsigned reader_count; /* number of loops that have a connection of their own */
-    struct loop_reader *readers;
+    struct postgres_loop_reader *readers;
     struct postgres_worker *workers;
 };
 
 /* Queues the work item for the workers, or for the workers that run long reads. */
-void postgres_queue_for_workers(struct postgres *p, struct work_item *w);
+void postgres_enqueue_work_item_for_workers(struct postgres *p, struct work_item *w);
 /* Returns the counter shard of a worker: a number above 0 that no other worker on any node has. See
  * tx_get_counter_shard. */
-unsigned postgres_counter_shard(unsigned worker);
+unsigned postgres_get_counter_shard_of_worker(unsigned worker);
 /* Connects if the worker has no connection. Returns false on failure; then the caller retries after
  * wait_ms. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
@@ -356,30 +360,32 @@ void disallow_read_on_loop(struct postgres *p, const struct work_item *work);
 
 /* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
-void prefetcher_init(struct prefetcher *h);
-void prefetcher_clear(struct prefetcher *h);
+void query_prefetcher_init(struct prefetcher *h);
+void query_prefetcher_clear(struct prefetcher *h);
 /* Call it for each query that is not only queued. The first query of an attempt to run the work
  * item also queues the queries that usually follow it; a later query is learned for the next
  * time. */
-enum err prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w, const char *sql,
-                                 const struct postgres_parameters *p, size_t count);
+enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w,
+                                                  const char *sql,
+                                                  const struct postgres_parameters *p,
+                                                  size_t count);
 /* Records whether the rows of a prefetched query were used; call it when the rows are discarded. */
-void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
+void query_prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */
-enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
-                                      const char *sql, const struct postgres_parameters *p,
-                                      size_t count, struct learned_query *learned);
+enum err postgres_enqueue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                        const char *sql, const struct postgres_parameters *p,
+                                        size_t count, struct learned_query *learned);
 
 /* --- reads on loops, loop_reads.c ------------------------------------------------------- */
 
-struct loop_reader;
+struct postgres_loop_reader;
 /* Runs a read on its loop's connection; call it on that loop. If it returns false, run the read on
  * a worker thread. */
 bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w);
 
-void loop_readers_init(struct postgres *p, unsigned count);
+void postgres_loop_readers_init(struct postgres *p, unsigned count);
 /* Moves unfinished reads to the workers and closes the connections of the loops. */
-void loop_readers_close(struct postgres *p);
+void postgres_loop_readers_close(struct postgres *p);
 
 /* --- group commit, group.c ------------------------------------------------------------- */
 

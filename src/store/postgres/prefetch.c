@@ -56,14 +56,14 @@ struct related_id {
     _Atomic uint64_t key, id;
 };
 
-void prefetcher_init(struct prefetcher *h)
+void query_prefetcher_init(struct prefetcher *h)
 {
     pthread_mutex_init(&h->lock, NULL);
     map_init(&h->by_key);
     h->related = mem_new(sizeof(struct related_id) << RELATED_BITS);
 }
 
-void prefetcher_clear(struct prefetcher *h)
+void query_prefetcher_clear(struct prefetcher *h)
 {
     struct learned_queries *learned;
     size_t at = 0;
@@ -135,8 +135,8 @@ static void store_related_id(const struct prefetcher *h, const struct work_item 
     atomic_store_explicit(&r->id, id, memory_order_relaxed);
 }
 
-static void predict_related_ids(const struct prefetcher *h, struct work_item *w,
-                                const struct learned_queries *learned)
+static void predict_ids_related_to_work_item(const struct prefetcher *h, struct work_item *w,
+                                             const struct learned_queries *learned)
 {
     for (unsigned n = 0; n < learned->count; n++) {
         const struct learned_query *q = &learned->queries[n];
@@ -149,8 +149,9 @@ static void predict_related_ids(const struct prefetcher *h, struct work_item *w,
 
 /* --- sending learned queries ------------------------------------------------------------ */
 
-static bool predict_parameters(const struct work_item *w, const struct learned_query *q,
-                               struct arena *a, struct postgres_parameters *ret)
+static bool predict_parameters_of_learned_query(const struct work_item *w,
+                                                const struct learned_query *q, struct arena *a,
+                                                struct postgres_parameters *ret)
 {
     for (size_t i = 0; i < q->count; i++) {
         const struct parameter_source *s = &q->from[i];
@@ -177,8 +178,8 @@ static bool learned_query_needs_id(const struct learned_query *q, uint64_t posit
 
 /* Queues the learned queries; if `positions` is not 0, only queries that use an id whose bit is
  * set. */
-static enum err queue_learned_queries(struct postgres_conn *c, struct work_item *w,
-                                      uint64_t positions)
+static enum err enqueue_learned_queries_of_work_item(struct postgres_conn *c, struct work_item *w,
+                                                     uint64_t positions)
 {
     struct prefetcher *h = c->prefetcher;
     struct learned_queries copy = { 0 }, *learned;
@@ -190,21 +191,21 @@ static enum err queue_learned_queries(struct postgres_conn *c, struct work_item 
         copy = *learned;
     pthread_mutex_unlock(&h->lock);
     if (!positions)
-        predict_related_ids(h, w, &copy);
+        predict_ids_related_to_work_item(h, w, &copy);
     for (unsigned i = 0; i < copy.count && !e; i++) {
         const struct learned_query *q = &copy.queries[i];
         struct postgres_parameters *p;
 
         if (q->score <= WORST_SCORE || (positions && !learned_query_needs_id(q, positions)))
             continue;
-        p = arena_alloc_raw(c->arena, sizeof *p);
-        if (predict_parameters(w, q, c->arena, p))
-            e = postgres_queue_learned_query(c, w, q->sql, p, q->count, &learned->queries[i]);
+        p = arena_alloc_unzeroed(c->arena, sizeof *p);
+        if (predict_parameters_of_learned_query(w, q, c->arena, p))
+            e = postgres_enqueue_learned_query(c, w, q->sql, p, q->count, &learned->queries[i]);
     }
     return e;
 }
 
-void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used)
+void query_prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used)
 {
     pthread_mutex_lock(&h->lock);
     if (used ? q->score < BEST_SCORE : q->score > WORST_SCORE)
@@ -236,7 +237,7 @@ static unsigned related_id_position(struct learned_queries *learned, const struc
     return learned->id_count < WORK_ITEM_MAX_IDS ? learned->id_count++ : WORK_ITEM_MAX_IDS;
 }
 
-static bool learn_constant_parameter(const char *text, struct parameter_source *ret)
+static bool learn_constant_query_parameter(const char *text, struct parameter_source *ret)
 {
     ret->kind = text ? SOURCE_CONSTANT : SOURCE_NULL;
     if (text && strlen(text) > (text[0] == '9' ? MAX_NUMBER : MAX_TEXT))
@@ -251,15 +252,15 @@ struct lesson {
                        * work_item.ids[n] */
 };
 
-static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
-                            struct learned_queries *learned, struct lesson *ret, size_t i,
-                            const char *text)
+static bool learn_source_of_query_parameter(const struct prefetcher *h, struct work_item *w,
+                                            struct learned_queries *learned, struct lesson *ret,
+                                            size_t i, const char *text)
 {
     struct parameter_source *s = &ret->query.from[i];
     uint64_t id = id_from_text(text);
 
     if (!id)
-        return learn_constant_parameter(text, s);
+        return learn_constant_query_parameter(text, s);
     if (find_id_of_work_item(w, learned->id_count, id, s))
         return true;
     unsigned position = related_id_position(learned, &ret->query, i);
@@ -275,7 +276,7 @@ static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
 
 /* Adds a learned query, or replaces one whose rows were often unused. If the query is known but is
  * not prefetched at present, and its parameters could have been predicted, improves its score. */
-static void add_learned_query(struct learned_queries *learned, const struct lesson *l)
+static void add_learned_query_of_work_item(struct learned_queries *learned, const struct lesson *l)
 {
     const struct learned_query *q = &l->query;
     struct learned_query *slot = NULL;
@@ -320,25 +321,26 @@ static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const cha
     pthread_mutex_lock(&h->lock);
     struct learned_queries *learned = get_or_create_learned_queries(h, w);
     for (size_t i = 0; i < count && good; i++)
-        good = !p->binary[i] && learn_parameter(h, w, learned, &l, i, p->text[i]);
+        good = !p->binary[i] && learn_source_of_query_parameter(h, w, learned, &l, i, p->text[i]);
     if (good)
-        add_learned_query(learned, &l);
+        add_learned_query_of_work_item(learned, &l);
     pthread_mutex_unlock(&h->lock);
     return l.new_ids;
 }
 
-enum err prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w, const char *sql,
-                                 const struct postgres_parameters *p, size_t count)
+enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w,
+                                                  const char *sql,
+                                                  const struct postgres_parameters *p, size_t count)
 {
     if (!w->name || !c->prefetcher || w->prefetch_phase == PREFETCH_ENDED)
         return OK;
     if (w->prefetch_phase == PREFETCH_LEARNS) {
         uint64_t new_ids = learn_query(c->prefetcher, w, sql, p, count);
 
-        return new_ids ? queue_learned_queries(c, w, new_ids) : OK;
+        return new_ids ? enqueue_learned_queries_of_work_item(c, w, new_ids) : OK;
     }
     w->prefetch_phase = PREFETCH_LEARNS;
     if (!w->prefetch_key)
         set_prefetch_key_and_ids(w, sql, p, count);
-    return queue_learned_queries(c, w, 0);
+    return enqueue_learned_queries_of_work_item(c, w, 0);
 }

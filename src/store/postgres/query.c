@@ -122,7 +122,7 @@ static void remove_queued_statement(struct postgres_conn *c, unsigned i)
     struct queued_statement *e = &c->queued[i];
 
     if (e->learned && (e->result || e->used))
-        prefetcher_update_score(c->prefetcher, e->learned, e->used);
+        query_prefetcher_update_score(c->prefetcher, e->learned, e->used);
     pq.clear(e->result);
     c->queued_count--;
     memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
@@ -153,7 +153,7 @@ void discard_prefetched_queries(struct postgres_conn *c)
             remove_queued_statement(c, i);
 }
 
-void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work)
+void postgres_discard_statements_of_work_item(struct postgres_conn *c, const struct work_item *work)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (c->queued[i].work == work)
@@ -213,8 +213,8 @@ static bool work_item_only_queues_queries(const struct postgres_conn *c)
     return c->on_loop || c->collects;
 }
 
-static enum err queue_statement(struct tx *tx, const char *sql, const struct value *values,
-                                size_t count, bool writes)
+static enum err enqueue_postgres_statement(struct tx *tx, const char *sql,
+                                           const struct value *values, size_t count, bool writes)
 {
     struct postgres_conn *c = tx->connection;
     struct postgres_statement *st;
@@ -226,7 +226,7 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
      * is sent after the work item's function has returned. */
     bool copies = work_item_only_queues_queries(c);
     struct arena *a = copies ? c->arena : tx_arena(tx);
-    struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
+    struct postgres_parameters *p = arena_alloc_unzeroed(a, sizeof *p);
     postgres_encode_parameters(p, a, values, count);
     for (size_t i = 0; copies && i < count; i++)
         if (p->binary[i])
@@ -240,9 +240,9 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
     return OK;
 }
 
-enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
-                                      const char *sql, const struct postgres_parameters *p,
-                                      size_t count, struct learned_query *learned)
+enum err postgres_enqueue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                        const char *sql, const struct postgres_parameters *p,
+                                        size_t count, struct learned_query *learned)
 {
     struct postgres_statement *st;
 
@@ -301,13 +301,13 @@ enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct valu
     discard_prefetched_of_work_item(tx);
     if (!statement_queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
-    return queue_statement(tx, *sql.text, values, count, true);
+    return enqueue_postgres_statement(tx, *sql.text, values, count, true);
 }
 
-enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct value *values,
-                                   size_t count)
+enum err postgres_enqueue_last_write_statement(struct tx *tx, const char *sql,
+                                               const struct value *values, size_t count)
 {
-    return queue_statement(tx, sql, values, count, true);
+    return enqueue_postgres_statement(tx, sql, values, count, true);
 }
 
 PGresult *pipeline_read_result(struct postgres_conn *c)
@@ -518,7 +518,7 @@ static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struc
     c->wants_more = true;
     c->is_full = !statement_queue_has_space(c);
     if (!c->is_full)
-        queue_statement(tx, sql, values, count, false);
+        enqueue_postgres_statement(tx, sql, values, count, false);
     tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     return NULL;
 }
@@ -557,7 +557,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     enum err e = OK;
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (sql_text_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
-        e = prefetch_or_learn_query(c, tx->work, sql, &p, count);
+        e = query_prefetcher_prefetch_or_learn_query(c, tx->work, sql, &p, count);
     if (!e) /* count after the prefetch, because that may free all statements of the connection */
         e = find_postgres_statement(c, sql, &st);
     if (e)

@@ -23,7 +23,7 @@ enum { NUMBER_BUFFER_SIZE = 32 };
 
 const char *postgres_format_int(struct arena *a, int64_t i)
 {
-    char *end = (char *)arena_alloc_raw(a, NUMBER_BUFFER_SIZE) + NUMBER_BUFFER_SIZE - 1;
+    char *end = (char *)arena_alloc_unzeroed(a, NUMBER_BUFFER_SIZE) + NUMBER_BUFFER_SIZE - 1;
     uint64_t left = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
 
     *end = '\0';
@@ -37,7 +37,7 @@ const char *postgres_format_int(struct arena *a, int64_t i)
 
 static const char *format_real_parameter(struct arena *a, double d)
 {
-    char *text = arena_alloc_raw(a, NUMBER_BUFFER_SIZE);
+    char *text = arena_alloc_unzeroed(a, NUMBER_BUFFER_SIZE);
 
     snprintf(text, NUMBER_BUFFER_SIZE, "%.17g", d);
     return text;

@@ -154,12 +154,12 @@ static enum err commit_work_item(struct postgres_worker *w, struct work_item *wo
 
 static enum err commit_in_commit_order(struct postgres_worker *w, struct work_item *work)
 {
-    struct commit_order *order = &w->pool->commit_order;
+    struct postgres_commit_order *order = &w->pool->commit_order;
 
-    commit_order_add_work_item(order, work);
+    postgres_commit_order_add_work_item(order, work);
     enum err e = commit_work_item(w, work);
     if (e)
-        commit_order_remove_work_item(order, &w->pool->store, work);
+        postgres_commit_order_remove_work_item(order, &w->pool->store, work);
     return e;
 }
 
@@ -223,7 +223,7 @@ static enum attempt_result run_and_commit_work_item(struct postgres_worker *w,
     if (w->conn.wants_more && !w->conn.lost)
         tx = run_transaction_function(w, work);
     if (!work->result)
-        work->result = postgres_queue_id_order_check(&tx, &work, 1);
+        work->result = postgres_enqueue_id_order_check(&tx, &work, 1);
     if (!work->result)
         return commit_transaction_attempt(w, work);
     if (!w->conn.lost)
@@ -372,7 +372,7 @@ static void check_idle_connection(struct postgres_worker *w)
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work, enum err e)
 {
     if (work->in_commit_order)
-        commit_order_finish_work_item(&w->pool->commit_order, &w->pool->store, work);
+        postgres_commit_order_finish_work_item(&w->pool->commit_order, &w->pool->store, work);
     else
         work_item_call_callbacks(&w->pool->store, work, e);
 }

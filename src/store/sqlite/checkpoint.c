@@ -155,7 +155,7 @@ static void request_checkpoint(struct sqlite *q)
 
 static void run_checkpoint_on_writer(struct sqlite *q)
 {
-    stall_meter_begin_part(&q->meter, "copy_log");
+    stall_meter_begin_part_of_iteration(&q->meter, "copy_log");
     q->log.copied = run_checkpoint(q->writer, SQLITE_CHECKPOINT_PASSIVE);
     stall_meter_pause(&q->meter);
     q->log.tried = q->log.pages;

@@ -90,8 +90,8 @@ static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int co
                                   struct sqlite_prepared_statement **ret)
 {
     struct sqlite_prepared_statement *st = mem_new(sizeof *st);
-    int code = sqlite_prepare_with_dependencies(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
-                                                &st->stmt, &st->dependencies);
+    int code = sqlite_prepare_with_query_dependencies(
+        c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT, &st->stmt, &st->dependencies);
     enum err e = code == SQLITE_OK ? OK : sqlite_error_from_code(c, code, sql);
 
     st->temporary = temporary;
@@ -210,7 +210,7 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
     int code = read_only ? open_database_read_only(path, &c->db)
                          : sqlite3_open_v2(path, &c->db, flags, NULL);
     if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_TIMEOUT_MS) != SQLITE_OK ||
-        !sqlite_register_dependency_callback(c) ||
+        !sqlite_register_query_dependency_callback(c) ||
         sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
             SQLITE_OK) {
         log_error("store: cannot open the database '%s': %s", path, sqlite3_errmsg(c->db));
@@ -228,7 +228,7 @@ void sqlite_conn_close(struct sqlite_conn *c)
     if (!c)
         return;
     sqlite_free_prepared_statements(c);
-    sqlite_dependencies_free(c);
+    sqlite_query_dependencies_free(c);
     query_cache_free(c->cache);
     sqlite3_close(c->db);
     mem_free(c);

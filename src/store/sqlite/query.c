@@ -52,7 +52,7 @@ static enum err query_database(struct tx *tx, const char *sql, const struct valu
         return tx_mark_transaction_failed(tx, e);
     c->has_written |= !st->reads_only;
     if (writes)
-        sqlite_mark_columns_written((struct sqlite *)tx->store, st->dependencies);
+        sqlite_mark_columns_of_query_written((struct sqlite *)tx->store, st->dependencies);
     for (size_t i = 0; i < count; i++) {
         int code = bind_sql_value(st->stmt, st->parameter_numbers[i], &values[i]);
 

@@ -263,7 +263,7 @@ enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor)
 static const struct value *copy_parameters(struct arena *a, const struct value *values,
                                            size_t count)
 {
-    struct value *copy = arena_alloc_raw(a, count * sizeof *copy);
+    struct value *copy = arena_alloc_unzeroed(a, count * sizeof *copy);
 
     for (size_t i = 0; i < count; i++)
         copy[i] = values[i].kind == VALUE_TEXT
@@ -286,7 +286,7 @@ void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
     if (!request->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
         return;
     struct query_cache_request *q = cursor->cache_request =
-        arena_alloc_raw(tx_arena(tx), sizeof *q);
+        arena_alloc_unzeroed(tx_arena(tx), sizeof *q);
     *q = *request;
     q->reads = &d->reads;
     q->values = copy_parameters(tx_arena(tx), values, count);
@@ -305,7 +305,7 @@ static void cache_request_add_row(struct arena *arena, struct query_cache_reques
     }
     if (q->rows == q->room) {
         unsigned room = q->room ? 4 * q->room : q->single ? 1 : FIRST;
-        struct value *more = arena_alloc_raw(arena, room * size);
+        struct value *more = arena_alloc_unzeroed(arena, room * size);
 
         if (q->rows)
             memcpy(more, q->cells, q->rows * size);

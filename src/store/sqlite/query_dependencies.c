@@ -115,7 +115,7 @@ static int on_authorize_statement_action(void *arg, int action, const char *tabl
     return SQLITE_OK;
 }
 
-bool sqlite_register_dependency_callback(struct sqlite_conn *c)
+bool sqlite_register_query_dependency_callback(struct sqlite_conn *c)
 {
     return sqlite3_set_authorizer(c->db, on_authorize_statement_action, c) == SQLITE_OK;
 }
@@ -143,8 +143,9 @@ static struct query_dependencies *query_dependencies_new(const struct dependency
     return r;
 }
 
-int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, unsigned flags,
-                                     sqlite3_stmt **ret, struct query_dependencies **ret_found)
+int sqlite_prepare_with_query_dependencies(struct sqlite_conn *c, const char *sql, unsigned flags,
+                                           sqlite3_stmt **ret,
+                                           struct query_dependencies **ret_found)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
     struct dependency_collector found = { .is_volatile = false };
@@ -161,7 +162,7 @@ int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, uns
     return code;
 }
 
-void sqlite_dependencies_free(struct sqlite_conn *c)
+void sqlite_query_dependencies_free(struct sqlite_conn *c)
 {
     struct query_dependencies *r;
     size_t at = 0;
@@ -182,7 +183,7 @@ void sqlite_invalidate_query_caches(struct sqlite *q)
     row_version_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
 }
 
-void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
+void sqlite_mark_columns_of_query_written(struct sqlite *q, struct query_dependencies *r)
 {
     uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
 

@@ -162,14 +162,15 @@ struct query_dependencies {
 };
 
 /* Registers the SQLite callback that collects the columns of a statement. */
-bool sqlite_register_dependency_callback(struct sqlite_conn *c);
-int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, unsigned flags,
-                                     sqlite3_stmt **ret, struct query_dependencies **ret_found);
-void sqlite_dependencies_free(struct sqlite_conn *c);
+bool sqlite_register_query_dependency_callback(struct sqlite_conn *c);
+int sqlite_prepare_with_query_dependencies(struct sqlite_conn *c, const char *sql, unsigned flags,
+                                           sqlite3_stmt **ret,
+                                           struct query_dependencies **ret_found);
+void sqlite_query_dependencies_free(struct sqlite_conn *c);
 /* Call both on the writer: sqlite_invalidate_query_caches invalidates all query caches;
- * sqlite_mark_columns_written marks the columns that a statement will write as changed. */
+ * sqlite_mark_columns_of_query_written marks the columns that a statement will write as changed. */
 void sqlite_invalidate_query_caches(struct sqlite *q);
-void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r);
+void sqlite_mark_columns_of_query_written(struct sqlite *q, struct query_dependencies *r);
 
 /* --- query cache, query_cache.c: one per connection -------------------------------------- */
 

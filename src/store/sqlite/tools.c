@@ -55,7 +55,7 @@ static enum err read_snapshot_size(sqlite3 *from, int64_t *ret)
     return code == SQLITE_ROW ? OK : log_copy_error(code);
 }
 
-static enum err copy_to_destination(sqlite3 *from, const struct copy_destination *location,
+static enum err copy_to_destination(sqlite3 *from, const struct database_copy_destination *location,
                                     int64_t size)
 {
     struct embedded_database *into = NULL;
@@ -78,7 +78,7 @@ static enum err copy_to_destination(sqlite3 *from, const struct copy_destination
 /* Runs quick_check on the copy. quick_check reads every page and row at half the cost of
  * integrity_check, which also checks the indexes. The copy is checked and not the original, because
  * that would hold the snapshot longer. */
-static bool copy_is_undamaged(const struct copy_destination *location, int64_t size)
+static bool copy_is_undamaged(const struct database_copy_destination *location, int64_t size)
 {
     struct embedded_database *into = NULL;
     sqlite3 *db = NULL;
@@ -94,7 +94,7 @@ enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *loca
                               bool *ret_damaged)
 {
     struct sqlite_conn *from = NULL;
-    struct copy_destination to;
+    struct database_copy_destination to;
     int64_t size = 0;
     enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
 

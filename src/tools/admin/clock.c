@@ -39,7 +39,7 @@ static bool format_clock_command(const char *word, char out[64])
            snprintf(out, 64, "clock\tmove\t{\"advance_ms\":%lld}", (long long)ms) > 0;
 }
 
-int tool_clock(const struct command_settings *s, char **arguments)
+int run_command_clock(const struct command_settings *s, char **arguments)
 {
     char command[64];
     struct str reply;

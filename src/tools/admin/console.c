@@ -12,7 +12,7 @@ static bool ask_control_socket(const struct config *config, const char *request,
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_send_request(config->data, request, &out);
+    enum err e = control_socket_send_request(config->data, request, &out);
     bool ok = !e && out.n;
     *ret = str_dup_cstring(arena, buf_as_str(&out));
     buf_clear(&out);
@@ -21,7 +21,7 @@ static bool ask_control_socket(const struct config *config, const char *request,
     return ok;
 }
 
-int tool_console_key(const struct command_settings *s, char **arguments)
+int run_command_console_key(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
     const char *key;

@@ -94,7 +94,7 @@ static void print_fault_list(struct str reply)
     }
 }
 
-int tool_fault(const struct command_settings *s, char **arguments)
+int run_command_fault(const struct command_settings *s, char **arguments)
 {
     const char *what = arguments[0];
     bool clears = what && strcmp(what, "clear") == 0;

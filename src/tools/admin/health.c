@@ -108,7 +108,7 @@ static bool print_health_report(struct str body, struct arena *arena)
     return true;
 }
 
-int tool_health(const struct command_settings *s, char **arguments)
+int run_command_health(const struct command_settings *s, char **arguments)
 {
     struct operator_request q = { "health", OPERATOR_REPLY_TIMEOUT_S, true };
     struct str reply;

@@ -188,8 +188,8 @@ int send_operator_command(const struct command_settings *s, const struct operato
     struct str line = str_printf(arena, "operate%s %s", q->as_json ? "-json" : "", q->words);
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_send_request_with_timeout(s->config.data, str_dup_cstring(arena, line),
-                                                   q->seconds, &out);
+    enum err e = control_socket_send_request_with_timeout(
+        s->config.data, str_dup_cstring(arena, line), q->seconds, &out);
     const char *reply = str_dup_cstring(arena, buf_as_str(&out));
     buf_clear(&out);
     if (e)
@@ -428,7 +428,7 @@ static int run_operator_command(const struct command_settings *s, const char *no
 
 /* Runs an operator command. `user add` also works without a running server, to add the first
  * account. */
-int tool_operator_command(const struct command_settings *s, char **arguments)
+int run_command_of_operator(const struct command_settings *s, char **arguments)
 {
     const char *noun = s->argv[0];
     int status = run_operator_command(s, noun, arguments);

@@ -218,7 +218,7 @@ static int record_traffic(struct recorder *r)
     return status ? status : r->saved ? 0 : 3;
 }
 
-int tool_record(const struct command_settings *s, char **arguments)
+int run_command_record(const struct command_settings *s, char **arguments)
 {
     struct recorder r = { .settings = s };
     struct arena *arena;

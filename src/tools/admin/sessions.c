@@ -157,7 +157,7 @@ static void remove_lines_that_are_not_json(struct buf *out)
     }
 }
 
-int tool_sessions(const struct command_settings *s, char **arguments)
+int run_command_sessions(const struct command_settings *s, char **arguments)
 {
     struct buf out;
     bool voice = arguments[0] && !arguments[1] && strcmp(arguments[0], "voice") == 0;
@@ -171,7 +171,7 @@ int tool_sessions(const struct command_settings *s, char **arguments)
         return print_usage_forms("sessions, sessions voice, or "
                                  "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
-    enum err e = control_send_request_to_all(
+    enum err e = control_socket_send_request_to_all_servers(
         s->config.data, voice ? "operate sessions\tvoice" : "operate sessions", &out);
     remove_lines_that_are_not_json(&out);
     if (e)

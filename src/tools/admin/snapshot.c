@@ -67,7 +67,7 @@ static bool is_valid_snapshot_argument(const char *name)
     return strlen(name) < 256 && !strpbrk(name, "\t\r\n");
 }
 
-int tool_snapshot(const struct command_settings *s, char **arguments)
+int run_command_snapshot(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0])
         return print_snapshot_list(s);
@@ -84,13 +84,13 @@ static bool read_restore_counts(const struct command_settings *s, int *tried, in
     char text[64] = "";
 
     buf_init(&out, MAX_REPLY_BYTES);
-    if (control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK)
+    if (control_socket_send_request(s->config.data, "operate snapshot\trestored", &out) == OK)
         snprintf(text, sizeof text, "%.*s", STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);
     return sscanf(text, "ok #tried #restored %d %d", tried, restored) == 2;
 }
 
-int snapshot_restore(const struct command_settings *s, const char *name)
+int tool_restore_snapshot_on_running_server(const struct command_settings *s, const char *name)
 {
     int tried, restored, now_tried = 0, now_restored = 0;
 

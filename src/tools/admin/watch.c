@@ -145,7 +145,7 @@ static int receive_and_print_traffic_records(struct api_client *w, const struct 
         struct str text;
 
         arena_reset(arena);
-        result = api_client_next_text(w, until, arena, &text);
+        result = api_client_wait_for_websocket_text(w, until, arena, &text);
         if (result != CLIENT_EVENT)
             break;
         int64_t printed = print_traffic_record_batch(text, o->json, left, arena);
@@ -182,7 +182,7 @@ static const char *find_similar_event_name(const char *name)
     const struct option_row *lists[] = { names, NULL };
 
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
-        names[e - EVENT_NONE - 1].name = event_name((enum event)e);
+        names[e - EVENT_NONE - 1].name = get_name_of_event_type((enum event)e);
     return option_find_most_similar(lists, str_of(name));
 }
 
@@ -202,7 +202,7 @@ static const char *find_wrong_filter(const struct console_options *o, struct are
                           "error, not '%.64s'",
                           o->status)
             .p;
-    if (o->event && event_find_by_name(str_of(o->event)) == EVENT_NONE) {
+    if (o->event && find_event_type_by_name(str_of(o->event)) == EVENT_NONE) {
         const char *meant = find_similar_event_name(o->event);
 
         return str_printf(arena, "--event: the gateway has no event '%.64s'%s%s%s", o->event,
@@ -212,7 +212,7 @@ static const char *find_wrong_filter(const struct console_options *o, struct are
     return NULL;
 }
 
-int tool_watch(const struct command_settings *s, char **arguments)
+int run_command_watch(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
     const char *problem = find_wrong_filter(&s->console, arena);
@@ -226,7 +226,7 @@ int tool_watch(const struct command_settings *s, char **arguments)
     }
     struct api_client *w = connect_to_server_console(&s->config, arena);
     if (w) {
-        const char *key = api_client_token(w) + sizeof "Bearer " - 1;
+        const char *key = api_client_get_token(w) + sizeof "Bearer " - 1;
 
         if (api_client_open_websocket(w, "/console/traffic/live",
                                       format_watch_filters(&s->console, key, arena)))

@@ -116,7 +116,7 @@ static int print_why_answer(const struct why_answer *answer)
     return yes ? 0 : WHY_NO;
 }
 
-int tool_why(const struct command_settings *s, char **arguments)
+int run_command_why(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
     const char *path = format_why_path(arguments, arena);

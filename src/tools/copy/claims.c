@@ -15,12 +15,12 @@
 #include "tools/copy/import/import.h"
 
 struct claim_sender {
-    const struct copy_claim_options *options;
+    const struct claim_code_sending_options *options;
     struct copy_connection connection;
     struct guild_archive_list sent;
     struct map ids; /* people who have received a code */
     struct str guild_name;
-    enum copy_result result;
+    enum guild_copy_result result;
     int64_t count, refused;
 };
 
@@ -95,7 +95,7 @@ static void report_refused_claim(struct claim_sender *s, snowflake user_id)
         s->result = COPY_OK; /* the person accepts no direct messages */
 }
 
-static void record_sent_claim(struct claim_sender *s, snowflake user_id)
+static void record_sent_claim_code(struct claim_sender *s, snowflake user_id)
 {
     char line[64];
     int n = snprintf(line, sizeof line, "{\"id\":\"%" PRIu64 "\"}\n", user_id);
@@ -114,14 +114,15 @@ static bool request_claim_code(const struct claim_sender *s, struct arena *arena
                                           r) == OK;
 }
 
-static bool send_claim(void *arg, struct str member, int64_t next_offset, struct arena *arena)
+static bool send_claim_code_to_member(void *arg, struct str member, int64_t next_offset,
+                                      struct arena *arena)
 {
     struct claim_sender *s = arg;
     struct str user = json_member_raw(member, "user");
     struct claim_code_request request = { .user_id = json_member_id(user, "id") };
 
     (void)next_offset;
-    if (json_member_is_true(user, "bot") || copy_id_is_known(&s->ids, request.user_id))
+    if (json_member_is_true(user, "bot") || guild_copy_id_is_known(&s->ids, request.user_id))
         return true;
     snowflake channel = open_private_channel(s, request.user_id);
     if (channel && !request_claim_code(s, arena, &request)) {
@@ -133,14 +134,15 @@ static bool send_claim(void *arg, struct str member, int64_t next_offset, struct
     if (s->result != COPY_OK)
         report_refused_claim(s, request.user_id);
     else if (request.code.n)
-        record_sent_claim(s, request.user_id);
+        record_sent_claim_code(s, request.user_id);
     return s->result == COPY_OK;
 }
 
-static bool read_sent_claim(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool read_sent_claim_codes(void *arg, struct str line, int64_t next_offset,
+                                  struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    copy_add_known_id(arg, json_member_id(line, "id"));
+    guild_copy_add_known_id(arg, json_member_id(line, "id"));
     return true;
 }
 
@@ -154,7 +156,7 @@ static bool read_guild_name(void *arg, struct str line, int64_t next_offset, str
     return false;
 }
 
-enum copy_result send_claim_codes_to_members(const struct copy_claim_options *options)
+enum guild_copy_result send_claim_codes_to_members(const struct claim_code_sending_options *options)
 {
     struct claim_sender s = { .options = options };
     struct guild_archive *a = options->archive;
@@ -164,8 +166,8 @@ enum copy_result send_claim_codes_to_members(const struct copy_claim_options *op
         return COPY_STOPPED;
     map_init(&s.ids);
     guild_archive_for_each_line(a, "guild.jsonl", 0, read_guild_name, &s);
-    guild_archive_for_each_line(a, "claims-sent.jsonl", 0, read_sent_claim, &s.ids);
-    guild_archive_for_each_line(a, "members.jsonl", 0, send_claim, &s);
+    guild_archive_for_each_line(a, "claims-sent.jsonl", 0, read_sent_claim_codes, &s.ids);
+    guild_archive_for_each_line(a, "members.jsonl", 0, send_claim_code_to_member, &s);
     printf("sent %lld claim codes; %lld people accept no direct messages of the bot\n",
            (long long)s.count, (long long)s.refused);
     map_clear(&s.ids);

@@ -21,7 +21,7 @@
 #include "tools/copy/archive/archive.h"
 #include "tools/copy/source/source.h"
 
-struct copy_claim_options {
+struct claim_code_sending_options {
     struct copy_source *source;
     struct guild_archive *archive;
     struct store *store;
@@ -29,6 +29,7 @@ struct copy_claim_options {
     const char *running; /* data folder of the running server; NULL if no server runs */
 };
 /* Sends a claim code to each member with a placeholder account who has not received one. */
-enum copy_result send_claim_codes_to_members(const struct copy_claim_options *options);
+enum guild_copy_result send_claim_codes_to_members(
+    const struct claim_code_sending_options *options);
 
 #endif

@@ -138,7 +138,7 @@ static struct copy_source *open_copy_source(const struct copy_options *o)
 
 /* --- downloading ------------------------------------------------------------------------- */
 
-static int exit_status_of_copy_result(enum copy_result result)
+static int exit_status_of_copy_result(enum guild_copy_result result)
 {
     return result == COPY_OK ? 0 : result == COPY_REFUSED || result == COPY_FAILED ? 2 : 1;
 }
@@ -171,33 +171,33 @@ static const char *find_missing_copy_option(const struct copy_options *o)
 }
 
 /* find_missing_copy_option has returned NULL. */
-static bool parse_copy_options(const struct copy_options *o, struct copy_download_options *ret)
+static bool parse_copy_options(const struct copy_options *o, struct guild_download_options *ret)
 {
     uint64_t id;
 
     if (!str_to_u64(str_of(o->guild), &id))
         return false;
-    *ret = (struct copy_download_options){ .guild = id,
-                                           .max_file_bytes = o->max_file_mib * 1024 * 1024,
-                                           .workers = o->connections,
-                                           .read_again_since = snowflake_from_ms(
-                                               clock_ms() - o->read_again_days * 86400000),
-                                           .files = o->files,
-                                           .reaction_users = o->reaction_users,
-                                           .people = strcmp(o->people, "all") == 0 };
+    *ret = (struct guild_download_options){ .guild = id,
+                                            .max_file_bytes = o->max_file_mib * 1024 * 1024,
+                                            .workers = o->connections,
+                                            .read_again_since = snowflake_from_ms(
+                                                clock_ms() - o->read_again_days * 86400000),
+                                            .files = o->files,
+                                            .reaction_users = o->reaction_users,
+                                            .people = strcmp(o->people, "all") == 0 };
     return true;
 }
 
 /* Downloads the archive from the source server. */
-static enum copy_result download_archive(const struct copy_options *o,
-                                         struct guild_archive *archive)
+static enum guild_copy_result download_archive(const struct copy_options *o,
+                                               struct guild_archive *archive)
 {
-    struct copy_download_options options;
+    struct guild_download_options options;
     struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result = download_guild_to_archive(source, archive, &options);
+    enum guild_copy_result result = download_guild_to_archive(source, archive, &options);
     print_download_report(archive, source);
     copy_source_free(source);
     return result;
@@ -205,19 +205,19 @@ static enum copy_result download_archive(const struct copy_options *o,
 
 static int print_estimate(const struct copy_options *o)
 {
-    struct copy_download_options options;
+    struct guild_download_options options;
     struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
-    enum copy_result result =
+    enum guild_copy_result result =
         source ? print_guild_download_estimate(source, &options) : COPY_STOPPED;
 
     copy_source_free(source);
     return exit_status_of_copy_result(result);
 }
 
-int tool_export_guild(const struct command_settings *s, char **arguments)
+int run_command_export_guild(const struct command_settings *s, char **arguments)
 {
     struct guild_archive archive;
-    enum copy_result result = COPY_STOPPED;
+    enum guild_copy_result result = COPY_STOPPED;
     const char *problem = find_missing_copy_option(&s->copy);
 
     if ((!arguments[0] && !s->copy.dry_run) || (arguments[0] && arguments[1]))
@@ -235,26 +235,27 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 /* --- importing ----------------------------------------------------------------------------- */
 
 /* Sends the claim codes. The archive must be imported, and the store must still be open. */
-static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
-                                    struct store *store, const char *running)
+static enum guild_copy_result send_claims(const struct copy_options *o,
+                                          struct guild_archive *archive, struct store *store,
+                                          const char *running)
 {
     struct copy_source *source = open_copy_source(o);
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result = send_claim_codes_to_members(
-        &(struct copy_claim_options){ source, archive, store, o->send_claims, running });
+    enum guild_copy_result result = send_claim_codes_to_members(
+        &(struct claim_code_sending_options){ source, archive, store, o->send_claims, running });
     copy_source_free(source);
     return result;
 }
 
 enum archive_origin { ORIGIN_GUILD, ORIGIN_CHAT_EXPORT, ORIGIN_DATA_PACKAGE };
 
-static enum copy_result import_archive_into_server(const struct command_settings *s,
-                                                   struct guild_archive *archive,
-                                                   enum archive_origin origin)
+static enum guild_copy_result import_archive_into_server(const struct command_settings *s,
+                                                         struct guild_archive *archive,
+                                                         enum archive_origin origin)
 {
-    enum copy_result result = COPY_STOPPED;
+    enum guild_copy_result result = COPY_STOPPED;
     struct store *store;
 
     const char *running = running_server_is_reachable(s->config.data) ? s->config.data : NULL;
@@ -263,15 +264,15 @@ static enum copy_result import_archive_into_server(const struct command_settings
         return COPY_STOPPED;
     if (running || !store_lock_exclusive(store))
         result = import_guild_archive(
-            &(struct copy_load_options){ .config = &s->config,
-                                         .store = store,
-                                         .archive = archive,
-                                         .people = strcmp(s->copy.people, "all") == 0,
-                                         .only_messages = origin != ORIGIN_GUILD,
-                                         .no_channels = origin == ORIGIN_DATA_PACKAGE,
-                                         .running = running });
+            &(struct guild_import_options){ .config = &s->config,
+                                            .store = store,
+                                            .archive = archive,
+                                            .people = strcmp(s->copy.people, "all") == 0,
+                                            .only_messages = origin != ORIGIN_GUILD,
+                                            .no_channels = origin == ORIGIN_DATA_PACKAGE,
+                                            .running = running });
     if (s->copy.send_claims && result != COPY_STOPPED) {
-        enum copy_result sent = send_claims(&s->copy, archive, store, running);
+        enum guild_copy_result sent = send_claims(&s->copy, archive, store, running);
 
         result = sent == COPY_OK ? result : sent;
     }
@@ -284,7 +285,7 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
 {
     struct guild_archive archive;
     snowflake guild = chat_export_read_guild(paths[0]);
-    enum copy_result result = COPY_STOPPED;
+    enum guild_copy_result result = COPY_STOPPED;
     char folder[1024];
 
     if (!guild)
@@ -307,7 +308,7 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
 static int copy_data_package(const struct command_settings *s, char **arguments)
 {
     struct guild_archive archive;
-    enum copy_result result = COPY_STOPPED;
+    enum guild_copy_result result = COPY_STOPPED;
     char folder[1024];
     uint64_t guild;
 
@@ -340,7 +341,7 @@ struct claim_sender_options {
     const char *running;
 };
 
-static void send_claims_after_copy(void *arg)
+static void send_claim_codes_after_copy(void *arg)
 {
     const struct claim_sender_options *o = arg;
 
@@ -355,7 +356,7 @@ static struct copy_source *open_this_server(const struct command_settings *s, ch
 
     buf_init(&address, SIZE_MAX);
     bool ok = read_token(s->copy.post_back_token_file, token) &&
-              control_send_request(s->config.data, "address", &address) == OK;
+              control_socket_send_request(s->config.data, "address", &address) == OK;
     snprintf(api, sizeof api, "%.*s/api/v10", STR_ARGS(buf_as_str(&address)));
     buf_clear(&address);
     return ok ? copy_source_new(&(struct copy_source_options){ .api = api,
@@ -366,15 +367,15 @@ static struct copy_source *open_this_server(const struct command_settings *s, ch
               : NULL;
 }
 
-static enum copy_result follow_guild(const struct command_settings *s,
-                                     struct guild_archive *archive)
+static enum guild_copy_result follow_guild(const struct command_settings *s,
+                                           struct guild_archive *archive)
 {
     const struct copy_options *o = &s->copy;
-    struct copy_download_options download;
-    struct copy_load_options load = { .config = &s->config,
-                                      .archive = archive,
-                                      .people = strcmp(o->people, "all") == 0,
-                                      .running = s->config.data };
+    struct guild_download_options download;
+    struct guild_import_options load = { .config = &s->config,
+                                         .archive = archive,
+                                         .people = strcmp(o->people, "all") == 0,
+                                         .running = s->config.data };
     char token[300], here_token[300], state[1200];
 
     if (!parse_copy_options(o, &download) || !read_token(o->token_file, token))
@@ -395,15 +396,15 @@ static enum copy_result follow_guild(const struct command_settings *s,
     struct copy_source *source = open_copy_source(o);
     struct copy_source *here = o->post_back_token_file ? open_this_server(s, here_token) : NULL;
     struct claim_sender_options claims = { o, archive, load.store, s->config.data };
-    enum copy_result result = COPY_STOPPED;
+    enum guild_copy_result result = COPY_STOPPED;
     if (source && (here || !o->post_back_token_file))
-        result = copy_follow(&(struct copy_follow_options){
+        result = follow_source_guild_until_interrupted(&(struct guild_follower_options){
             .data = s->config.data,
             .archive = archive,
             .source = source,
             .download = &download,
             .load = &load,
-            .after_copy = o->send_claims ? send_claims_after_copy : NULL,
+            .after_copy = o->send_claims ? send_claim_codes_after_copy : NULL,
             .after_copy_arg = &claims,
             .here = here,
             .here_token = here_token,
@@ -416,12 +417,12 @@ static enum copy_result follow_guild(const struct command_settings *s,
     return result;
 }
 
-int tool_copy_guild(const struct command_settings *s, char **arguments)
+int run_command_copy_guild(const struct command_settings *s, char **arguments)
 {
     const struct copy_options *o = &s->copy;
     struct guild_archive archive;
     char folder[1024];
-    enum copy_result result = COPY_OK;
+    enum guild_copy_result result = COPY_OK;
 
     if (arguments[0] && !o->from && data_package_is_folder(arguments[0]))
         return copy_data_package(s, arguments);
@@ -461,7 +462,7 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     else if (remote)
         result = download_archive(o, &archive);
     if (opened && !o->follow && result != COPY_STOPPED) {
-        enum copy_result loaded = import_archive_into_server(s, &archive, ORIGIN_GUILD);
+        enum guild_copy_result loaded = import_archive_into_server(s, &archive, ORIGIN_GUILD);
 
         result = loaded == COPY_OK ? result : loaded;
         print_download_report(&archive, NULL);

@@ -69,7 +69,7 @@ static enum invoke_status wait_for_expected_message(struct invoke_command_state 
 
     if (!me)
         return INVOKE_ERROR;
-    while ((result = api_client_next_event(v->wire, until, &e)) == CLIENT_EVENT) {
+    while ((result = api_client_wait_for_event(v->wire, until, &e)) == CLIENT_EVENT) {
         if (!str_is(e.name, "MESSAGE_CREATE") && !str_is(e.name, "MESSAGE_UPDATE"))
             continue;
         const struct received_message *m = decode_received_message(v, e.data);
@@ -109,7 +109,7 @@ static enum invoke_status send_message(struct invoke_command_state *v, const cha
     struct buf body;
     struct json_writer j = json_writer_to_buf(&body);
 
-    if (!read_channel_option(v))
+    if (!read_channel_of_command_line(v))
         return INVOKE_USAGE;
     buf_init(&body, 64 * 1024);
     json_begin_object(&j);
@@ -145,7 +145,7 @@ static snowflake find_message_to_act_on(struct invoke_command_state *v)
 
 static enum invoke_status add_reaction(struct invoke_command_state *v, const char *emoji)
 {
-    snowflake message = read_channel_option(v) ? find_message_to_act_on(v) : 0;
+    snowflake message = read_channel_of_command_line(v) ? find_message_to_act_on(v) : 0;
     struct str path;
 
     if (!message)
@@ -322,26 +322,26 @@ static int run_user_action_command(const struct command_settings *s, enum act_ki
     return (int)status;
 }
 
-int tool_say(const struct command_settings *s, char **arguments)
+int run_command_say(const struct command_settings *s, char **arguments)
 {
     return run_user_action_command(s, ACT_SAY, arguments,
                                    "say \"TEXT\" --as USER --channel CHANNEL [--expect TEXT]");
 }
 
-int tool_react(const struct command_settings *s, char **arguments)
+int run_command_react(const struct command_settings *s, char **arguments)
 {
     return run_user_action_command(
         s, ACT_REACT, arguments,
         "react EMOJI --as USER --channel CHANNEL [--message ID] [--expect TEXT]");
 }
 
-int tool_join(const struct command_settings *s, char **arguments)
+int run_command_join(const struct command_settings *s, char **arguments)
 {
     return run_user_action_command(s, ACT_JOIN, arguments,
                                    "join CODE --as USER, or join GUILD --as USER --by MEMBER");
 }
 
-int tool_leave(const struct command_settings *s, char **arguments)
+int run_command_leave(const struct command_settings *s, char **arguments)
 {
     return run_user_action_command(s, ACT_LEAVE, arguments, "leave GUILD --as USER");
 }

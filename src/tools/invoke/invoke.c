@@ -78,7 +78,7 @@ static enum invoke_status run_invoke_steps(struct invoke_command_state *v, const
 {
     struct invoke_step s = { .name = v->options->complete ? "complete" : "command",
                              .type = v->options->complete ? 4 : 2 };
-    struct step_outcome out = { 0 };
+    struct invoke_step_outcome out = { 0 };
 
     if (line) {
         if (!parse_command_line(v, line, &s.application_id, &s.data))
@@ -118,7 +118,8 @@ static bool get_user_token(struct invoke_command_state *v, const struct config *
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_send_request(config->data, str_dup_cstring(v->arena, request), &out);
+    enum err e =
+        control_socket_send_request(config->data, str_dup_cstring(v->arena, request), &out);
     if (e)
         print_invoke_error(
             "--as needs the data folder of a running server, but no server runs on '%s'",
@@ -156,7 +157,7 @@ static const char *find_server_url(const struct config *config, struct arena *ar
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool received = control_send_request(config->data, "address", &out) == OK && out.n;
+    bool received = control_socket_send_request(config->data, "address", &out) == OK && out.n;
     const char *url = received ? str_dup_cstring(arena, buf_as_str(&out))
                                : build_url_from_listen_option(config, arena);
     buf_clear(&out);
@@ -186,7 +187,8 @@ static enum invoke_status connect_and_run_invocation(struct invoke_command_state
     if (!invoke_connect(v, config))
         return v->wire ? INVOKE_ERROR : INVOKE_USAGE;
     if (api_client_connect_gateway(v->wire))
-        status = read_channel_option(v) ? run_invocation_and_check_fill(v, line) : INVOKE_USAGE;
+        status =
+            read_channel_of_command_line(v) ? run_invocation_and_check_fill(v, line) : INVOKE_USAGE;
     invoke_revoke_token(v);
     return status;
 }
@@ -206,7 +208,7 @@ static const char *find_usage_error(const struct invoke_options *o, char **argum
     return NULL;
 }
 
-int tool_invoke(const struct command_settings *s, char **arguments)
+int run_command_invoke(const struct command_settings *s, char **arguments)
 {
     struct invoke_command_state v = { .options = &s->invoke, .arena = arena_new() };
     const char *wrong = find_usage_error(&s->invoke, arguments);

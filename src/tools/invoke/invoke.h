@@ -50,7 +50,7 @@ bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2
 
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
-bool read_channel_option(struct invoke_command_state *v);
+bool read_channel_of_command_line(struct invoke_command_state *v);
 /* Find an object of the guild by id, mention or name; print an error and return 0 on failure. */
 snowflake find_user_by_text(struct invoke_command_state *v, struct str text);
 snowflake find_role_by_text(struct invoke_command_state *v, struct str text);
@@ -102,7 +102,7 @@ struct received_modal {
 };
 
 /* Result of one step: a command, autocomplete, the press of a button, or a form. */
-struct step_outcome {
+struct invoke_step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
     snowflake interaction_id; /* 0 if the interaction was not created */
@@ -126,13 +126,14 @@ const struct received_message *decode_received_message(struct invoke_command_sta
                                                        struct str json);
 
 void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
-                           struct step_outcome *out);
+                           struct invoke_step_outcome *out);
 
 /* --- failure_reason.c ----------------------------------------------------------------- */
 
 /* Finds in the running server's traffic log why there is no reply; returns NULL if unknown. An
  * invalid reply sets INVOKE_FAILED, even if the server still waits for another reply. */
-const char *find_failure_reason(struct invoke_command_state *v, struct step_outcome *out);
+const char *find_reason_of_missing_reply(struct invoke_command_state *v,
+                                         struct invoke_step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
 
@@ -147,18 +148,19 @@ struct invoke_step {
 };
 
 /* Sends the interaction, waits for the outcome and prints it. */
-struct step_outcome run_invoke_step(struct invoke_command_state *v, const struct invoke_step *s);
-struct step_outcome press_message_component(struct invoke_command_state *v,
-                                            const struct received_message *m);
+struct invoke_step_outcome run_invoke_step(struct invoke_command_state *v,
+                                           const struct invoke_step *s);
+struct invoke_step_outcome press_message_component(struct invoke_command_state *v,
+                                                   const struct received_message *m);
 /* Submits the form that the step returned, if --fill is set. */
-struct step_outcome submit_modal_if_requested(struct invoke_command_state *v,
-                                              struct step_outcome before);
+struct invoke_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
+                                                     struct invoke_step_outcome before);
 /* Returns the message of --message; prints an error and returns NULL on failure. */
 const struct received_message *read_message_option(struct invoke_command_state *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
 /* Prints the outcome as text, or with --json as a line of JSON. */
-void print_step_outcome(struct invoke_command_state *v, const struct step_outcome *out);
+void print_step_outcome(struct invoke_command_state *v, const struct invoke_step_outcome *out);
 
 #endif

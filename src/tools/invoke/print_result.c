@@ -32,7 +32,7 @@ static void write_raw_json_field_if_given(struct json_writer *j, struct str name
     json_write_raw(j, value);
 }
 
-static void write_outcome_json(const struct step_outcome *out, struct buf *text)
+static void write_outcome_json(const struct invoke_step_outcome *out, struct buf *text)
 {
     struct json_writer j = json_writer_to_buf(text);
 
@@ -199,7 +199,8 @@ static void print_autocomplete_choice(const struct received_choice *c)
     printf("%.*s = %.*s\n", STR_ARGS(name), STR_ARGS(c->value));
 }
 
-static void print_outcome_text(struct invoke_command_state *v, const struct step_outcome *out)
+static void print_outcome_text(struct invoke_command_state *v,
+                               const struct invoke_step_outcome *out)
 {
     if (out->message)
         print_received_message(v, out->message);
@@ -227,7 +228,7 @@ static void print_outcome_text(struct invoke_command_state *v, const struct step
         printf("The app acknowledged the interaction without a message.\n");
 }
 
-void print_step_outcome(struct invoke_command_state *v, const struct step_outcome *out)
+void print_step_outcome(struct invoke_command_state *v, const struct invoke_step_outcome *out)
 {
     struct buf text;
 

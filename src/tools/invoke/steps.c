@@ -32,9 +32,9 @@ static void write_interaction_json(struct invoke_command_state *v, const struct 
         json_write_name(&j, "message_flags");
         json_write_int(&j, s->message->flags);
     }
-    if (api_client_session_id(v->wire).n) {
+    if (api_client_get_session_id(v->wire).n) {
         json_write_name(&j, "session_id");
-        json_write_text(&j, api_client_session_id(v->wire));
+        json_write_text(&j, api_client_get_session_id(v->wire));
     }
     json_write_name(&j, "nonce");
     json_write_text(&j, nonce);
@@ -51,9 +51,12 @@ static void sleep_before_pressing_or_filling(const struct invoke_command_state *
         nanosleep(&(struct timespec){ .tv_nsec = READING_DELAY_MS * 1000000L }, NULL);
 }
 
-struct step_outcome run_invoke_step(struct invoke_command_state *v, const struct invoke_step *s)
+struct invoke_step_outcome run_invoke_step(struct invoke_command_state *v,
+                                           const struct invoke_step *s)
 {
-    struct step_outcome out = { .step = s->name, .status = INVOKE_ERROR, .pressed = s->pressed };
+    struct invoke_step_outcome out = { .step = s->name,
+                                       .status = INVOKE_ERROR,
+                                       .pressed = s->pressed };
     struct str nonce = str_printf(v->arena, "%" PRIu32 "%09" PRIu32, randombytes_random(),
                                   randombytes_uniform(1000000000));
     struct api_client_response a;
@@ -75,7 +78,7 @@ struct step_outcome run_invoke_step(struct invoke_command_state *v, const struct
         out.refusal = a.body;
     }
     if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
-        out.reason = find_failure_reason(v, &out);
+        out.reason = find_reason_of_missing_reply(v, &out);
     v->app_replied = out.status == INVOKE_REPLIED;
     print_step_outcome(v, &out);
     return out;
@@ -163,11 +166,11 @@ static bool format_component_press_data(struct invoke_command_state *v,
     return ok && !arena_is_incomplete(v->arena);
 }
 
-struct step_outcome press_message_component(struct invoke_command_state *v,
-                                            const struct received_message *m)
+struct invoke_step_outcome press_message_component(struct invoke_command_state *v,
+                                                   const struct received_message *m)
 {
     struct invoke_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
-    struct step_outcome none = { .status = INVOKE_USAGE };
+    struct invoke_step_outcome none = { .status = INVOKE_USAGE };
 
     s.application_id = m->application_id.given == GIVEN ? m->application_id.value : m->author->id;
     return format_component_press_data(v, m, &s.data) ? run_invoke_step(v, &s) : none;
@@ -288,11 +291,11 @@ static bool format_form_data(struct invoke_command_state *v, const struct receiv
     return ok && !arena_is_incomplete(v->arena) && check_all_form_values_used(&pairs);
 }
 
-struct step_outcome submit_modal_if_requested(struct invoke_command_state *v,
-                                              struct step_outcome before)
+struct invoke_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
+                                                     struct invoke_step_outcome before)
 {
     struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
-    struct step_outcome none = { .status = INVOKE_USAGE };
+    struct invoke_step_outcome none = { .status = INVOKE_USAGE };
 
     if (before.status || !before.modal || !v->options->fill)
         return before;

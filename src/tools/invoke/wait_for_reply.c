@@ -114,7 +114,7 @@ struct event_wait {
     struct invoke_command_state *v;
     struct str nonce; /* JSON */
     int64_t until;
-    struct step_outcome *out;
+    struct invoke_step_outcome *out;
     bool over;
 };
 
@@ -131,7 +131,7 @@ static void set_timeout_of_event_wait(struct event_wait *w, int64_t seconds)
 /* Ends the wait if there is a reply and the requested number of follow-ups. */
 static void end_wait_if_complete(struct event_wait *w)
 {
-    const struct step_outcome *out = w->out;
+    const struct invoke_step_outcome *out = w->out;
 
     if (out->message && !is_deferred_reply(out->message)) {
         w->out->status = INVOKE_REPLIED;
@@ -144,7 +144,7 @@ static void end_wait_if_complete(struct event_wait *w)
 static void on_message_create(struct event_wait *w, const struct received_message *m)
 {
     const struct received_metadata *about = m->interaction_metadata.value;
-    struct step_outcome *out = w->out;
+    struct invoke_step_outcome *out = w->out;
 
     if (m->nonce.given == GIVEN && str_eq(m->nonce.value, w->nonce))
         out->message = m;
@@ -157,7 +157,7 @@ static void on_message_create(struct event_wait *w, const struct received_messag
 
 static void on_message_update(struct event_wait *w, const struct received_message *m)
 {
-    struct step_outcome *out = w->out;
+    struct invoke_step_outcome *out = w->out;
     bool answer = out->message && out->message->id == m->id,
          pressed = out->pressed == m->id && out->acknowledged;
 
@@ -170,7 +170,7 @@ static void on_message_update(struct event_wait *w, const struct received_messag
 /* Handles the deletion of a message: after it, the app may send another reply or none. */
 static void on_message_delete(struct event_wait *w, const struct received_event *t)
 {
-    struct step_outcome *out = w->out;
+    struct invoke_step_outcome *out = w->out;
 
     if (!out->message || out->message->id != t->id)
         return;
@@ -206,7 +206,7 @@ static void on_autocomplete_choices(struct event_wait *w, const struct received_
 static void on_interaction_event(struct event_wait *w, struct str name,
                                  const struct received_event *t, struct str json)
 {
-    struct step_outcome *out = w->out;
+    struct invoke_step_outcome *out = w->out;
 
     if (str_is(name, "INTERACTION_CREATE")) {
         out->interaction_id = t->id;
@@ -250,7 +250,7 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
 }
 
 void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
-                           struct step_outcome *out)
+                           struct invoke_step_outcome *out)
 {
     struct event_wait w = {
         .v = v,
@@ -262,7 +262,7 @@ void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
     out->status = INVOKE_TIMED_OUT;
     set_timeout_of_event_wait(&w, NO_REPORT_TIMEOUT_S);
     while (!w.over) {
-        enum api_client_event_result result = api_client_next_event(v->wire, w.until, &e);
+        enum api_client_event_result result = api_client_wait_for_event(v->wire, w.until, &e);
 
         if (result == CLIENT_CONNECTION_LOST)
             out->status = INVOKE_ERROR;

@@ -71,7 +71,7 @@ static bool find_json_member(struct str object, struct str name, struct arena *a
     json_enter_container(&r);
     while (json_next_member(&r, &key))
         if (!json_skip_value(&r, ret) || str_eq(key, name))
-            return json_reader_ok(&r);
+            return json_reader_has_no_error(&r);
     return false;
 }
 

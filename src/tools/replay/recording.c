@@ -75,7 +75,7 @@ bool recorded_path_matches(struct str recorded, struct str path)
     return !recorded.n && !path.n;
 }
 
-static void add_recorded_call(struct recording *r, const struct recorded_line *l)
+static void add_recorded_call(struct recorded_traffic *r, const struct recorded_line *l)
 {
     struct str query = l->path.value, path = str_cut(&query, '?');
 
@@ -94,7 +94,7 @@ static void add_recorded_call(struct recording *r, const struct recorded_line *l
 
 /* Adds an event of the recording. If the bot had several sessions, their events are appended
  * without READY and RESUMED, because the replay uses one session. */
-static void add_recorded_event(struct recording *r, const struct recorded_line *l)
+static void add_recorded_event(struct recorded_traffic *r, const struct recorded_line *l)
 {
     bool starts = str_is(l->event.value, "READY") || str_is(l->event.value, "RESUMED");
 
@@ -116,7 +116,7 @@ static size_t count_lines(struct str text)
     return count;
 }
 
-static bool read_recording_head(struct str *text, struct arena *arena, struct recording *ret)
+static bool read_recording_head(struct str *text, struct arena *arena, struct recorded_traffic *ret)
 {
     const struct recording_head *head =
         schema_decode_or_null(&type_head, str_cut(text, '\n'), arena);
@@ -132,7 +132,7 @@ static bool read_recording_head(struct str *text, struct arena *arena, struct re
 
 /* Adds the lines of a recording. Returns how many texts in it are truncated, or -1 if a line is not
  * valid. */
-static int64_t read_lines(struct str text, struct arena *arena, struct recording *ret)
+static int64_t read_lines(struct str text, struct arena *arena, struct recorded_traffic *ret)
 {
     int64_t cut = 0;
 
@@ -156,7 +156,7 @@ static int64_t read_lines(struct str text, struct arena *arena, struct recording
     return cut;
 }
 
-bool recording_read(const char *path, struct arena *arena, struct recording *ret)
+bool recorded_traffic_read(const char *path, struct arena *arena, struct recorded_traffic *ret)
 {
     struct buf in;
 
@@ -165,8 +165,8 @@ bool recording_read(const char *path, struct arena *arena, struct recording *ret
         return false;
     struct str text = buf_move_to_arena(&in, arena);
     size_t lines = count_lines(text);
-    *ret = (struct recording){ .calls = arena_array(arena, struct recorded_call, lines),
-                               .events = arena_array(arena, struct recorded_event, lines) };
+    *ret = (struct recorded_traffic){ .calls = arena_array(arena, struct recorded_call, lines),
+                                      .events = arena_array(arena, struct recorded_event, lines) };
     int64_t cut = read_recording_head(&text, arena, ret) ? read_lines(text, arena, ret) : -1;
     if (cut < 0)
         fprintf(stderr, "guildhall: '%s' is not a recording of 'guildhall record'\n", path);

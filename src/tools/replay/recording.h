@@ -20,7 +20,7 @@ struct recorded_event {
     size_t calls_before; /* number of calls that were recorded before this event */
 };
 
-struct recording {
+struct recorded_traffic {
     struct str authority; /* host and port of the server that was recorded */
     struct str bot;       /* name of the bot */
     struct recorded_call *calls;
@@ -31,7 +31,7 @@ struct recording {
 };
 
 /* Reads a recording. Prints an error and returns false if the file cannot be replayed. */
-bool recording_read(const char *path, struct arena *arena, struct recording *ret);
+bool recorded_traffic_read(const char *path, struct arena *arena, struct recorded_traffic *ret);
 
 /* Removes "/api" and the version from a path. */
 struct str path_without_version(struct str path);

@@ -51,7 +51,7 @@ struct replaced_custom_id {
 struct replay {
     const struct console_options *options;
     struct arena *arena; /* lives as long as the replay */
-    struct recording recording;
+    struct recorded_traffic recording;
     struct str own_authority;
     /* Gateway connection of the bot after IDENTIFY; NULL if there is none. */
     struct replay_socket *socket;
@@ -585,7 +585,7 @@ static bool split_listen_option(const char *listen, char *host, size_t max, int 
     return true;
 }
 
-int tool_replay(const struct command_settings *s, char **arguments)
+int run_command_replay(const struct command_settings *s, char **arguments)
 {
     struct replay p = { .options = &s->console };
     char host[256];
@@ -597,7 +597,7 @@ int tool_replay(const struct command_settings *s, char **arguments)
         return print_usage_error("--listen is HOST:PORT");
     p.arena = arena_new();
     buf_init(&p.sentences, SIZE_MAX);
-    if (recording_read(arguments[0], p.arena, &p.recording)) {
+    if (recorded_traffic_read(arguments[0], p.arena, &p.recording)) {
         p.custom_ids =
             arena_array(p.arena, struct replaced_custom_id, p.recording.call_count * 25 + 1);
         if (p.recording.moved_clocks)

@@ -287,7 +287,7 @@ static enum err insert_message(struct tx *tx, const struct seed_options *o,
 
 /* --- transactions --------------------------------------------------------------------- */
 
-static enum err insert_next_seed_rows(struct tx *tx, void *arg)
+static enum err insert_next_batch_of_seed_rows(struct tx *tx, void *arg)
 {
     static enum err (*const add[])(struct tx *, const struct seed_options *,
                                    struct seed_position *) = {
@@ -324,8 +324,8 @@ enum err write_seed_data(struct store *store, const struct seed_options *o,
     int64_t total = estimate_row_count(o);
 
     while (s.at.phase != PHASE_END) {
-        enum err e =
-            store_run_transaction_and_wait(store, STORE_WRITE, NULL, insert_next_seed_rows, &s);
+        enum err e = store_run_transaction_and_wait(store, STORE_WRITE, NULL,
+                                                    insert_next_batch_of_seed_rows, &s);
 
         if (e)
             return e;

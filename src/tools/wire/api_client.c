@@ -54,7 +54,7 @@ void api_client_free(struct api_client *w)
 {
     if (!w)
         return;
-    connection_free(w->line);
+    api_connection_free(w->line);
     buf_clear(&w->in);
     mem_free(w);
 }
@@ -66,7 +66,7 @@ void api_client_trust_server(struct api_client *w, const char *folder)
     if (!w->secure)
         return;
     buf_init(&out, SIZE_MAX);
-    if (control_send_request(folder, "certificate", &out) == OK && out.n)
+    if (control_socket_send_request(folder, "certificate", &out) == OK && out.n)
         w->fingerprint = str_dup_cstring(w->arena, buf_as_str(&out));
     buf_clear(&out);
 }
@@ -81,7 +81,7 @@ void api_client_set_token(struct api_client *w, const char *token)
     w->token = str_dup_cstring(w->arena, str_of(token));
 }
 
-const char *api_client_token(const struct api_client *w)
+const char *api_client_get_token(const struct api_client *w)
 {
     return w->token;
 }
@@ -159,7 +159,7 @@ static int receive_application_data(struct client_connection *line, struct buf *
     int got = 0;
 
     while (got == 0 && clock_monotonic_ns() < until)
-        got = connection_receive(line, in, RESPONSE_TIMEOUT_MS);
+        got = api_connection_receive(line, in, RESPONSE_TIMEOUT_MS);
     return got;
 }
 
@@ -168,7 +168,7 @@ bool api_client_request(struct api_client *w, const char *method, const char *pa
                         struct api_client_response *ret)
 {
     struct buf content, out, in;
-    struct client_connection *line = connection_open(w);
+    struct client_connection *line = api_connection_open(w);
     int got = 1;
 
     if (!line)
@@ -178,8 +178,8 @@ bool api_client_request(struct api_client *w, const char *method, const char *pa
     buf_init(&in, WIRE_MAX_BYTES);
     append_request_body(&content, body, files, file_count);
     append_http_request(w, &out, method, path, buf_as_str(&content), file_count > 0);
-    bool ok =
-        !buf_is_full(&content) && !buf_is_full(&out) && connection_send_all(line, buf_as_str(&out));
+    bool ok = !buf_is_full(&content) && !buf_is_full(&out) &&
+              api_connection_send_all(line, buf_as_str(&out));
     while (ok && got > 0)
         got = receive_application_data(line, &in);
     ok = ok && !buf_is_full(&in) && parse_http_response(w, buf_as_str(&in), ret);
@@ -188,6 +188,6 @@ bool api_client_request(struct api_client *w, const char *method, const char *pa
     buf_clear(&content);
     buf_clear(&out);
     buf_clear(&in);
-    connection_free(line);
+    api_connection_free(line);
     return ok;
 }

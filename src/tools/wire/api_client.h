@@ -25,7 +25,7 @@ void api_client_silence_errors(struct api_client *w);
 
 /* Sets the token: "abc" for users, "Bot abc" for bots. Copies it. */
 void api_client_set_token(struct api_client *w, const char *token);
-const char *api_client_token(const struct api_client *w);
+const char *api_client_get_token(const struct api_client *w);
 
 struct api_client_file {
     const char *filename;
@@ -47,7 +47,7 @@ bool api_client_request(struct api_client *w, const char *method, const char *pa
 
 /* Opens a gateway session as a user's client, and waits for READY. */
 bool api_client_connect_gateway(struct api_client *w);
-struct str api_client_session_id(const struct api_client *w);
+struct str api_client_get_session_id(const struct api_client *w);
 
 enum api_client_event_result { CLIENT_EVENT, CLIENT_TIMEOUT, CLIENT_CONNECTION_LOST };
 struct api_client_event {
@@ -55,12 +55,13 @@ struct api_client_event {
 };
 /* Waits for the next event. If there is none until the time `until` (clock_monotonic_ns), returns
  * CLIENT_TIMEOUT. */
-enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
-                                                   struct api_client_event *ret);
+enum api_client_event_result api_client_wait_for_event(struct api_client *w, int64_t until,
+                                                       struct api_client_event *ret);
 
 /* Opens a WebSocket that is not the gateway, and sends a first message. */
 bool api_client_open_websocket(struct api_client *w, const char *target, struct str first);
-enum api_client_event_result api_client_next_text(struct api_client *w, int64_t until,
-                                                  struct arena *arena, struct str *ret);
+enum api_client_event_result api_client_wait_for_websocket_text(struct api_client *w, int64_t until,
+                                                                struct arena *arena,
+                                                                struct str *ret);
 
 #endif

@@ -49,7 +49,7 @@ void bot_session_free(struct bot_session *s)
     mem_free(s);
 }
 
-void bot_session_forget(struct bot_session *s)
+void bot_session_forget_gateway_session(struct bot_session *s)
 {
     s->point = (struct gateway_resume_point){ 0 };
     session_disconnect(s);
@@ -133,7 +133,7 @@ static bool receive_hello(struct bot_session *s)
     int64_t until = clock_monotonic_ns() + CONNECT_TIMEOUT_S * NANOSECONDS_PER_SECOND;
     struct str text;
 
-    if (api_client_next_text(s->client, until, s->arena, &text) != CLIENT_EVENT)
+    if (api_client_wait_for_websocket_text(s->client, until, s->arena, &text) != CLIENT_EVENT)
         return false;
     const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, s->arena);
     const struct hello_data *hello = e && e->op == GATEWAY_HELLO
@@ -157,7 +157,7 @@ static bool session_connect(struct bot_session *s)
         return false;
     api_client_silence_errors(s->client);
     s->client->seq = s->point.seq;
-    s->client->line = connection_open(s->client);
+    s->client->line = api_connection_open(s->client);
     return s->client->line && wire_send_handshake(s->client, "/?v=10&encoding=json") &&
            receive_hello(s) && send_first_message(s);
 }
@@ -219,7 +219,7 @@ static enum bot_session_result session_end_connection(struct bot_session *s,
 
     session_disconnect(s);
     if (code == 4007 || code == 4009)
-        bot_session_forget(s);
+        bot_session_forget_gateway_session(s);
     if (!refusal)
         return SESSION_LOST;
     ret->data = str_of(refusal);
@@ -234,19 +234,21 @@ static bool handle_control_message(struct bot_session *s, const struct wire_enve
     if (e->op == GATEWAY_HEARTBEAT_ACK)
         s->client->unanswered_beats = 0;
     if (e->op == GATEWAY_INVALID_SESSION && !str_is(e->d.value, "true"))
-        bot_session_forget(s);
+        bot_session_forget_gateway_session(s);
     return e->op != GATEWAY_RECONNECT && e->op != GATEWAY_INVALID_SESSION;
 }
 
-enum bot_session_result bot_session_next(struct bot_session *s, int64_t until, struct arena *arena,
-                                         struct bot_session_event *ret)
+enum bot_session_result bot_session_wait_for_event(struct bot_session *s, int64_t until,
+                                                   struct arena *arena,
+                                                   struct bot_session_event *ret)
 {
     *ret = (struct bot_session_event){ 0 };
     if (!s->client && !session_connect(s))
         return session_end_connection(s, ret);
     for (;;) {
         struct str text;
-        enum api_client_event_result result = api_client_next_text(s->client, until, arena, &text);
+        enum api_client_event_result result =
+            api_client_wait_for_websocket_text(s->client, until, arena, &text);
 
         if (result == CLIENT_TIMEOUT && s->client->unanswered_beats < 2)
             return SESSION_TIMEOUT;

@@ -42,9 +42,10 @@ struct bot_session_event {
 };
 /* Waits until the time `until` (clock_monotonic_ns) for the next event, which may be READY or
  * RESUMED. The event is allocated in the arena. */
-enum bot_session_result bot_session_next(struct bot_session *s, int64_t until, struct arena *arena,
-                                         struct bot_session_event *ret);
+enum bot_session_result bot_session_wait_for_event(struct bot_session *s, int64_t until,
+                                                   struct arena *arena,
+                                                   struct bot_session_event *ret);
 /* Drops the resume point of the session, so that the next session begins with READY. */
-void bot_session_forget(struct bot_session *s);
+void bot_session_forget_gateway_session(struct bot_session *s);
 
 #endif

@@ -89,7 +89,7 @@ static int connect_tcp(const struct api_client *w)
     return fd;
 }
 
-struct client_connection *connection_open(const struct api_client *w)
+struct client_connection *api_connection_open(const struct api_client *w)
 {
     struct client_connection *l = mem_new(sizeof *l);
     const char *problem = NULL;
@@ -103,11 +103,11 @@ struct client_connection *connection_open(const struct api_client *w)
         return l;
     if (!w->quiet)
         fprintf(stderr, "guildhall: %s %s:%s\n", problem, w->host, w->port);
-    connection_free(l);
+    api_connection_free(l);
     return NULL;
 }
 
-void connection_free(struct client_connection *l)
+void api_connection_free(struct client_connection *l)
 {
     if (!l)
         return;
@@ -145,7 +145,7 @@ static ssize_t send_some_bytes(const struct client_connection *l, struct str byt
     return e == SSL_ERROR_NONE ? (ssize_t)sent : -1;
 }
 
-bool connection_send_all(struct client_connection *l, struct str bytes)
+bool api_connection_send_all(struct client_connection *l, struct str bytes)
 {
     while (bytes.n) {
         ssize_t n = send_some_bytes(l, bytes);
@@ -167,7 +167,7 @@ static int receive_tls_bytes(const struct client_connection *l, struct buf *in, 
     return result == 1 ? 1 : SSL_get_error(l->ssl, result) == SSL_ERROR_WANT_READ ? 0 : -1;
 }
 
-int connection_receive(struct client_connection *l, struct buf *in, int64_t wait_ms)
+int api_connection_receive(struct client_connection *l, struct buf *in, int64_t wait_ms)
 {
     char *room = buf_reserve(in, RECEIVE_BYTES);
 

@@ -35,7 +35,7 @@ bool wire_send_frame(struct api_client *w, int opcode, struct str payload)
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = !buf_is_full(&out) && connection_send_all(w->line, buf_as_str(&out));
+    bool ok = !buf_is_full(&out) && api_connection_send_all(w->line, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -118,7 +118,7 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
         send_heartbeat_if_due(w, now);
         if (w->beat_ns && w->next_beat - now < wait)
             wait = w->next_beat - now;
-        if (connection_receive(w->line, &w->in, wait / 1000000 + 1) < 0)
+        if (api_connection_receive(w->line, &w->in, wait / 1000000 + 1) < 0)
             return report_connection_lost(w, STR(""));
     }
 }
@@ -162,8 +162,8 @@ static bool is_ready_event(struct str text)
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;
 }
 
-enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
-                                                   struct api_client_event *ret)
+enum api_client_event_result api_client_wait_for_event(struct api_client *w, int64_t until,
+                                                       struct api_client_event *ret)
 {
     for (;;) {
         struct str text;
@@ -210,10 +210,10 @@ bool wire_send_handshake(struct api_client *w, const char *target)
                "GET %s HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
                target, STR_ARGS(w->authority), key);
-    bool ok = connection_send_all(w->line, buf_as_str(&out));
+    bool ok = api_connection_send_all(w->line, buf_as_str(&out));
     buf_clear(&out);
     while (ok && !end) {
-        ok = connection_receive(w->line, &w->in, CONNECT_TIMEOUT_S * 1000) >= 0 &&
+        ok = api_connection_receive(w->line, &w->in, CONNECT_TIMEOUT_S * 1000) >= 0 &&
              clock_monotonic_ns() < until;
         end = ok && w->in.n ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
     }
@@ -276,12 +276,12 @@ bool api_client_connect_gateway(struct api_client *w)
     int64_t until = clock_monotonic_ns() + CONNECT_TIMEOUT_S * NANOSECONDS_PER_SECOND;
     struct api_client_event e = { 0 };
 
-    w->line = connection_open(w);
+    w->line = api_connection_open(w);
     if (!w->line || !wire_send_handshake(w, "/?v=9&encoding=json") || !receive_hello(w, until) ||
         !send_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
-        if (api_client_next_event(w, until, &e) != CLIENT_EVENT)
+        if (api_client_wait_for_event(w, until, &e) != CLIENT_EVENT)
             return false;
     const struct hello_or_ready_data *ready = schema_decode_or_null(&type_ready, e.data, w->arena);
     if (ready && ready->session_id.given == GIVEN)
@@ -291,17 +291,18 @@ bool api_client_connect_gateway(struct api_client *w)
 
 bool api_client_open_websocket(struct api_client *w, const char *target, struct str first)
 {
-    w->line = connection_open(w);
+    w->line = api_connection_open(w);
     return w->line && wire_send_handshake(w, target) && wire_send_frame(w, WS_TEXT, first);
 }
 
-enum api_client_event_result api_client_next_text(struct api_client *w, int64_t until,
-                                                  struct arena *arena, struct str *ret)
+enum api_client_event_result api_client_wait_for_websocket_text(struct api_client *w, int64_t until,
+                                                                struct arena *arena,
+                                                                struct str *ret)
 {
     return receive_text_message(w, until, arena, ret);
 }
 
-struct str api_client_session_id(const struct api_client *w)
+struct str api_client_get_session_id(const struct api_client *w)
 {
     return w->session;
 }

@@ -53,11 +53,11 @@ bool wire_send_handshake(struct api_client *w, const char *target);
 
 /* Connects to the server. If the server cannot be reached or is not trusted, prints an error and
  * returns NULL. */
-struct client_connection *connection_open(const struct api_client *w);
-void connection_free(struct client_connection *l);
-bool connection_send_all(struct client_connection *l, struct str bytes);
+struct client_connection *api_connection_open(const struct api_client *w);
+void api_connection_free(struct client_connection *l);
+bool api_connection_send_all(struct client_connection *l, struct str bytes);
 /* Receives bytes. Returns 1 if bytes were received, 0 after wait_ms, -1 if the connection is
  * closed. */
-int connection_receive(struct client_connection *l, struct buf *in, int64_t wait_ms);
+int api_connection_receive(struct client_connection *l, struct buf *in, int64_t wait_ms);
 
 #endif

@@ -119,7 +119,7 @@ static enum err ring_call(struct call *call)
     }
     if (!e)
         e = job_schedule(call, &call_ring_job, id, clock_us() + RING_TIMEOUT_US, STR(""));
-    return e ? e : emit_call_update(call, id);
+    return e ? e : emit_voice_call_update(call, id);
 }
 
 /* POST /channels/{channel.id}/call/stop-ringing */
@@ -139,7 +139,7 @@ static enum err stop_ringing(struct call *call)
         changed = changed || id_list_contains(&running.ringing, user_id);
         e = voice_call_remove_ringing_user(call->tx, id, user_id);
     }
-    return e || !changed ? e : emit_call_update(call, id);
+    return e || !changed ? e : emit_voice_call_update(call, id);
 }
 
 /* PATCH /channels/{channel.id}/call */
@@ -156,7 +156,7 @@ static enum err modify_call(struct call *call)
         return e;
     e = voice_call_update_region(call->tx, id, in->region.value);
     if (!e)
-        e = emit_call_update(call, id);
+        e = emit_voice_call_update(call, id);
     return e ? e : voice_call_change_region(call, id, in->region.value);
 }
 

@@ -109,7 +109,7 @@ static enum err start_call(struct call *call, const struct channel *c, const str
     return OK;
 }
 
-enum err emit_call_update(struct call *call, snowflake channel_id)
+enum err emit_voice_call_update(struct call *call, snowflake channel_id)
 {
     struct voice_call now;
     enum err e = voice_call_find(call->tx, channel_id, &now);
@@ -132,7 +132,7 @@ enum err voice_call_on_join(struct call *call, const struct channel *c, struct v
     if (e || !id_list_contains(&running.ringing, s->user_id))
         return e;
     e = voice_call_remove_ringing_user(call->tx, c->id, s->user_id);
-    return e ? e : emit_call_update(call, c->id);
+    return e ? e : emit_voice_call_update(call, c->id);
 }
 
 static enum err finish_and_free_call(struct call *call, const struct voice_call *c)
@@ -177,7 +177,7 @@ static enum err run_stop_ringing_job(struct call *call, const struct job *job)
     if (e || !running.ringing.count)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     e = voice_call_remove_all_ringing_users(call->tx, job->key);
-    return e ? e : emit_call_update(call, job->key);
+    return e ? e : emit_voice_call_update(call, job->key);
 }
 
 const struct job_kind call_ring_job = {
@@ -186,7 +186,7 @@ const struct job_kind call_ring_job = {
     .run = run_stop_ringing_job,
 };
 
-enum err handle_call_connect(struct call *call, struct session_opcode *o)
+enum err handle_call_connect_opcode(struct call *call, struct session_opcode *o)
 {
     const struct call_connect_request *in = o->d;
     struct voice_call running;

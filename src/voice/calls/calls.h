@@ -18,7 +18,7 @@ struct call_connect_request {
     snowflake channel_id;
 };
 extern const struct type type_call_request;
-enum err handle_call_connect(struct call *call, struct session_opcode *o);
+enum err handle_call_connect_opcode(struct call *call, struct session_opcode *o);
 
 /* --- call_rows.c ---------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ enum err voice_call_add_ringing_user(struct tx *tx, snowflake channel_id, snowfl
 enum err voice_call_remove_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err voice_call_remove_all_ringing_users(struct tx *tx, snowflake channel_id);
 
-enum err emit_call_update(struct call *call, snowflake channel_id);
+enum err emit_voice_call_update(struct call *call, snowflake channel_id);
 extern const struct job_kind call_ring_job; /* stops the ringing for users who do not answer */
 
 #endif

@@ -8,15 +8,15 @@
 
 /* --- default sounds ------------------------------------------------------------------- */
 
-static bool find_default_sound(struct arena *arena, snowflake id, struct effect_sound *ret)
+static bool find_default_sound(struct arena *arena, snowflake id, struct voice_effect_sound *ret)
 {
-    struct effect_emoji *emoji = arena_alloc(arena, sizeof *emoji);
-    const struct soundboard_sound *s = default_sound_find(id);
+    struct voice_effect_emoji *emoji = arena_alloc(arena, sizeof *emoji);
+    const struct soundboard_sound *s = soundboard_default_sound_find(id);
 
     if (!s)
         return false;
-    *emoji = (struct effect_emoji){ s->emoji_id, s->emoji_name, false };
-    *ret = (struct effect_sound){ .id = id, .built_in = true, .volume = 1, .emoji = emoji };
+    *emoji = (struct voice_effect_emoji){ s->emoji_id, s->emoji_name, false };
+    *ret = (struct voice_effect_sound){ .id = id, .built_in = true, .volume = 1, .emoji = emoji };
     return true;
 }
 
@@ -26,25 +26,25 @@ static const char FIND_SOUND[] =
     "select guild_id, volume, emoji_id, emoji_name from sounds where id = $1";
 
 static enum err read_sound_emoji(struct tx *tx, const struct rows *row,
-                                 const struct effect_emoji **ret)
+                                 const struct voice_effect_emoji **ret)
 {
-    struct effect_emoji *emoji = arena_alloc(tx_arena(tx), sizeof *emoji);
+    struct voice_effect_emoji *emoji = arena_alloc(tx_arena(tx), sizeof *emoji);
     struct emoji found;
 
     *ret = emoji;
-    if (!row_is_null(row, 2)) {
+    if (!row_column_is_null(row, 2)) {
         enum err e = emoji_find(tx, row_id(row, 2), &found);
 
         if (!e)
-            *emoji = effect_emoji_from_emoji(&found);
+            *emoji = voice_effect_emoji_from_emoji(&found);
         if (e != ERR_UNKNOWN_EMOJI)
             return e;
     }
-    if (row_is_null(row, 3))
+    if (row_column_is_null(row, 3))
         *ret = NULL;
     else
-        *emoji =
-            (struct effect_emoji){ opt_id_or_null(0), opt_str_or_null(row_text(row, 3)), false };
+        *emoji = (struct voice_effect_emoji){ opt_id_or_null(0), opt_str_or_null(row_text(row, 3)),
+                                              false };
     return OK;
 }
 
@@ -57,12 +57,12 @@ static enum err check_may_use_sound_of_guild(struct call *call, snowflake guild_
     if (guild_id == call->target.channel->guild_id.value)
         return OK;
     if (!(call->target.permissions & PERMISSION(USE_EXTERNAL_SOUNDS)))
-        return call_missing_permissions_error(call, PERMISSION(USE_EXTERNAL_SOUNDS));
+        return call_get_missing_permissions_error(call, PERMISSION(USE_EXTERNAL_SOUNDS));
     enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
     return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
 }
 
-static enum err find_guild_sound(struct call *call, snowflake id, struct effect_sound *ret)
+static enum err find_guild_sound(struct call *call, snowflake id, struct voice_effect_sound *ret)
 {
     struct rows row;
     enum err e = tx_one_or(call->tx, FIND_SOUND, BIND(v_id(id)), ERR_UNKNOWN_SOUND, &row);
@@ -72,11 +72,11 @@ static enum err find_guild_sound(struct call *call, snowflake id, struct effect_
     e = check_may_use_sound_of_guild(call, row_id(&row, 0));
     if (e)
         return e;
-    *ret = (struct effect_sound){ .id = id, .volume = row_real(&row, 1) };
+    *ret = (struct voice_effect_sound){ .id = id, .volume = row_real(&row, 1) };
     return read_sound_emoji(call->tx, &row, &ret->emoji);
 }
 
-enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
+enum err find_custom_call_sound(struct call *call, struct voice_effect_sound *ret)
 {
     struct user_settings settings;
     enum err e = user_settings_find(call->tx, call->caller->id, &settings);
@@ -92,10 +92,10 @@ enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
 }
 
 /* Refuses a sound of another guild if the request does not name that guild. */
-static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
+static enum err check_source_guild_of_sound(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;
-    enum err e = sound_find(call->tx, id, &s);
+    enum err e = soundboard_sound_find(call->tx, id, &s);
 
     if (e || s.guild_id.value == call->target.channel->guild_id.value)
         return e;
@@ -103,10 +103,10 @@ static enum err check_source_guild(struct call *call, snowflake id, snowflake so
 }
 
 enum err find_soundboard_sound(struct call *call, snowflake id, snowflake source,
-                               struct effect_sound *ret)
+                               struct voice_effect_sound *ret)
 {
     if (find_default_sound(call->arena, id, ret))
         return OK;
-    enum err e = check_source_guild(call, id, source);
+    enum err e = check_source_guild_of_sound(call, id, source);
     return e ? e : find_guild_sound(call, id, ret);
 }

@@ -14,7 +14,7 @@ struct effect_draft {
 };
 struct voice_effect {
     snowflake channel_id, guild_id, user_id;
-    const struct effect_emoji *emoji;
+    const struct voice_effect_emoji *emoji;
     int64_t animation_type, animation_id;
     struct str sound_id; /* JSON; a number for default sounds */
     struct opt_real sound_volume;
@@ -32,7 +32,8 @@ static const struct type type_animation_id = { .kind = KIND_INT,
                                                .min = 0,
                                                .max = EFFECT_MAX_PREMIUM };
 
-static void check_animation_id(struct form *form, const struct json_path *here, const void *object)
+static void check_animation_id_of_voice_effect(struct form *form, const struct json_path *here,
+                                               const void *object)
 {
     const struct effect_draft *in = object;
     struct json_path kind = json_path_key(here, STR("animation_type"));
@@ -62,7 +63,7 @@ static const struct schema effect_schema = {
     .name = "VoiceChannelEffectDraft",
     .size = sizeof(struct effect_draft),
     .fields = effect_fields,
-    .check = check_animation_id,
+    .check = check_animation_id_of_voice_effect,
     .doc = "An effect to send.",
 };
 static const struct type effect_body = { .kind = KIND_OBJECT, .schema = &effect_schema };
@@ -72,20 +73,20 @@ static const struct schema call_sound_schema = {
     .name = "CustomCallSoundDraft",
     .size = sizeof(struct effect_draft),
     .fields = sound_fields,
-    .check = check_animation_id,
+    .check = check_animation_id_of_voice_effect,
     .doc = "The animation for the caller's custom call sound.",
 };
 static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
 
 static const struct field emoji_fields[] = {
-    { FIELD(struct effect_emoji, id), .type = &type_id, .flags = NULLABLE },
-    { FIELD(struct effect_emoji, name), .type = &type_text, .flags = NULLABLE },
-    { FIELD(struct effect_emoji, animated), .type = &type_bool },
+    { FIELD(struct voice_effect_emoji, id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct voice_effect_emoji, name), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct voice_effect_emoji, animated), .type = &type_bool },
     { 0 },
 };
 static const struct schema effect_emoji_schema = {
     .name = "EffectEmoji",
-    .size = sizeof(struct effect_emoji),
+    .size = sizeof(struct voice_effect_emoji),
     .fields = emoji_fields,
     .doc = "An emoji in an effect.",
 };
@@ -139,7 +140,7 @@ static enum err require_audible_in_voice(struct call *call)
     return e ? e : s.mute || s.deaf || s.suppress ? ERR_EFFECT_SILENCED : OK;
 }
 
-static enum err check_premium_animation(struct call *call, int64_t animation_type)
+static enum err check_account_may_use_premium_animation(struct call *call, int64_t animation_type)
 {
     struct user user;
 
@@ -149,7 +150,8 @@ static enum err check_premium_animation(struct call *call, int64_t animation_typ
     return e ? e : user.premium_type > 0 ? OK : ERR_PREMIUM_REQUIRED;
 }
 
-static void emit_effect(struct call *call, const struct effect_draft *in, struct voice_effect *out)
+static void emit_voice_channel_effect(struct call *call, const struct effect_draft *in,
+                                      struct voice_effect *out)
 {
     const struct channel *c = call->target.channel;
 
@@ -162,7 +164,7 @@ static void emit_effect(struct call *call, const struct effect_draft *in, struct
                     audience_of_channel_viewers(out->guild_id, out->channel_id), &sent_schema, out);
 }
 
-static enum err find_custom_emoji(struct call *call, snowflake id, struct effect_emoji *ret)
+static enum err find_custom_emoji(struct call *call, snowflake id, struct voice_effect_emoji *ret)
 {
     struct emoji_user who = { .user_id = call->caller->id,
                               .application_id = call->caller->application_id,
@@ -172,11 +174,11 @@ static enum err find_custom_emoji(struct call *call, snowflake id, struct effect
     enum err e = emoji_find_usable(call->tx, &who, id, &found);
 
     if (!e)
-        *ret = effect_emoji_from_emoji(&found);
+        *ret = voice_effect_emoji_from_emoji(&found);
     return e;
 }
 
-static enum err parse_effect_emoji(struct call *call, struct effect_emoji *ret)
+static enum err parse_effect_emoji(struct call *call, struct voice_effect_emoji *ret)
 {
     const struct effect_draft *in = call->body;
 
@@ -184,7 +186,7 @@ static enum err parse_effect_emoji(struct call *call, struct effect_emoji *ret)
         return find_custom_emoji(call, in->emoji_id.value, ret);
     if (in->emoji_name.given != GIVEN)
         return call_add_field_error(call, "emoji_name", FORM_REQUIRED);
-    *ret = (struct effect_emoji){ opt_id_or_null(0), in->emoji_name, false };
+    *ret = (struct voice_effect_emoji){ opt_id_or_null(0), in->emoji_name, false };
     return is_emoji(in->emoji_name.value) ? OK : ERR_INVALID_EMOJI;
 }
 
@@ -192,14 +194,14 @@ static enum err parse_effect_emoji(struct call *call, struct effect_emoji *ret)
 static enum err send_voice_channel_effect(struct call *call)
 {
     const struct effect_draft *in = call->body;
-    struct effect_emoji emoji;
+    struct voice_effect_emoji emoji;
     struct voice_effect out = { .emoji = &emoji };
 
-    enum err e = check_premium_animation(call, in->animation_type);
+    enum err e = check_account_may_use_premium_animation(call, in->animation_type);
     if (!e)
         e = parse_effect_emoji(call, &emoji);
     if (!e)
-        emit_effect(call, in, &out);
+        emit_voice_channel_effect(call, in, &out);
     return e;
 }
 
@@ -208,11 +210,11 @@ static enum err send_custom_call_sound(struct call *call)
 {
     const struct effect_draft *in = call->body;
     const uint64_t needed = PERMISSION(USE_SOUNDBOARD) | PERMISSION(SPEAK);
-    struct effect_sound sound;
+    struct voice_effect_sound sound;
 
     if ((call->target.permissions & needed) != needed)
-        return call_missing_permissions_error(call, needed);
-    enum err e = check_premium_animation(call, in->animation_type);
+        return call_get_missing_permissions_error(call, needed);
+    enum err e = check_account_may_use_premium_animation(call, in->animation_type);
     if (!e)
         e = find_custom_call_sound(call, &sound);
     if (e)
@@ -223,7 +225,7 @@ static enum err send_custom_call_sound(struct call *call)
                                (unsigned long long)sound.id),
         .sound_volume = { GIVEN, sound.volume },
     };
-    emit_effect(call, in, &out);
+    emit_voice_channel_effect(call, in, &out);
     return OK;
 }
 
@@ -263,7 +265,7 @@ static enum err send_soundboard_sound(struct call *call)
 {
     const struct soundboard_draft *in = call->body;
     struct effect_draft plain = { .animation_type = EFFECT_BASIC };
-    struct effect_sound sound;
+    struct voice_effect_sound sound;
     enum err e = find_soundboard_sound(call, in->sound_id, in->source_guild_id.value, &sound);
 
     if (e)
@@ -274,7 +276,7 @@ static enum err send_soundboard_sound(struct call *call)
                                (unsigned long long)sound.id),
         .sound_volume = { GIVEN, sound.volume },
     };
-    emit_effect(call, &plain, &out);
+    emit_voice_channel_effect(call, &plain, &out);
     return OK;
 }
 

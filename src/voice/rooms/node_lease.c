@@ -57,7 +57,7 @@ static const char MARK_AWAITING_RESUME[] =
 static const char FIND_STATE_AWAITING_RESUME[] =
     "select 1 from voice_states where node = $1 limit 1";
 
-static enum err renew_node_lease(struct call *call, const struct node_lease *l)
+static enum err renew_voice_node_lease(struct call *call, const struct node_lease *l)
 {
     if (!l->shared)
         return OK;
@@ -140,7 +140,7 @@ static void start_call_for_node_lease(struct node_lease *l, enum route_transacti
 static enum err renew_lease_and_clean_up(struct call *call)
 {
     struct node_lease *l = node_lease_of_internal_call(call);
-    enum err e = renew_node_lease(call, l);
+    enum err e = renew_voice_node_lease(call, l);
 
     return e ? e : remove_states_of_dead_node(call, l);
 }

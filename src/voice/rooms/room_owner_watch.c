@@ -62,7 +62,7 @@ static enum err hand_over_rooms_to_other_nodes(struct call *call)
     enum err e = node_publish_voice_endpoint(call, STR(""));
 
     if (!e)
-        e = room_owners_reassign(call, &more);
+        e = assign_voice_rooms_of_dead_nodes(call, &more);
     room_owner_watch_of_internal_call(call)->more = more;
     return e;
 }
@@ -73,24 +73,24 @@ static void on_endpoint_published(struct call *call, enum err e, void *arg)
     wake_waiting_thread(arg, e);
 }
 
-static void on_rooms_handed_over(struct call *call, enum err e, void *arg)
+static void on_voice_rooms_handed_over(struct call *call, enum err e, void *arg)
 {
     struct room_owner_watch *w = arg;
 
     (void)call;
     if (!e && w->more)
         start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
-                                        on_rooms_handed_over);
+                                        on_voice_rooms_handed_over);
     else
         wake_waiting_thread(w, e);
 }
 
-static enum err reassign_rooms(struct call *call)
+static enum err assign_voice_rooms_without_live_node(struct call *call)
 {
-    return room_owners_reassign(call, &room_owner_watch_of_internal_call(call)->more);
+    return assign_voice_rooms_of_dead_nodes(call, &room_owner_watch_of_internal_call(call)->more);
 }
 
-static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
+static void on_voice_rooms_assigned_to_nodes(struct call *call, enum err e, void *arg)
 {
     struct room_owner_watch *w = arg;
 
@@ -100,28 +100,30 @@ static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
     w->running = !e && w->more;
     if (w->closing)
         start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
-                                        on_rooms_handed_over);
+                                        on_voice_rooms_handed_over);
     else if (w->running)
-        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, reassign_rooms, on_rooms_reassigned);
+        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, assign_voice_rooms_without_live_node,
+                                        on_voice_rooms_assigned_to_nodes);
 }
 
-static enum err read_has_missing_owners(struct call *call)
+static enum err read_whether_voice_rooms_lack_nodes(struct call *call)
 {
-    return read_has_rooms_without_owner(call, &room_owner_watch_of_internal_call(call)->more);
+    return read_whether_voice_rooms_lack_live_nodes(call,
+                                                    &room_owner_watch_of_internal_call(call)->more);
 }
 
-static void on_missing_owners_read(struct call *call, enum err e, void *arg)
+static void on_voice_rooms_without_nodes_read(struct call *call, enum err e, void *arg)
 {
-    on_rooms_reassigned(call, e, arg);
+    on_voice_rooms_assigned_to_nodes(call, e, arg);
 }
 
-void room_owner_watch_check(struct room_owner_watch *w)
+void voice_room_node_watch_check(struct room_owner_watch *w)
 {
     if (!w || w->running || w->closing || api_is_draining(w->api))
         return;
     w->running = true;
-    start_call_for_room_owner_watch(w, ROUTE_STORE_READ, read_has_missing_owners,
-                                    on_missing_owners_read);
+    start_call_for_room_owner_watch(w, ROUTE_STORE_READ, read_whether_voice_rooms_lack_nodes,
+                                    on_voice_rooms_without_nodes_read);
 }
 
 static void start_publishing_endpoint_on_loop(struct loop *loop, void *arg)
@@ -139,7 +141,7 @@ static void start_handing_over_rooms_on_loop(struct loop *loop, void *arg)
     w->closing = true;
     if (!w->running) /* else this call starts when the running call has ended */
         start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
-                                        on_rooms_handed_over);
+                                        on_voice_rooms_handed_over);
 }
 
 static enum err run_on_loop_and_wait_for_call_end(struct room_owner_watch *w,
@@ -154,7 +156,7 @@ static enum err run_on_loop_and_wait_for_call_end(struct room_owner_watch *w,
     return w->result;
 }
 
-enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint)
+enum err voice_room_node_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint)
 {
     w->offer = str_of(endpoint);
     enum err e = run_on_loop_and_wait_for_call_end(w, start_publishing_endpoint_on_loop);
@@ -164,7 +166,7 @@ enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *e
     return e;
 }
 
-void room_owner_watch_hand_over_rooms(struct room_owner_watch *w)
+void voice_room_node_watch_hand_over_rooms(struct room_owner_watch *w)
 {
     enum err e = run_on_loop_and_wait_for_call_end(w, start_handing_over_rooms_on_loop);
 
@@ -173,7 +175,7 @@ void room_owner_watch_hand_over_rooms(struct room_owner_watch *w)
                  error_info(e)->message);
 }
 
-struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop)
+struct room_owner_watch *voice_room_node_watch_new(struct api *api, struct loop *loop)
 {
     struct room_owner_watch *w = mem_new(sizeof *w);
 
@@ -184,7 +186,7 @@ struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop
     return w;
 }
 
-void room_owner_watch_free(struct room_owner_watch *w)
+void voice_room_node_watch_free(struct room_owner_watch *w)
 {
     if (!w)
         return;

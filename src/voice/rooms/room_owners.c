@@ -32,7 +32,7 @@ static bool has_other_nodes(const struct call *call)
 
 /* Returns whether rooms have owner nodes. This is the case in a cluster, unless an external host of
  * the operator carries voice. */
-static bool rooms_have_owners(const struct call *call)
+static bool voice_rooms_have_owner_nodes(const struct call *call)
 {
     return has_other_nodes(call) && (relay_endpoint || !voice_regions_endpoint_pattern());
 }
@@ -113,7 +113,8 @@ static const char UPSERT_ROOM_OWNER[] =
 
 /* Returns the identity of the owner node, or 0. ret_found (which may be NULL) is set to whether the
  * room has a row. */
-static enum err find_room_owner(struct tx *tx, snowflake room_id, uint32_t *ret, bool *ret_found)
+static enum err find_node_of_voice_room(struct tx *tx, snowflake room_id, uint32_t *ret,
+                                        bool *ret_found)
 {
     struct rows r;
     bool found;
@@ -125,7 +126,8 @@ static enum err find_room_owner(struct tx *tx, snowflake room_id, uint32_t *ret,
     return e;
 }
 
-static enum err update_room_owner(struct tx *tx, snowflake room_id, const struct voice_node *c)
+static enum err update_node_of_voice_room(struct tx *tx, snowflake room_id,
+                                          const struct voice_node *c)
 {
     return tx_exec(tx, UPSERT_ROOM_OWNER, BIND(v_id(room_id), v_int(c ? c->identity : 0)), NULL);
 }
@@ -133,12 +135,13 @@ static enum err update_room_owner(struct tx *tx, snowflake room_id, const struct
 /* Assigns a new room to the node of its first session, so that its changes stay on one node. The
  * room of a dead node is not reassigned here, because only this caller would get
  * VOICE_SERVER_UPDATE. room_owner_watch.c reassigns it and sends the update to all participants. */
-static enum err find_or_assign_owner(struct call *call, snowflake room_id, struct voice_node *ret)
+static enum err find_or_assign_node_of_voice_room(struct call *call, snowflake room_id,
+                                                  struct voice_node *ret)
 {
     struct list carriers;
     uint32_t identity;
     bool found;
-    enum err e = find_room_owner(call->tx, room_id, &identity, &found);
+    enum err e = find_node_of_voice_room(call->tx, room_id, &identity, &found);
 
     *ret = (struct voice_node){ 0 };
     if (!e)
@@ -149,45 +152,45 @@ static enum err find_or_assign_owner(struct call *call, snowflake room_id, struc
         find_voice_node(&carriers, found ? identity : identity_of_this_node(call));
     if (!found) {
         c = c ? c : choose_node_for_room(&carriers, room_id);
-        e = update_room_owner(call->tx, room_id, c);
+        e = update_node_of_voice_room(call->tx, room_id, c);
     }
     if (c)
         *ret = *c;
     return e;
 }
 
-enum err find_endpoint_of_room_owner(struct call *call, snowflake room_id, struct str region,
-                                     struct str *ret)
+enum err find_voice_endpoint_of_node_of_room(struct call *call, snowflake room_id,
+                                             struct str region, struct str *ret)
 {
     struct voice_node owner;
 
-    if (!rooms_have_owners(call)) {
+    if (!voice_rooms_have_owner_nodes(call)) {
         struct str named = voice_region_endpoint(call->arena, region);
 
         *ret = named.p ? named : str_of(relay_endpoint);
         return OK;
     }
-    enum err e = find_or_assign_owner(call, room_id, &owner);
+    enum err e = find_or_assign_node_of_voice_room(call, room_id, &owner);
     *ret = owner.endpoint.p
                ? voice_region_fill_endpoint_pattern(call->arena, owner.endpoint, region)
                : owner.endpoint;
     return e;
 }
 
-enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret)
+enum err voice_room_belongs_to_this_node(struct call *call, snowflake room_id, bool *ret)
 {
     uint32_t identity = 0;
     enum err e = OK;
 
-    *ret = !rooms_have_owners(call);
+    *ret = !voice_rooms_have_owner_nodes(call);
     if (!*ret) {
-        e = find_room_owner(call->tx, room_id, &identity, NULL);
+        e = find_node_of_voice_room(call->tx, room_id, &identity, NULL);
         *ret = identity == identity_of_this_node(call);
     }
     return e;
 }
 
-enum err voice_room_owner_row_delete(struct call *call, snowflake room_id)
+enum err voice_room_node_row_delete(struct call *call, snowflake room_id)
 {
     if (!has_other_nodes(call))
         return OK;
@@ -199,7 +202,7 @@ static const char DELETE_OWNER_OF_EMPTY_ROOM[] =
     "delete from voice_homes where room_id = $1 and not exists "
     "(select 1 from voice_states where channel_id = $1)";
 
-enum err room_owner_on_leave(struct call *call, const struct voice_state *was)
+enum err voice_room_release_node_on_last_leave(struct call *call, const struct voice_state *was)
 {
     if (!has_other_nodes(call))
         return OK;
@@ -215,11 +218,11 @@ struct ownerless_room {
     int64_t participants;
 };
 
-static void ownerless_room_from_row(const struct rows *r, void *ret)
+static void voice_room_without_node_from_row(const struct rows *r, void *ret)
 {
     *(struct ownerless_room *)ret = (struct ownerless_room){
         .id = row_id(r, 0),
-        .lost = row_is_null(r, 1),
+        .lost = row_column_is_null(r, 1),
         .participants = row_int(r, 2),
     };
 }
@@ -232,21 +235,22 @@ static const char LIST_OWNERLESS_ROOMS[] =
     "where (n.identity is null or n.voice = '') and (h.identity <> 0 or $1 = 1) "
     "order by h.room_id limit $2";
 
-static enum err list_ownerless_rooms(struct tx *tx, const struct list *carriers, int64_t max,
-                                     struct list *ret)
+static enum err list_voice_rooms_without_live_node(struct tx *tx, const struct list *carriers,
+                                                   int64_t max, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, LIST_OWNERLESS_ROOMS, BIND(v_int(carriers->count > 0), v_int(max)),
-                        sizeof(struct ownerless_room), ownerless_room_from_row, ret);
+                        sizeof(struct ownerless_room), voice_room_without_node_from_row, ret);
 }
 
-static enum err assign_ownerless_room(struct call *call, const struct ownerless_room *room,
-                                      const struct list *carriers)
+static enum err assign_voice_room_to_other_node(struct call *call,
+                                                const struct ownerless_room *room,
+                                                const struct list *carriers)
 {
     const struct voice_node *c = choose_node_for_room(carriers, room->id);
     struct stream stream;
     bool empty = false;
-    enum err e = update_room_owner(call->tx, room->id, c);
+    enum err e = update_node_of_voice_room(call->tx, room->id, c);
 
     if (!e)
         e = stream_find_by_rtc_server(call->tx, room->id, &stream);
@@ -256,10 +260,10 @@ static enum err assign_ownerless_room(struct call *call, const struct ownerless_
         return e;
     e = voice_room_move_to_node(call, room->id, c ? c->endpoint : (struct str){ 0 }, room->lost,
                                 &empty);
-    return e || !empty ? e : voice_room_owner_row_delete(call, room->id);
+    return e || !empty ? e : voice_room_node_row_delete(call, room->id);
 }
 
-enum err room_owners_reassign(struct call *call, bool *ret_more)
+enum err assign_voice_rooms_of_dead_nodes(struct call *call, bool *ret_more)
 {
     struct list carriers, rooms = { 0 };
     int64_t participants = 0;
@@ -267,24 +271,24 @@ enum err room_owners_reassign(struct call *call, bool *ret_more)
     enum err e = list_voice_nodes(call->tx, &carriers);
 
     if (!e)
-        e = list_ownerless_rooms(call->tx, &carriers, ROOMS_AT_ONCE, &rooms);
+        e = list_voice_rooms_without_live_node(call->tx, &carriers, ROOMS_AT_ONCE, &rooms);
     for (; !e && done < rooms.count && participants < PARTICIPANTS_AT_ONCE; done++) {
         const struct ownerless_room *room = (const struct ownerless_room *)rooms.items + done;
 
-        e = assign_ownerless_room(call, room, &carriers);
+        e = assign_voice_room_to_other_node(call, room, &carriers);
         participants += room->participants;
     }
     *ret_more = rooms.count == ROOMS_AT_ONCE || done < rooms.count;
     return e;
 }
 
-enum err read_has_rooms_without_owner(struct call *call, bool *ret)
+enum err read_whether_voice_rooms_lack_live_nodes(struct call *call, bool *ret)
 {
     struct list carriers, rooms = { 0 };
     enum err e = list_voice_nodes(call->tx, &carriers);
 
     if (!e)
-        e = list_ownerless_rooms(call->tx, &carriers, 1, &rooms);
+        e = list_voice_rooms_without_live_node(call->tx, &carriers, 1, &rooms);
     *ret = rooms.count > 0;
     return e;
 }

@@ -12,35 +12,35 @@
 
 /* Returns the endpoint (host and path) of a room's voice server. ret->p is NULL if no node carries
  * the room now; an update will follow. A new room is assigned to this node if it carries voice. */
-enum err find_endpoint_of_room_owner(struct call *call, snowflake room_id, struct str region,
-                                     struct str *ret);
-enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret);
+enum err find_voice_endpoint_of_node_of_room(struct call *call, snowflake room_id,
+                                             struct str region, struct str *ret);
+enum err voice_room_belongs_to_this_node(struct call *call, snowflake room_id, bool *ret);
 /* Deletes the owner row of an empty room. */
-enum err voice_room_owner_row_delete(struct call *call, snowflake room_id);
+enum err voice_room_node_row_delete(struct call *call, snowflake room_id);
 /* Hook: deletes the room's owner row if the last participant has left. */
-enum err room_owner_on_leave(struct call *call, const struct voice_state *was);
+enum err voice_room_release_node_on_last_leave(struct call *call, const struct voice_state *was);
 
 /* --- room_owner_watch.c: rooms without a live owner node ------------------------------ */
 
 struct room_owner_watch;
 
-struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop);
-void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
+struct room_owner_watch *voice_room_node_watch_new(struct api *api, struct loop *loop);
+void voice_room_node_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
-void room_owner_watch_check(struct room_owner_watch *w);
-/* room_owner_watch_accept_rooms makes this node accept rooms, at the given endpoint.
- * room_owner_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so do
- * not call them on an event loop. */
-enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint);
-void room_owner_watch_hand_over_rooms(struct room_owner_watch *w);
+void voice_room_node_watch_check(struct room_owner_watch *w);
+/* voice_room_node_watch_accept_rooms makes this node accept rooms, at the given endpoint.
+ * voice_room_node_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so
+ * do not call them on an event loop. */
+enum err voice_room_node_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint);
+void voice_room_node_watch_hand_over_rooms(struct room_owner_watch *w);
 
 /* --- room_owners.c, for room_owner_watch.c -------------------------------------------- */
 
 /* Assigns some of the rooms without a live owner to other nodes and sends VOICE_SERVER_UPDATE to
  * their participants. *ret_more is true if there may be more such rooms. */
-enum err room_owners_reassign(struct call *call, bool *ret_more);
+enum err assign_voice_rooms_of_dead_nodes(struct call *call, bool *ret_more);
 /* Reads whether there are rooms without a live owner node. */
-enum err read_has_rooms_without_owner(struct call *call, bool *ret);
+enum err read_whether_voice_rooms_lack_live_nodes(struct call *call, bool *ret);
 /* Stores the voice endpoint of this node for the other nodes. The endpoint is empty if this node
  * carries no rooms. */
 enum err node_publish_voice_endpoint(struct call *call, struct str endpoint);

@@ -236,7 +236,7 @@ static enum err check_status_permission(struct call *call)
         return OK;
     enum err e = voice_state_find(call->tx, c->guild_id.value, call->caller->id, &s);
     if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_channel_id(&s) != c->id))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
+        return call_get_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
     return e;
 }
 
@@ -244,20 +244,21 @@ static enum err audit_record_status(struct call *call, const struct voice_channe
                                     struct opt_str status)
 {
     bool set = status.given == GIVEN;
-    struct audit_options options = { .channel_id = opt_id_or_null(r->id) };
+    struct audit_log_options options = { .channel_id = opt_id_or_null(r->id) };
 
     if (set)
         options.status = status;
-    return audit_record_changes(call, r->guild_id,
-                                set ? AUDIT_VOICE_STATUS_CREATE : AUDIT_VOICE_STATUS_DELETE, r->id,
-                                &options, (struct list){ 0 });
+    return audit_log_record_changes(call, r->guild_id,
+                                    set ? AUDIT_VOICE_STATUS_CREATE : AUDIT_VOICE_STATUS_DELETE,
+                                    r->id, &options, (struct list){ 0 });
 }
 
 static enum err update_channel_status(struct call *call, const struct voice_channel_status *r,
                                       struct opt_str status)
 {
-    enum err e = tx_exec(call->tx, SAVE_STATUS,
-                         BIND(v_id(r->id), v_id(r->guild_id), optional_text_value(status)), NULL);
+    enum err e =
+        tx_exec(call->tx, SAVE_STATUS,
+                BIND(v_id(r->id), v_id(r->guild_id), sql_value_of_optional_text(status)), NULL);
 
     if (!e)
         e = audit_record_status(call, r, status);
@@ -271,7 +272,7 @@ static enum err set_voice_status(struct call *call)
     const struct status_draft *in = call->body;
     bool set = in->status.given == GIVEN && in->status.value.n;
     struct opt_str status = { .given = GIVEN_NULL };
-    struct automod_text evaluation = { .channel = call->target.channel };
+    struct automod_checked_text evaluation = { .channel = call->target.channel };
     struct voice_channel_status room;
     enum err e = check_status_permission(call);
 

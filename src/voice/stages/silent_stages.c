@@ -22,7 +22,7 @@ enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id)
 
     if (e || !found)
         return e;
-    bool was_silent = !row_is_null(&row, 0), silent = row_int(&row, 1) == 0;
+    bool was_silent = !row_column_is_null(&row, 0), silent = row_int(&row, 1) == 0;
     if (was_silent == silent)
         return OK;
     e = tx_exec(call->tx, UPDATE_SILENT_SINCE,

@@ -146,13 +146,14 @@ enum err stage_instance_close(struct call *call, snowflake channel_id)
     return e;
 }
 
-enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since)
+enum err stage_instance_insert(struct tx *tx, const struct stage_instance *s,
+                               struct opt_int silent_since)
 {
     return tx_exec(tx, INSERT_STAGE,
                    BIND(v_id(s->id), v_id(s->guild_id), v_id(s->channel_id), v_text(s->topic),
                         v_int(s->privacy_level), v_int(s->discoverable_disabled),
-                        optional_id_value(s->guild_scheduled_event_id),
-                        optional_int_value(silent_since)),
+                        sql_value_of_optional_id(s->guild_scheduled_event_id),
+                        sql_value_of_optional_int(silent_since)),
                    NULL);
 }
 
@@ -187,7 +188,7 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
         return e == ERR_UNKNOWN_CHANNEL ? ERR_EVENT_STAGE : e;
     e = stage_instance_close(call, s.channel_id);
     if (!e)
-        e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
+        e = stage_instance_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
         e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
@@ -221,18 +222,18 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
     if (!call->target.member_access)
         return ERR_DM_CHANNEL;
     if ((call->target.permissions & STAGE_MODERATOR_PERMISSIONS) != STAGE_MODERATOR_PERMISSIONS)
-        return call_missing_permissions_error(call, STAGE_MODERATOR_PERMISSIONS);
+        return call_get_missing_permissions_error(call, STAGE_MODERATOR_PERMISSIONS);
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
 /* Checks that the scheduled event in the body is in this channel and has not ended. */
-static enum err check_stage_draft(struct call *call, const struct stage_draft *in)
+static enum err check_stage_instance_draft(struct call *call, const struct stage_draft *in)
 {
     struct scheduled_event event;
 
     if (in->send_start_notification.value &&
         !(call->target.permissions & PERMISSION(MENTION_EVERYONE)))
-        return call_missing_permissions_error(call, PERMISSION(MENTION_EVERYONE));
+        return call_get_missing_permissions_error(call, PERMISSION(MENTION_EVERYONE));
     if (in->guild_scheduled_event_id.given != GIVEN)
         return OK;
     enum err e = scheduled_event_find(call->tx, call->target.channel->guild_id.value,
@@ -258,7 +259,7 @@ static enum err open_stage(struct call *call)
 
     enum err e = resolve_stage_channel(call, in->channel_id);
     if (!e)
-        e = check_stage_draft(call, in);
+        e = check_stage_instance_draft(call, in);
     if (e)
         return e;
     e = stage_find(call->tx, in->channel_id, &s);
@@ -273,10 +274,10 @@ static enum err open_stage(struct call *call)
         .privacy_level = in->privacy_level,
         .guild_scheduled_event_id = in->guild_scheduled_event_id,
     };
-    e = stage_insert(call->tx, &s, (struct opt_int){ 0 });
+    e = stage_instance_insert(call->tx, &s, (struct opt_int){ 0 });
     if (!e)
-        e = audit_record_object_change(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage,
-                                       NULL, &s);
+        e = audit_log_record_object_change(call, s.guild_id, AUDIT_STAGE_CREATE, s.id,
+                                           audited_stage, NULL, &s);
     if (!e)
         e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
@@ -313,8 +314,8 @@ static enum err modify_stage(struct call *call)
     e = tx_exec(call->tx, UPDATE_STAGE, BIND(v_id(s.id), v_text(s.topic), v_int(s.privacy_level)),
                 NULL);
     if (!e)
-        e = audit_record_object_change(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id, audited_stage,
-                                       &before, &s);
+        e = audit_log_record_object_change(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id,
+                                           audited_stage, &before, &s);
     if (e)
         return e;
     emit_stage_event(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
@@ -332,8 +333,8 @@ static enum err close_stage(struct call *call)
     if (!e)
         e = stage_instance_close(call, s.channel_id);
     if (!e)
-        e = audit_record_object_change(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage,
-                                       &s, NULL);
+        e = audit_log_record_object_change(call, s.guild_id, AUDIT_STAGE_DELETE, s.id,
+                                           audited_stage, &s, NULL);
     return e ? e : send_stage_message(call, MESSAGE_STAGE_END, &s);
 }
 

@@ -27,7 +27,7 @@ static const struct rate_limit upload_limit = {
 /* --- schemas -------------------------------------------------------------------------- */
 
 struct preview_upload {
-    struct image thumbnail;
+    struct uploaded_image thumbnail;
 };
 struct stream_preview {
     struct str url;
@@ -221,7 +221,7 @@ enum err upload_stream_video(struct call *call)
     return replace_stream_file(call, true);
 }
 
-static enum err check_can_view_stream(struct call *call, const struct stream *s)
+static enum err check_caller_may_view_stream(struct call *call, const struct stream *s)
 {
     enum err e = resolve_channel_by_id(call, s->key.channel_id);
 
@@ -239,7 +239,7 @@ enum err get_stream_preview(struct call *call)
 
     enum err e = stream_find_by_path(call, &s);
     if (!e)
-        e = check_can_view_stream(call, &s);
+        e = check_caller_may_view_stream(call, &s);
     if (!e && !s.preview.p)
         e = ERR_UNKNOWN_STREAM;
     if (e)

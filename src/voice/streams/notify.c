@@ -45,9 +45,9 @@ static enum err read_friends_to_notify(struct tx *tx, const struct stream_key *k
         struct friend_to_notify *w = list_append(tx_arena(tx), ret, sizeof *w);
 
         w->permissions_of.user_id = row_id(&rows, 0);
-        e = user_settings_from_json(tx_arena(tx),
-                                    row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
-                                    &settings);
+        e = user_settings_from_json(
+            tx_arena(tx), row_column_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
+            &settings);
         w->wants_notification = !e && settings.stream_notifications_enabled.value;
     }
     enum err end = rows_end(&rows);

@@ -114,7 +114,7 @@ static enum err check_guild_stream_permission(struct call *call, const struct st
     if (!e)
         e = guild_find(call->tx, key->guild_id, &guild);
     if (!e)
-        e = member_access_find_of_other(call->tx, key->guild_id, key->owner_id, &standing);
+        e = member_access_find_of_other_user(call->tx, key->guild_id, key->owner_id, &standing);
     if (!e)
         e = member_permissions_in_channel(call->tx, &standing, &channel, &permissions);
     if (e)
@@ -187,7 +187,7 @@ enum err create_stream(struct call *call, struct session_opcode *o)
     /* A user can have only one stream, so a new stream ends the previous one. */
     e = stream_find_by_owner(call->tx, o->caller.id, &old);
     if (!e) {
-        e = stream_end(call, &old, STREAM_ENDED);
+        e = stream_end_and_emit(call, &old, STREAM_ENDED);
         state.self_stream = false;
     } else if (e == ERR_UNKNOWN_STREAM) {
         e = OK;
@@ -214,8 +214,8 @@ static enum err read_viewer_limit(struct call *call, const struct stream *s, int
 }
 
 /* Reads whether the account already watches the stream, and whether the stream is full. */
-static enum err check_viewer_limit(struct call *call, const struct session_opcode *o,
-                                   const struct stream *s, bool *ret_known, bool *ret_full)
+static enum err check_stream_viewer_limit(struct call *call, const struct session_opcode *o,
+                                          const struct stream *s, bool *ret_known, bool *ret_full)
 {
     struct list parts;
     int64_t most;
@@ -244,7 +244,7 @@ enum err watch_stream(struct call *call, struct session_opcode *o)
         return e;
     e = find_state_of_session(call, o, key.guild_id, key.channel_id, &state, &present);
     if (!e && present && found)
-        e = check_viewer_limit(call, o, &s, &known, &full);
+        e = check_stream_viewer_limit(call, o, &s, &known, &full);
     if (e)
         return e;
     if (!present || !found || full) {
@@ -274,7 +274,7 @@ enum err delete_stream(struct call *call, struct session_opcode *o)
     if (e || !found)
         return e;
     if (key.owner_id == o->caller.id)
-        return stream_end(call, &s, STREAM_USER_REQUESTED);
+        return stream_end_and_emit(call, &s, STREAM_USER_REQUESTED);
     return stream_remove_viewer(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 

@@ -27,9 +27,9 @@ static enum err query_stream(struct tx *tx, struct sql query, snowflake id, stru
         .paused = row_bool(&r, 5),
         .notified = row_bool(&r, 6),
     };
-    if (!row_is_null(&r, 7))
+    if (!row_column_is_null(&r, 7))
         ret->preview = row_text(&r, 7);
-    if (!row_is_null(&r, 8))
+    if (!row_column_is_null(&r, 8))
         ret->video = row_text(&r, 8);
     return OK;
 }

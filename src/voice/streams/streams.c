@@ -133,7 +133,7 @@ static void send_participant_to_relay(struct call *call, const struct stream *s,
 {
     struct relay_voice_state fact = stream_state_for_relay(s, p, there);
 
-    call_record_voice_change(call, &fact);
+    call_record_voice_state_change(call, &fact);
 }
 
 /* Emits STREAM_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the stream now. */
@@ -173,7 +173,7 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
     enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = find_endpoint_of_room_owner(call, s->rtc_server_id, s->region, &endpoint);
+        e = find_voice_endpoint_of_node_of_room(call, s->rtc_server_id, s->region, &endpoint);
     if (e)
         return e;
     struct stream_event out = build_stream_event(call, s, &parts);
@@ -190,7 +190,7 @@ enum err stream_move_to_node(struct call *call, const struct stream *s, bool los
     enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = find_endpoint_of_room_owner(call, s->rtc_server_id, s->region, &endpoint);
+        e = find_voice_endpoint_of_node_of_room(call, s->rtc_server_id, s->region, &endpoint);
     for (size_t i = 0; !e && i < parts.count; i++) {
         struct stream_participant *p = (struct stream_participant *)parts.items + i;
 
@@ -252,7 +252,7 @@ static enum err clear_self_stream(struct call *call, const struct stream_key *ke
     return voice_state_save(call, &s, 0);
 }
 
-enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason)
+enum err stream_end_and_emit(struct call *call, const struct stream *s, const char *owner_reason)
 {
     struct str key = stream_key_format(call->arena, &s->key);
     struct list parts;
@@ -262,7 +262,7 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
     if (!e)
         e = stream_delete(call->tx, s->key.owner_id);
     if (!e)
-        e = voice_room_owner_row_delete(call, s->rtc_server_id);
+        e = voice_room_node_row_delete(call, s->rtc_server_id);
     if (e)
         return e;
     for (size_t i = 0; i < parts.count; i++) {
@@ -299,7 +299,7 @@ static enum err end_stream_of_user(struct call *call, const struct voice_state *
 
     if (e || s.key.channel_id != voice_state_channel_id(was))
         return ignore_unknown_stream(e);
-    return stream_end(call, &s, STREAM_ENDED);
+    return stream_end_and_emit(call, &s, STREAM_ENDED);
 }
 
 enum err streams_on_voice_leave(struct call *call, const struct voice_state *was)

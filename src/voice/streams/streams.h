@@ -71,7 +71,7 @@ enum err stream_emit_update(struct call *call, const struct stream *s);
 void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason);
 /* Ends a stream: emits STREAM_DELETE to all participants (to the owner with owner_reason) and
  * clears self_stream of the owner. */
-enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason);
+enum err stream_end_and_emit(struct call *call, const struct stream *s, const char *owner_reason);
 enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
                               const char *reason);
 

@@ -55,7 +55,7 @@ static struct answer claim(struct world *w, const char *code)
                        TEXT(w, "{'code': '%s', 'password': 'correct horse'}", code), "/auth/claim");
 }
 
-static void expect_claim_code_refused(struct world *w, const char *code)
+static void expect_claim_with_code_refused(struct world *w, const char *code)
 {
     expect_invalid(claim(w, code), "code", "CLAIM_CODE_INVALID");
 }
@@ -74,7 +74,7 @@ static void claimed_account_belongs_to_the_person_with_its_messages(struct world
                               "/auth/login"),
                   200);
     /* The code is used up, and the account is no placeholder any more. */
-    expect_claim_code_refused(w, code);
+    expect_claim_with_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
 
@@ -104,17 +104,17 @@ static void claim_code_is_refused_if_wrong_replaced_or_expired(struct world *w)
     import_placeholders(w);
     char first[64];
 
-    expect_claim_code_refused(w, "claim-AAAAAAAAAAAAAAAAAAAAAA");
+    expect_claim_with_code_refused(w, "claim-AAAAAAAAAAAAAAAAAAAAAA");
     snprintf(first, sizeof first, "%s", new_code(w, CLEO));
     const char *second = new_code(w, CLEO);
-    expect_claim_code_refused(w, first); /* replaced */
+    expect_claim_with_code_refused(w, first); /* replaced */
     world_wait(w, CLAIM_CODE_DAYS * 86400.0 - 60);
     expect_status(client_post(world_anonymous(w),
                               TEXT(w, "{'code': '%s', 'password': 'short'}", second),
                               "/auth/claim"),
                   400); /* the password is too short; the code stays */
     world_wait(w, 120);
-    expect_claim_code_refused(w, second); /* expired */
+    expect_claim_with_code_refused(w, second); /* expired */
     expect_status(claim(w, new_code(w, CLEO)), 200);
 }
 
@@ -154,7 +154,7 @@ static void disabled_placeholder_cannot_be_claimed(struct world *w)
 
     expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
                                           world_arena(w), run_statement, NULL) == OK);
-    expect_claim_code_refused(w, code);
+    expect_claim_with_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
 
@@ -212,7 +212,7 @@ static void account_with_a_password_cannot_be_claimed(struct world *w)
     const char *code = new_code(w, CLEO);
 
     world_file_here(w, "{'users': [{'username': 'cleo', 'password': 'battery staple'}]}");
-    expect_claim_code_refused(w, code);
+    expect_claim_with_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
 

@@ -55,8 +55,9 @@ static struct client *register_numbered_user(struct world *w, int number)
     return c;
 }
 
-static void fill_account_with_data(struct world *w, struct client *c, struct client *friend,
-                                   const char *guild, const char *channel)
+static void create_rows_of_account_in_all_tables(struct world *w, struct client *c,
+                                                 struct client *friend, const char *guild,
+                                                 const char *channel)
 {
     const char *body = "--x\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n"
                        "{\"content\":\"with a file\"}\r\n--x\r\nContent-Disposition: form-data; "
@@ -191,7 +192,7 @@ static void erased_account_ids_remain_only_in_documented_columns(struct world *w
     for (int i = 1; i <= count; i++) {
         struct client *c = register_numbered_user(w, i);
 
-        fill_account_with_data(w, c, friend, guild, channel);
+        create_rows_of_account_in_all_tables(w, c, friend, guild, channel);
         world_settle(w);
         expect_status(client_post(c, "{'password': 'correct horse'}", "/users/@me/delete"), 204);
         world_wait(w, 14 * DAY + 60);

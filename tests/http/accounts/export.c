@@ -168,8 +168,7 @@ static void export_splits_long_messages_into_pages_of_limited_size(struct world 
 }
 
 /* Resets the export job to its last step, before the end of the tar was recorded. */
-static void restart_export_job_from_the_beginning(struct world *w, struct client *c,
-                                                  struct str whole)
+static void reset_export_job_to_beginning(struct world *w, struct client *c, struct str whole)
 {
     struct str noted = str_slice(whole.p, whole.n - 1024);
     unsigned long tail = crc32(0, (const unsigned char *)noted.p + noted.n - 512, 512);
@@ -192,7 +191,7 @@ static void interrupted_export_continues_at_the_recorded_offset(struct world *w)
     struct str whole = download_export(ada, id);
     FILE *f = fopen(path, "a");
     expect(f && fputs("half a page", f) >= 0 && fclose(f) == 0);
-    restart_export_job_from_the_beginning(w, ada, whole);
+    reset_export_job_to_beginning(w, ada, whole);
     expect_soon(export_is_ready(ada));
     expect(str_eq(download_export(ada, id), whole));
 }
@@ -213,7 +212,7 @@ static void export_restarts_when_its_file_is_missing_or_different(struct world *
         for (size_t i = 0; f && is_other && i < whole.n; i++)
             fputc('x', f);
         expect(f && fclose(f) == 0);
-        restart_export_job_from_the_beginning(w, ada, whole);
+        reset_export_job_to_beginning(w, ada, whole);
         expect_soon(export_is_ready(ada));
         struct str again = download_export(ada, id);
         expect(again.n == whole.n && contains_text(tar_find(again, "account-0001.jsonl"), ada->id));

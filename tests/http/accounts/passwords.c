@@ -62,7 +62,7 @@ static uint64_t count_requests(struct world *w)
     return stats.requests;
 }
 
-static void wait_for_request_count(struct world *w, uint64_t count)
+static void wait_for_count_of_received_requests(struct world *w, uint64_t count)
 {
     expect_soon(count_requests(w) >= count);
 }
@@ -109,7 +109,7 @@ static void uploads_do_not_wait_for_password_hashing(struct world *w)
 
     for (int i = 0; i < LINE; i++)
         fds[i] = start_login(w);
-    wait_for_request_count(w, before + LINE);
+    wait_for_count_of_received_requests(w, before + LINE);
     expect_status(client_upload(ada, "POST", "{}", hello, "/channels/%s/messages", v.channel), 200);
     expect(count_unanswered(fds, LINE) > 0);
     for (int i = 0; i < LINE; i++)
@@ -130,7 +130,7 @@ static void queued_logins_of_closed_connections_are_not_hashed(struct world *w)
     int first = start_login(w);
     for (int i = 0; i < LINE - 1; i++)
         gone[i] = start_login(w);
-    wait_for_request_count(w, 1 + LINE);
+    wait_for_count_of_received_requests(w, 1 + LINE);
     for (int i = 0; i < LINE - 1; i++) {
         setsockopt(gone[i], SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(gone[i]);

@@ -96,7 +96,7 @@ static void insert_app_in_many_guilds(struct world *w, const char *app)
     }
 }
 
-static void expect_event_count(struct world *w, enum event event, size_t count)
+static void expect_count_of_received_events(struct world *w, enum event event, size_t count)
 {
     world_settle(w);
     expect(world_count_events(w, event) == count);
@@ -120,11 +120,11 @@ static void deleting_an_app_of_1000_guilds_runs_in_batches(struct world *w)
     expect_json(client_get(ada, APPS), "[]");
     expect_number(w, 0, "select count(*) from applications");
     expect_number(w, 0, "select count(*) from jobs where kind = 'application-leftovers'");
-    expect_event_count(w, EVENT_INTEGRATION_DELETE, COUNT);
-    expect_event_count(w, EVENT_GUILD_INTEGRATIONS_UPDATE, COUNT);
-    expect_event_count(w, EVENT_GUILD_MEMBER_REMOVE, COUNT);
-    expect_event_count(w, EVENT_USER_APPLICATION_REMOVE, COUNT);
-    expect_event_count(w, EVENT_GAME_RELATIONSHIP_REMOVE, 499);
+    expect_count_of_received_events(w, EVENT_INTEGRATION_DELETE, COUNT);
+    expect_count_of_received_events(w, EVENT_GUILD_INTEGRATIONS_UPDATE, COUNT);
+    expect_count_of_received_events(w, EVENT_GUILD_MEMBER_REMOVE, COUNT);
+    expect_count_of_received_events(w, EVENT_USER_APPLICATION_REMOVE, COUNT);
+    expect_count_of_received_events(w, EVENT_GAME_RELATIONSHIP_REMOVE, 499);
     expect(store_count(w, "select count(*) from integrations") == 0);
     expect(store_count(w, "select count(*) from members") == 0);
     expect(store_count(w, "select count(*) from authorizations") == 0);

@@ -60,7 +60,7 @@ static void expect_hidden_channel_refused(struct client *c, const struct route *
         fail_test(__FILE__, __LINE__, "%s answered %d to %s", r->name, a.status, c->name);
 }
 
-static void check_channel_route(struct world *w, const struct route *r)
+static void check_route_refuses_hidden_channel(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->service || !path_has(r, "{channel.id}"))
@@ -73,10 +73,10 @@ static void check_channel_route(struct world *w, const struct route *r)
 static void every_channel_route_refuses_a_hidden_channel(struct world *w)
 {
     create_hidden_channel(w);
-    each_route(w, check_channel_route);
+    each_route(w, check_route_refuses_hidden_channel);
 }
 
-static void check_guild_route(struct world *w, const struct route *r)
+static void check_route_refuses_non_members(struct world *w, const struct route *r)
 {
     (void)w;
     if (!r->service && path_has(r, "{guild.id}"))
@@ -86,7 +86,7 @@ static void check_guild_route(struct world *w, const struct route *r)
 static void every_guild_route_refuses_non_members(struct world *w)
 {
     create_hidden_channel(w);
-    each_route(w, check_guild_route);
+    each_route(w, check_route_refuses_non_members);
 }
 
 /* Ids in bodies and queries are checked like those of paths. */

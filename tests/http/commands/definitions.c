@@ -9,7 +9,8 @@ struct definition {
     const char *json, *path, *code;
 };
 
-static void check_command_definitions_of_table(struct test_app *s, const struct definition *d)
+static void check_commands_of_table_are_accepted_or_refused(struct test_app *s,
+                                                            const struct definition *d)
 {
     for (; d->json; d++) {
         struct answer a = client_post(s->bot, d->json, "%s", s->global);
@@ -65,7 +66,7 @@ static void chat_command_name_allows_lowercase_letters_of_any_script(struct worl
     };
     struct test_app s = world_test_app(w);
 
-    check_command_definitions_of_table(&s, names);
+    check_commands_of_table_are_accepted_or_refused(&s, names);
     struct answer a = client_post(s.bot, NAMED("two words"), "%s", s.global);
     expect_invalid(a, "name", BAD_NAME); /* both errors */
     a = client_post(s.bot, NAMED("Ping"), "%s", s.global);
@@ -88,7 +89,7 @@ static void context_menu_command_name_allows_capitals_and_spaces(struct world *w
     };
     struct test_app s = world_test_app(w);
 
-    check_command_definitions_of_table(&s, names);
+    check_commands_of_table_are_accepted_or_refused(&s, names);
 }
 
 #define DESCRIBED(text) "{'name': 'a', 'description': '" text "'}"
@@ -119,7 +120,7 @@ static void command_description_is_required_only_for_chat_input_type(struct worl
     };
     struct test_app s = world_test_app(w);
 
-    check_command_definitions_of_table(&s, descriptions);
+    check_commands_of_table_are_accepted_or_refused(&s, descriptions);
 }
 
 #define WITH(fields) "{'name': 'a', 'description': 'd', " fields "}"
@@ -169,7 +170,7 @@ static void command_fields_with_wrong_types_are_refused(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_definitions_of_table(&s, fields);
+    check_commands_of_table_are_accepted_or_refused(&s, fields);
     expect_error(client_post(s.bot, "{", "%s", s.global), 400, 50109);
     /* A null option gets only one error. */
     expect_json(client_post(s.bot, WITH("'options': [null]"), "%s", s.global),

@@ -8,7 +8,8 @@ struct list_of_options {
     const char *json, *path, *code; /* NULL: valid */
 };
 
-static void check_command_options_of_table(struct test_app *s, const struct list_of_options *o)
+static void check_options_of_table_are_accepted_or_refused(struct test_app *s,
+                                                           const struct list_of_options *o)
 {
     for (; o->json; o++) {
         struct answer a = client_post(
@@ -54,7 +55,7 @@ static void option_name_type_and_description_are_validated(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_options_of_table(&s, options);
+    check_options_of_table_are_accepted_or_refused(&s, options);
 }
 
 static void command_options_nest_at_most_two_levels(struct world *w)
@@ -80,7 +81,7 @@ static void command_options_nest_at_most_two_levels(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_options_of_table(&s, options);
+    check_options_of_table_are_accepted_or_refused(&s, options);
 }
 
 static void required_options_must_precede_optional_ones(struct world *w)
@@ -98,7 +99,7 @@ static void required_options_must_precede_optional_ones(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_options_of_table(&s, options);
+    check_options_of_table_are_accepted_or_refused(&s, options);
 }
 
 #define DE(name) ", 'name_localizations': {'de': '" name "'}"
@@ -121,7 +122,7 @@ static void option_names_must_be_unique_in_every_locale(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_options_of_table(&s, options);
+    check_options_of_table_are_accepted_or_refused(&s, options);
 }
 
 #define CHOICE(value)  "{'name': 'x', 'value': " value "}"
@@ -179,7 +180,7 @@ static void choice_values_must_match_the_option_type(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_options_of_table(&s, options);
+    check_options_of_table_are_accepted_or_refused(&s, options);
 }
 
 static void option_value_and_length_ranges_are_validated(struct world *w)
@@ -226,7 +227,7 @@ static void option_value_and_length_ranges_are_validated(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    check_command_options_of_table(&s, options);
+    check_options_of_table_are_accepted_or_refused(&s, options);
 }
 
 /* --- counts and sizes ----------------------------------------------------------------- */

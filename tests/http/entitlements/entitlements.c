@@ -263,7 +263,7 @@ static void erasing_a_user_sends_entitlement_delete(struct world *w)
     insert_entitlement(&s, "72", "51", s.bob->id, "null", "null", "5");
     insert_entitlement(&s, "73", "51", s.bob->id, s.test_guild.id, "null", "null");
     buf_init(&out, SIZE_MAX);
-    expect(control_send_request(world_folder(w), "operate user\terase\tbob", &out) == OK);
+    expect(control_socket_send_request(world_folder(w), "operate user\terase\tbob", &out) == OK);
     buf_clear(&out);
     expect_event(s.bot, "ENTITLEMENT_DELETE", "{'id': '71', 'deleted': true}");
     expect_event(s.bot, "SUBSCRIPTION_DELETE", "{'id': '71', 'status': 1}");

@@ -62,7 +62,7 @@ static void stage_instances_are_shown_only_with_visible_channels(struct world *w
     expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
 }
 
-static void set_role_of_bob(struct visibility_guild *s, bool has)
+static void give_or_take_role_of_bob(struct visibility_guild *s, bool has)
 {
     struct answer a = client_patch(
         s->ada, has ? TEXT(s->ada->world, "{'roles': ['%s']}", s->role) : "{'roles': []}",
@@ -93,7 +93,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
 {
     struct visibility_guild s = create_visibility_guild(w);
 
-    set_role_of_bob(&s, true);
+    give_or_take_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s', 'guild_id': '%s', 'name': 'h'}",
                     s.hidden, s.guild);
@@ -102,7 +102,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
     expect_status(client_post(s.ada, "{'content': 'psst'}", "/channels/%s/messages", s.hidden),
                   200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'psst'}");
-    set_role_of_bob(&s, false);
+    give_or_take_role_of_bob(&s, false);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': []}");
     expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.hidden,
                     s.guild);
@@ -138,7 +138,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", open);
     /* @everyone loses VIEW_CHANNEL; an overwrite still gives it to the role. */
-    set_role_of_bob(&s, true);
+    give_or_take_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
     expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
@@ -166,7 +166,7 @@ static void deleting_a_role_hides_its_channels(struct world *w)
 {
     struct visibility_guild s = create_visibility_guild(w);
 
-    set_role_of_bob(&s, true);
+    give_or_take_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
     expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
@@ -191,8 +191,8 @@ static void set_view_permission_of_everyone(struct visibility_guild *s, bool sho
 }
 
 /* Expects all channels in the order of their ids. */
-static void expect_channel_events(struct gateway_conn *g, const char *event,
-                                  const char *const *channels)
+static void expect_channel_create_or_delete_events(struct gateway_conn *g, const char *event,
+                                                   const char *const *channels)
 {
     expect_dispatch(g, "GUILD_ROLE_UPDATE", "{}");
     read_channel_events_up_to_channel(g, event, channels[0]);
@@ -238,8 +238,8 @@ static void channels_are_shown_to_many_sessions_before_their_messages(struct wor
     for (int i = 0; i < WATCHERS; i++) {
         if (i % 4 == 0)
             continue;
-        expect_channel_events(watchers[i], "CHANNEL_DELETE", channels);
-        expect_channel_events(watchers[i], "CHANNEL_CREATE", channels);
+        expect_channel_create_or_delete_events(watchers[i], "CHANNEL_DELETE", channels);
+        expect_channel_create_or_delete_events(watchers[i], "CHANNEL_CREATE", channels);
         expect(next_is_message(watchers[i]) != next_is_message(watchers[i]));
         expect_quiet(watchers[i]);
     }

@@ -25,7 +25,7 @@ static void delay_reads(int reads)
     to_delay = reads;
 }
 
-static void release_delayed_reads(void)
+static void release_delayed_store_reads(void)
 {
     to_delay = 0;
     delaying = false;
@@ -34,7 +34,7 @@ static void release_delayed_reads(void)
 }
 
 /* Waits at most two minutes, so that a failing test ends. */
-static void wait_until_read_is_released(void)
+static void wait_until_store_read_is_released(void)
 {
     if (atomic_fetch_sub(&to_delay, 1) <= 0) {
         atomic_fetch_add(&to_delay, 1);
@@ -47,21 +47,21 @@ static void wait_until_read_is_released(void)
     waiting--;
 }
 
-static void expect_read_delayed(void)
+static void expect_store_read_is_delayed(void)
 {
     expect_soon(was_delayed);
 }
 
 static enum err delayed_friends(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    wait_until_read_is_released();
+    wait_until_store_read_is_released();
     return gateway_source.friends(tx, user_id, ret);
 }
 
 static enum err delayed_members(struct tx *tx, const struct gateway_member_search *search,
                                 struct list *ret)
 {
-    wait_until_read_is_released();
+    wait_until_store_read_is_released();
     return gateway_source.members(tx, search, ret);
 }
 
@@ -69,7 +69,7 @@ static void use_gateway_source_with_delayed_reads(struct world *w)
 {
     static struct gateway_source slow;
 
-    release_delayed_reads();
+    release_delayed_store_reads();
     slow = gateway_source;
     slow.friends = delayed_friends;
     slow.members = delayed_members;
@@ -94,7 +94,7 @@ static bool has_heartbeat_ack(struct gateway_conn *g, int wait_ms)
     return false;
 }
 
-static void await_heartbeat_ack(struct gateway_conn *g)
+static void wait_for_gateway_heartbeat_ack(struct gateway_conn *g)
 {
     conn_send(g, "{'op':1,'d':null}");
     expect(has_heartbeat_ack(g, 30000));
@@ -112,7 +112,7 @@ static struct gateway_conn *first_responding_session(struct gateway_conn **gates
     fail_test(__FILE__, __LINE__, "every loop waits");
 }
 
-static void send_presence(struct gateway_conn *g, const char *status)
+static void send_presence_update_opcode(struct gateway_conn *g, const char *status)
 {
     conn_send(g, "{'op':3,'d':{'status':'%s','since':null,'afk':false,'activities':[]}}", status);
 }
@@ -138,19 +138,19 @@ static void older_presence_is_not_delivered_after_a_newer_one(struct world *w)
     for (int i = 0; i < SOCKETS; i++)
         friends[i] = conn_session(bob, PLAIN, "");
     delay_reads(1);
-    send_presence(first, "idle");
-    expect_read_delayed();
+    send_presence_update_opcode(first, "idle");
+    expect_store_read_is_delayed();
     struct gateway_conn *other = first_responding_session(others),
                         *friend = first_responding_session(friends);
     conn_watch(friend, true);
-    send_presence(other, "online");
+    send_presence_update_opcode(other, "online");
     expect_presence(friend, ada, "online");
-    release_delayed_reads();
-    await_heartbeat_ack(first);
+    release_delayed_store_reads();
+    wait_for_gateway_heartbeat_ack(first);
     expect_status(client_get(ada, "/users/@me"), 200);
-    send_presence(first, "dnd");
-    await_heartbeat_ack(first);
-    send_presence(other, "invisible");
+    send_presence_update_opcode(first, "dnd");
+    wait_for_gateway_heartbeat_ack(first);
+    send_presence_update_opcode(other, "invisible");
     expect_presence(friend, ada, "dnd");
 }
 
@@ -187,9 +187,9 @@ static void account_is_limited_to_1024_pending_member_requests(struct world *w)
     for (int i = 0; i < SESSIONS; i++) {
         for (int k = 0; k < ASKED; k++)
             conn_send(gates[i], "{'op':8,'d':{'guild_id':'%s','query':'a','limit':1}}", v.id);
-        await_heartbeat_ack(gates[i]);
+        wait_for_gateway_heartbeat_ack(gates[i]);
     }
-    release_delayed_reads();
+    release_delayed_store_reads();
     for (int i = 0; i < 10000 && lists < MOST; i++)
         for (int k = 0; k < SESSIONS; k++)
             lists += count_member_chunks(gates[k]);

@@ -89,7 +89,7 @@ static bool received_only_event_before_marker(struct gateway_conn *g, enum event
         const struct dom *t = dom_at(m, "t");
         if (str_is(t->text, "USER_UPDATE"))
             return found;
-        expect(!found && str_is(t->text, event_name(event)));
+        expect(!found && str_is(t->text, get_name_of_event_type(event)));
         found = true;
     }
 }
@@ -104,19 +104,20 @@ static void publish_event_that_marks_the_end(struct listeners *h)
 
 /* Expects exactly these recipients: the bot's sessions with one of the intents (or all, if none
  * is needed), and the user. */
-static void expect_recipients_of_event(struct listeners *h, enum event event, unsigned intents,
-                                       bool bots, bool person)
+static void expect_event_received_only_by(struct listeners *h, enum event event, unsigned intents,
+                                          bool bots, bool person)
 {
     publish_event_that_marks_the_end(h);
     for (int i = 0; i < LISTENERS; i++) {
-        bool wanted = i == PERSON     ? person && !(event_info(event)->flags & EVENT_TO_BOTS)
+        bool wanted = i == PERSON
+                          ? person && !(get_info_of_event_type(event)->flags & EVENT_TO_BOTS)
                       : i == OUTSIDER ? false
-                                      : bots && (!event_info(event)->intents ||
+                                      : bots && (!get_info_of_event_type(event)->intents ||
                                                  (i != NONE && intents >> i & 1));
         bool got = received_only_event_before_marker(h->gates[i], event);
 
         if (got != wanted)
-            fail_test(__FILE__, __LINE__, "%s: listener %d %s", event_name(event), i,
+            fail_test(__FILE__, __LINE__, "%s: listener %d %s", get_name_of_event_type(event), i,
                       got ? "heard it" : "did not hear it");
     }
 }
@@ -133,7 +134,7 @@ static void guild_events_go_exactly_to_sessions_with_their_intent(struct world *
 
     open_sessions(w, &h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const struct event_info *info = event_info(e);
+        const struct event_type_info *info = get_info_of_event_type(e);
         snowflake guild = id_of(h.test_guild.id);
 
         if (is_event_for_one_user(e))
@@ -142,8 +143,8 @@ static void guild_events_go_exactly_to_sessions_with_their_intent(struct world *
         unsigned asked =
             info->flags & EVENT_CONCERNED ? (unsigned)INTENT(GUILD_MEMBERS) : info->intents;
         publish_event_to_loops(&h, e, audience_of_guild(guild), h.payload);
-        expect_recipients_of_event(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS,
-                                   !(info->flags & EVENT_TO_USERS), true);
+        expect_event_received_only_by(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS,
+                                      !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
@@ -160,7 +161,7 @@ static void events_of_hidden_channels_go_only_to_viewers(struct world *w)
              "[{\"id\":\"%s\",\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}]}",
              h.test_guild.channel, h.test_guild.id, h.bot->id);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const struct event_info *info = event_info(e);
+        const struct event_type_info *info = get_info_of_event_type(e);
         struct audience to =
             audience_of_channel_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
 
@@ -168,12 +169,12 @@ static void events_of_hidden_channels_go_only_to_viewers(struct world *w)
             continue;
         /* An earlier event may have changed the overwrites. */
         publish_event_to_loops(&h, EVENT_CHANNEL_UPDATE, to, payload);
-        expect_recipients_of_event(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
+        expect_event_received_only_by(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
         publish_event_to_loops(&h, e, to, payload);
         /* Bots receive structure events of channels that they cannot view. */
         bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
-        expect_recipients_of_event(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure,
-                                   true);
+        expect_event_received_only_by(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure,
+                                      true);
     }
 }
 
@@ -196,7 +197,7 @@ static void private_channel_events_go_to_sessions_with_their_intent(struct world
     h.gates[PERSON] = conn_session(h.ada, "v=10", "");
     read_initial_presences(&h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const struct event_info *info = event_info(e);
+        const struct event_type_info *info = get_info_of_event_type(e);
 
         if (is_event_for_one_user(e) ||
             info->flags & EVENT_CONCERNED) /* events of threads, which exist only in guilds */
@@ -208,8 +209,8 @@ static void private_channel_events_go_to_sessions_with_their_intent(struct world
                                    .payload = str_of(h.payload) };
         n.routing = facts_read(e, n.payload, world_arena(w));
         gateway_publish_announcements(guildhall_get_gateway(world_server(w)), &n);
-        expect_recipients_of_event(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
-                                   !(info->flags & EVENT_TO_USERS), true);
+        expect_event_received_only_by(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
+                                      !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
@@ -221,19 +222,20 @@ static void events_go_only_to_members_with_the_required_permissions(struct world
     snowflake guild = id_of(h.test_guild.id);
     publish_event_to_loops(&h, EVENT_INVITE_CREATE,
                            audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
-    expect_recipients_of_event(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
+    expect_event_received_only_by(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
     publish_event_to_loops(
         &h, EVENT_INVITE_CREATE,
         audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
         "{}");
-    expect_recipients_of_event(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
+    expect_event_received_only_by(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
     publish_event_to_loops(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
                            "{}"); /* no such channel */
-    expect_recipients_of_event(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
+    expect_event_received_only_by(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false,
+                                  false);
     /* Some events need no permission for bots. */
     publish_event_to_loops(&h, EVENT_WEBHOOKS_UPDATE,
                            audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
-    expect_recipients_of_event(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
+    expect_event_received_only_by(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 
 const struct test gateway_events_tests[] = {

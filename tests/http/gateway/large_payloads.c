@@ -72,7 +72,8 @@ static const struct dom *next_dispatch(struct gateway_conn *g, const char *event
 }
 
 /* Expects the first event, and the other one not before it. */
-static void expect_event_before_other(struct gateway_conn *g, const char *event, const char *other)
+static void expect_event_arrives_before_other(struct gateway_conn *g, const char *event,
+                                              const char *other)
 {
     for (bool found = false; !found;) {
         const struct dom *m = conn_read(g, 60000);
@@ -87,7 +88,7 @@ static void expect_event_before_other(struct gateway_conn *g, const char *event,
     }
 }
 
-static void send_heartbeats(struct gateway_conn *g)
+static void send_four_heartbeats(struct gateway_conn *g)
 {
     for (int i = 0; i < 4; i++)
         conn_send(g, "{'op': 1, 'd': null}");
@@ -100,7 +101,7 @@ static struct gateway_conn *open_session(struct client *c, const char *form, con
 
     expect_op(g, 10);
     conn_identify(g, more);
-    send_heartbeats(g);
+    send_four_heartbeats(g);
     return g;
 }
 
@@ -168,7 +169,7 @@ static void joining_a_large_guild_sends_guild_create_before_its_events(struct wo
     expect(count_overwrites(next_dispatch(second, "GUILD_CREATE")) == CHANNELS * OVERWRITES);
     next_dispatch(first, "MESSAGE_CREATE");
     next_dispatch(second, "MESSAGE_CREATE");
-    expect_event_before_other(few, "MESSAGE_CREATE", "GUILD_CREATE");
+    expect_event_arrives_before_other(few, "MESSAGE_CREATE", "GUILD_CREATE");
     conn_kill(first);
     conn_kill(second);
     conn_kill(few);
@@ -186,7 +187,7 @@ static void bot_gets_large_guild_create_before_its_events(struct world *w)
         struct gateway_conn *g = open_session(bot, all_forms[i], "'intents': 513");
 
         next_dispatch(g, "READY");
-        send_heartbeats(g);
+        send_four_heartbeats(g);
         for (int n = 0; n < 3; n++)
             expect_status(
                 client_post(ada, "{'content': 'early'}", "/channels/%s/messages", v.channel), 200);

@@ -47,7 +47,7 @@ static void expect_member_chunk(struct gateway_conn *g, int index)
 
 /* Another session requests and receives the same members: events that were not delayed have been
  * sent by then. */
-static void request_members_elsewhere(struct client *bot, const struct test_guild *v)
+static void request_members_of_other_session(struct client *bot, const struct test_guild *v)
 {
     struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
 
@@ -70,7 +70,7 @@ static void member_chunks_wait_until_the_session_resumes(struct world *w)
     request_all_members(g, &v);
     expect_member_chunk(g, index++);
     conn_lose(g);
-    request_members_elsewhere(bot, &v); /* in the meantime all chunks could have been sent */
+    request_members_of_other_session(bot, &v); /* in the meantime all chunks could have been sent */
     struct gateway_conn *back = conn_open(bot, PLAIN);
     expect_op(back, 10);
     conn_resume(back, conn_id(g), conn_seq(g));
@@ -89,7 +89,7 @@ static void member_chunks_wait_until_the_session_resumes(struct world *w)
     expect_quiet(back);
 }
 
-static void set_receive_buffer(struct gateway_conn *g, int bytes)
+static void set_receive_buffer_size_of_socket(struct gateway_conn *g, int bytes)
 {
     expect(setsockopt(conn_fd(g), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0);
 }
@@ -102,14 +102,14 @@ static void member_chunks_wait_for_a_client_that_does_not_read(struct world *w)
     struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
-    set_receive_buffer(g, 64 * 1024);
+    set_receive_buffer_size_of_socket(g, 64 * 1024);
     long before = conn_census(g, "events");
     request_all_members(g, &v);
     expect_soon(conn_census(g, "events") > before);
-    request_members_elsewhere(bot, &v);
+    request_members_of_other_session(bot, &v);
     expect(conn_census(g, "events") - before < MEMBERS / CHUNK);
     expect_status(client_get(ada, "/voice/regions"), 200);
-    set_receive_buffer(g, 1 << 20);
+    set_receive_buffer_size_of_socket(g, 1 << 20);
     for (int i = 0; i < MEMBERS / CHUNK; i++)
         expect_member_chunk(g, i);
     expect_quiet(g);

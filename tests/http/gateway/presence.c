@@ -354,8 +354,8 @@ static struct gateway_conn *open_session_as(struct client *c, const char *browse
     return g;
 }
 
-static void expect_client_status(struct gateway_conn *g, const char *status, const char *clients,
-                                 size_t count)
+static void expect_client_status_in_presence(struct gateway_conn *g, const char *status,
+                                             const char *clients, size_t count)
 {
     const struct dom *d = expect_dispatch(g, "PRESENCE_UPDATE",
                                           "{'status': '%s', 'client_status': %s}", status, clients);
@@ -372,20 +372,22 @@ static void client_status_shows_each_platform_of_a_user(struct world *w)
     test_guild_add(&v, bob);
     struct gateway_conn *a = open_presence_session(ada, ""), *e = open_presence_session(eve, "");
     struct gateway_conn *web = open_session_as(bob, "Firefox", "idle");
-    expect_client_status(a, "idle", "{'web': 'idle'}", 1);
+    expect_client_status_in_presence(a, "idle", "{'web': 'idle'}", 1);
     struct gateway_conn *desktop = open_session_as(bob, "Some Client", "online");
-    expect_client_status(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
+    expect_client_status_in_presence(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
     struct gateway_conn *phone = open_session_as(bob, "Some Android", "dnd");
-    expect_client_status(a, "dnd", "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
+    expect_client_status_in_presence(a, "dnd",
+                                     "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
     struct gateway_conn *tablet = open_session_as(bob, "Some iOS", "idle");
     expect_quiet(a); /* the mobile session is more active */
     conn_close(phone, 1000);
-    expect_client_status(a, "online", "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
+    expect_client_status_in_presence(a, "online",
+                                     "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
     /* A change of client_status alone is sent, too. */
     conn_close(web, 1000);
-    expect_client_status(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
+    expect_client_status_in_presence(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
     conn_close(desktop, 1000);
-    expect_client_status(a, "idle", "{'mobile': 'idle'}", 1);
+    expect_client_status_in_presence(a, "idle", "{'mobile': 'idle'}", 1);
     struct gateway_conn *late = conn_open(ada, PLAIN);
     expect_op(late, 10);
     make_friends(ada, bob);

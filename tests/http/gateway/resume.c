@@ -10,7 +10,7 @@
 static const char *const PLAIN = "v=10&encoding=json";
 
 /* Announces an event with a number to the account. */
-static void publish_numbered_event(struct client *c, int i, size_t padding)
+static void publish_event_with_number(struct client *c, int i, size_t padding)
 {
     struct arena *a = world_arena(c->world);
     char *fill = arena_alloc(a, padding + 1);
@@ -24,7 +24,7 @@ static void publish_numbered_event(struct client *c, int i, size_t padding)
     gateway_publish_announcements(guildhall_get_gateway(world_server(c->world)), &n);
 }
 
-static void expect_numbered_events(struct gateway_conn *g, int from, int to)
+static void expect_events_with_numbers(struct gateway_conn *g, int from, int to)
 {
     for (int i = from; i < to; i++)
         expect_dispatch(g, "USER_NOTE_UPDATE", "{'i': %d}", i);
@@ -45,17 +45,17 @@ static void missed_events_are_replayed_on_resume(struct world *w)
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    publish_numbered_event(ada, 0, 0);
-    expect_numbered_events(g, 0, 1);
+    publish_event_with_number(ada, 0, 0);
+    expect_events_with_numbers(g, 0, 1);
     conn_kill(g);
     for (int i = 1; i < 10; i++)
-        publish_numbered_event(ada, i, 0);
+        publish_event_with_number(ada, i, 0);
     world_received(w);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_numbered_events(g, 1, 10);
+    expect_events_with_numbers(g, 1, 10);
     expect_dispatch(g, "RESUMED", "{'_trace': ['[\\\"guildhall\\\",{\\\"micros\\\":0.0}]']}");
-    publish_numbered_event(ada, 10, 0);
-    expect_numbered_events(g, 10, 11);
+    publish_event_with_number(ada, 10, 0);
+    expect_events_with_numbers(g, 10, 11);
 }
 
 /* Events that were sent but not read are replayed as well. */
@@ -65,12 +65,12 @@ static void unread_events_are_replayed_on_resume(struct world *w)
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     for (int i = 0; i < 5; i++)
-        publish_numbered_event(ada, i, 0);
+        publish_event_with_number(ada, i, 0);
     world_received(w);
-    expect_numbered_events(g, 0, 2);
+    expect_events_with_numbers(g, 0, 2);
     conn_kill(g);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_numbered_events(g, 2, 5);
+    expect_events_with_numbers(g, 2, 5);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
@@ -84,9 +84,9 @@ static void session_closed_by_the_server_can_be_resumed(struct world *w)
     expect_close(g, 4002);
     conn_send_bytes(g, WS_CLOSE, str_slice("\x03\xe9", 2)); /* 1001 */
     expect_soon(conn_census(g, "connected") == 0);
-    publish_numbered_event(ada, 0, 0);
+    publish_event_with_number(ada, 0, 0);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_numbered_events(g, 0, 1);
+    expect_events_with_numbers(g, 0, 1);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
@@ -99,14 +99,14 @@ static void repeated_resumes_lose_and_duplicate_no_events(struct world *w)
 
     for (int round = 0; round < 40; round++) {
         for (int k = 0; k < 3; k++)
-            publish_numbered_event(ada, i + k, 0);
-        expect_numbered_events(g, i, i + round % 3);
+            publish_event_with_number(ada, i + k, 0);
+        expect_events_with_numbers(g, i, i + round % 3);
         conn_kill(g);
-        publish_numbered_event(ada, i + 3, 0);
+        publish_event_with_number(ada, i + 3, 0);
         struct gateway_conn *next = conn_open(ada, round % 2 ? PLAIN : "v=10&compress=zlib-stream");
         expect_op(next, 10);
         conn_resume(next, conn_id(g), conn_seq(g));
-        publish_numbered_event(ada, i + 4, 0); /* while the session moves */
+        publish_event_with_number(ada, i + 4, 0); /* while the session moves */
         g = next;
         bool resumed = false;
         for (int k = round % 3; k < 5 || !resumed;) {
@@ -138,7 +138,7 @@ static void resuming_on_a_second_socket_closes_the_first(struct world *w)
     }
 }
 
-static void read_until_numbered_event(struct gateway_conn *g, int number)
+static void read_events_until_number(struct gateway_conn *g, int number)
 {
     const struct dom *i = NULL;
 
@@ -162,8 +162,8 @@ static void last_resuming_socket_keeps_the_session(struct world *w)
         for (int k = 0; k < i % 4; k++)
             conn_kill(resume_session(ada, PLAIN, conn_id(first), 1));
         g = resume_session(ada, PLAIN, conn_id(first), 1);
-        publish_numbered_event(ada, i, 0);
-        read_until_numbered_event(g, i);
+        publish_event_with_number(ada, i, 0);
+        read_events_until_number(g, i);
     }
 }
 
@@ -185,8 +185,8 @@ static void resume_on_the_newest_socket_wins_over_older_ones(struct world *w)
         conn_resume(older[i], conn_id(first), 1);
         expect_close(older[i], 4000);
     }
-    publish_numbered_event(ada, 0, 0);
-    expect_numbered_events(newest, 0, 1);
+    publish_event_with_number(ada, 0, 0);
+    expect_events_with_numbers(newest, 0, 1);
 }
 
 static void resuming_unknown_or_foreign_session_is_invalid_session(struct world *w)
@@ -267,13 +267,13 @@ static void resume_buffer_keeps_4096_events(struct world *w)
     conn_lose(g);
     conn_lose(h);
     for (int i = 0; i < 4096; i++) {
-        publish_numbered_event(ada, i, 0);
-        publish_numbered_event(bob, i, 0);
+        publish_event_with_number(ada, i, 0);
+        publish_event_with_number(bob, i, 0);
     }
-    publish_numbered_event(bob, 4096, 0);
+    publish_event_with_number(bob, 4096, 0);
     world_received(w);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_numbered_events(g, 0, 4096);
+    expect_events_with_numbers(g, 0, 4096);
     expect_dispatch(g, "RESUMED", "{}");
     expect_op(resume_session(bob, PLAIN, conn_id(h), conn_seq(h)), 9);
 }
@@ -285,7 +285,7 @@ static void resume_buffer_is_limited_in_bytes(struct world *w)
 
     conn_lose(g);
     for (int i = 0; i < 5; i++)
-        publish_numbered_event(ada, i, 1024 * 1024);
+        publish_event_with_number(ada, i, 1024 * 1024);
     world_received(w);
     expect_op(resume_session(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
 }
@@ -299,9 +299,9 @@ static void session_that_does_not_read_is_cut_and_can_resume(struct world *w)
     int i = 0;
 
     for (; i < 400; i++) {
-        publish_numbered_event(ada, i, 64 * 1024);
-        publish_numbered_event(bob, i, 0);
-        expect_numbered_events(other, i, i + 1);
+        publish_event_with_number(ada, i, 64 * 1024);
+        publish_event_with_number(bob, i, 0);
+        expect_events_with_numbers(other, i, i + 1);
         gateway_read_stats(guildhall_get_gateway(world_server(w)), &stats);
         if (stats.disconnected_slow)
             break;
@@ -330,7 +330,7 @@ static void log_out(struct client *c)
 }
 
 /* Skips events until the connection closes. */
-static void expect_close_after_events(struct gateway_conn *g, int code)
+static void expect_socket_closed_after_events(struct gateway_conn *g, int code)
 {
     while (conn_read(g, 60000))
         ;
@@ -382,7 +382,7 @@ static void revoking_a_token_during_resume_closes_the_connection(struct world *w
 
         struct gateway_conn *g = resume_session(other_login, PLAIN, conn_id(own), 1);
         log_out(other_login);
-        expect_close_after_events(g, 4004);
+        expect_socket_closed_after_events(g, 4004);
         conn_kill(own);
     }
 }
@@ -398,7 +398,7 @@ static void revoking_a_token_during_identify_closes_the_connection(struct world 
         expect_op(g, 10);
         conn_identify(g, "");
         log_out(other_login);
-        expect_close_after_events(g, 4004);
+        expect_socket_closed_after_events(g, 4004);
     }
 }
 
@@ -422,7 +422,7 @@ static void revoking_the_old_token_during_resume_gives_op_9_or_resumed(struct wo
         conn_count(g, m);
         expect_quiet(g);
         log_out(second);
-        expect_close_after_events(g, 4004);
+        expect_socket_closed_after_events(g, 4004);
     }
 }
 

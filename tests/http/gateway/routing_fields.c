@@ -77,7 +77,7 @@ static void routing_fields_of_all_events_match_their_payloads(struct world *w)
     expect_status(client_put(h.bob, "{}", RELATIONSHIPS "/%s", h.ada->id), 204);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
         if (event_routing_kind(e) && !was_announced(w, e))
-            fail_test(__FILE__, __LINE__, "%s was not announced", event_name(e));
+            fail_test(__FILE__, __LINE__, "%s was not announced", get_name_of_event_type(e));
 }
 
 const struct test routing_fields_tests[] = {

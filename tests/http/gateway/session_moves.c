@@ -89,7 +89,7 @@ static struct moving_sessions open_moving_sessions(struct world *w)
 }
 
 /* Cuts all sockets and opens new ones that have not resumed yet. */
-static void open_new_sockets(struct moving_sessions *m, struct gateway_conn **next)
+static void open_new_gateway_sockets(struct moving_sessions *m, struct gateway_conn **next)
 {
     for (int i = 0; i < SESSIONS; i++) {
         conn_kill(m->gates[i]);
@@ -98,7 +98,7 @@ static void open_new_sockets(struct moving_sessions *m, struct gateway_conn **ne
     }
 }
 
-static void resume_all_sessions(struct moving_sessions *m, struct gateway_conn **next)
+static void resume_all_moving_sessions(struct moving_sessions *m, struct gateway_conn **next)
 {
     for (int i = 0; i < SESSIONS; i++) {
         conn_resume(next[i], conn_id(m->gates[i]), conn_seq(m->gates[i]));
@@ -107,7 +107,8 @@ static void resume_all_sessions(struct moving_sessions *m, struct gateway_conn *
 }
 
 /* Expects RESUMED and this event once each, among other events. */
-static void expect_resumed_and_event(struct gateway_conn *g, const char *event, const char *id)
+static void expect_resumed_event_and_other_event(struct gateway_conn *g, const char *event,
+                                                 const char *id)
 {
     int resumed = 0, received = 0;
 
@@ -155,7 +156,7 @@ static void change_visibility_while_moving(struct moving_sessions *m, int round)
     bool shown = round % 2 == 0, by_role = round / 2 % 2 == 0;
     const char *id = by_role ? m->by_role : m->by_overwrite;
 
-    open_new_sockets(m, next);
+    open_new_gateway_sockets(m, next);
     if (by_role)
         send_request(m->fd, m->ada, "PATCH", TEXT(w, "/guilds/%s/members/%s", m->guild, m->bob->id),
                      shown ? TEXT(w, "{\"roles\":[\"%s\"]}", m->role) : "{\"roles\":[]}");
@@ -164,10 +165,11 @@ static void change_visibility_while_moving(struct moving_sessions *m, int round)
                      shown ? "{\"type\":1,\"allow\":\"1024\",\"deny\":\"0\"}"
                            : "{\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}");
     usleep((useconds_t)(round % 16 * PACE_US));
-    resume_all_sessions(m, next);
+    resume_all_moving_sessions(m, next);
     expect_2xx_response(m->fd);
     for (int i = 0; i < SESSIONS; i++)
-        expect_resumed_and_event(m->gates[i], shown ? "CHANNEL_CREATE" : "CHANNEL_DELETE", id);
+        expect_resumed_event_and_other_event(m->gates[i],
+                                             shown ? "CHANNEL_CREATE" : "CHANNEL_DELETE", id);
     for (int i = 0; i < SESSIONS; i++)
         expect_no_event_about_id(m->gates[i], id);
 }
@@ -197,13 +199,13 @@ static void sessions_moving_between_loops_get_channel_delete_once(struct world *
 
         for (int i = 0; i < SESSIONS; i++)
             expect_dispatch(m.gates[i], "CHANNEL_CREATE", "{'id': '%s'}", id);
-        open_new_sockets(&m, next);
+        open_new_gateway_sockets(&m, next);
         send_request(m.fd, m.ada, "DELETE", TEXT(w, "/channels/%s", id), "");
         usleep((useconds_t)(round % 16 * PACE_US));
-        resume_all_sessions(&m, next);
+        resume_all_moving_sessions(&m, next);
         expect_2xx_response(m.fd);
         for (int i = 0; i < SESSIONS; i++)
-            expect_resumed_and_event(m.gates[i], "CHANNEL_DELETE", id);
+            expect_resumed_event_and_other_event(m.gates[i], "CHANNEL_DELETE", id);
         for (int i = 0; i < SESSIONS; i++)
             expect_no_event_about_id(m.gates[i], id);
     }
@@ -225,16 +227,16 @@ static void sessions_moving_between_loops_get_guild_delete_once(struct world *w)
     for (int round = 0; round < ROUNDS / 2; round++) {
         const char *id = guilds[round];
 
-        open_new_sockets(&m, next);
+        open_new_gateway_sockets(&m, next);
         send_request(m.fd, m.ada, "DELETE",
                      round % 2 ? TEXT(w, "/guilds/%s", id)
                                : TEXT(w, "/guilds/%s/members/%s", id, m.bob->id),
                      "");
         usleep((useconds_t)(round % 16 * PACE_US));
-        resume_all_sessions(&m, next);
+        resume_all_moving_sessions(&m, next);
         expect_2xx_response(m.fd);
         for (int i = 0; i < SESSIONS; i++)
-            expect_resumed_and_event(m.gates[i], "GUILD_DELETE", id);
+            expect_resumed_event_and_other_event(m.gates[i], "GUILD_DELETE", id);
         for (int i = 0; i < SESSIONS; i++)
             expect_no_event_about_id(m.gates[i], id);
     }

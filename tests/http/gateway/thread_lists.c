@@ -50,7 +50,8 @@ static void remove_role(struct thread_guild *l, struct client *from)
         client_delete(l->ada, "/guilds/%s/members/%s/roles/%s", l->guild, from->id, l->role), 204);
 }
 
-static void expect_thread_list(const struct thread_guild *l, struct gateway_conn *g, bool bobs)
+static void expect_thread_list_sync_with_threads(const struct thread_guild *l,
+                                                 struct gateway_conn *g, bool bobs)
 {
     const struct dom *d = expect_dispatch(
         g, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'channel_ids': ['%s'], 'threads': [{}, {}]}",
@@ -79,11 +80,11 @@ static void gaining_access_to_a_channel_sends_its_active_threads(struct world *w
     give_role(&l, l.bob);
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", l.hidden);
-    expect_thread_list(&l, b, true);
+    expect_thread_list_sync_with_threads(&l, b, true);
     /* A bot already has the channel. */
     give_role(&l, l.bot);
     expect_dispatch(r, "GUILD_MEMBER_UPDATE", "{}");
-    expect_thread_list(&l, r, false);
+    expect_thread_list_sync_with_threads(&l, r, false);
     expect_dispatch(deaf, "GUILD_MEMBER_UPDATE", "{}");
     expect_quiet(deaf);
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{}");
@@ -110,9 +111,9 @@ static void overwrite_that_shows_a_channel_sends_its_threads(struct world *w)
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_delete(l.ada, "/channels/%s/permissions/%s", l.hidden, l.guild), 204);
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", l.hidden);
-    expect_thread_list(&l, b, true);
+    expect_thread_list_sync_with_threads(&l, b, true);
     expect_dispatch(r, "CHANNEL_UPDATE", "{'id': '%s'}", l.hidden);
-    expect_thread_list(&l, r, false);
+    expect_thread_list_sync_with_threads(&l, r, false);
     expect_quiet(b);
     expect_quiet(r);
 }

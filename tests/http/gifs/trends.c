@@ -291,7 +291,7 @@ static int64_t count_clicks(struct world *w, const char *term)
 }
 
 /* Inserts selections of a GIF by so many accounts. */
-static void insert_selections(struct world *w, const char *id, int times, const char *q)
+static void insert_gif_selections(struct world *w, const char *id, int times, const char *q)
 {
     world_sql(w,
               "with recursive c (i) as (select 1 union all select i + 1 from c where i < %d) "
@@ -303,7 +303,7 @@ static void insert_selections(struct world *w, const char *id, int times, const 
 static void many_gif_selections_are_counted_in_batches(struct world *w)
 {
     import_four_gifs(w);
-    insert_selections(w, "d", 450, "crowd");
+    insert_gif_selections(w, "d", 450, "crowd");
     select_gif(w, "ada", "d", "crowd");
     world_count_choices(w);
     expect(count_clicks(w, "crowd") == 451);
@@ -334,7 +334,7 @@ static void pending_gif_selections_are_counted_by_a_job(struct world *w)
     expect_number(w, 1,
                   "select count(*) from jobs where kind = 'gif-choices' and due > "
                   "(select max(at) from gif_picks) + 3000000000");
-    insert_selections(w, "c", 3, "late");
+    insert_gif_selections(w, "c", 3, "late");
     world_wait(w, 3600);
     expect_number(w, 0, "select count(*) from gif_choices");
     expect(count_clicks(w, "late") == 3);
@@ -364,7 +364,7 @@ static void unused_search_terms_are_deleted_after_two_months(struct world *w)
 static void expired_gif_selections_are_deleted_in_batches(struct world *w)
 {
     import_four_gifs(w);
-    insert_selections(w, "a", 1100, "crowd");
+    insert_gif_selections(w, "a", 1100, "crowd");
     select_gif(w, "ada", "a", "crowd");
     world_count_choices(w);
     expect(store_count(w, "select count(*) from gif_picks") == 1101);

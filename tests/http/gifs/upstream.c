@@ -42,7 +42,7 @@ static const char TAGS[] =
     "{\"name\": \"bad\", \"image\": \"https://evil.test/bad.gif\"}]}";
 static const char TERMS[] = "{\"results\": [\"Their Term\", \"other\"]}";
 
-static void send_response(int fd, int status, const char *body)
+static void gif_provider_send_response(int fd, int status, const char *body)
 {
     char head[200];
 
@@ -54,7 +54,7 @@ static void send_response(int fd, int status, const char *body)
     (void)!write(fd, body, strlen(body));
 }
 
-static void provider_send_too_long_response(int fd)
+static void gif_provider_send_too_long_response(int fd)
 {
     char piece[16384];
 
@@ -65,31 +65,31 @@ static void provider_send_too_long_response(int fd)
         ;
 }
 
-static void provider_answer_request(int fd, const char *request)
+static void gif_provider_answer_request(int fd, const char *request)
 {
     switch ((enum mode)provider.mode) {
     case GOOD:
-        send_response(fd, 200,
-                      strstr(request, "/v1/categories") ? TAGS
-                      : strstr(request, "/v1/suggest") || strstr(request, "/v1/trending-term")
-                          ? TERMS
-                          : GIFS);
+        gif_provider_send_response(
+            fd, 200,
+            strstr(request, "/v1/categories")                                        ? TAGS
+            : strstr(request, "/v1/suggest") || strstr(request, "/v1/trending-term") ? TERMS
+                                                                                     : GIFS);
         break;
     case REFUSES:
-        send_response(fd, 500, "{}");
+        gif_provider_send_response(fd, 500, "{}");
         break;
     case HANGS:
         while (provider.mode == HANGS && !provider.stop)
             usleep(1000);
         break;
     case HUGE:
-        provider_send_too_long_response(fd);
+        gif_provider_send_too_long_response(fd);
         break;
     case GARBAGE:
-        send_response(fd, 200, "<html>no</html>");
+        gif_provider_send_response(fd, 200, "<html>no</html>");
         break;
     case LIES:
-        send_response(fd, 200, "{\"results\": {\"id\": 1}, \"tags\": 7}");
+        gif_provider_send_response(fd, 200, "{\"results\": {\"id\": 1}, \"tags\": 7}");
         break;
     }
 }
@@ -112,7 +112,7 @@ static void *run_provider(void *arg)
         memcpy(provider.last, request, sizeof request);
         pthread_mutex_unlock(&provider.lock);
         provider.asked++;
-        provider_answer_request(fd, request);
+        gif_provider_answer_request(fd, request);
         provider.answered++;
         close(fd);
     }

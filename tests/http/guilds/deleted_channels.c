@@ -97,7 +97,7 @@ static bool response_contains(struct answer a, const char *text)
     return memmem(a.body.p, a.body.n, text, strlen(text)) != NULL;
 }
 
-static void check_response_of_deleted_channel_route(struct world *w, const char *url)
+static void expect_response_hides_deleted_channel(struct world *w, const char *url)
 {
     struct answer a = client_request(d.ada, "GET", url, NULL, (struct str){ 0 });
 
@@ -112,7 +112,7 @@ static void check_response_of_deleted_channel_route(struct world *w, const char 
 }
 
 /* The audit log keeps entries of deleted channels. */
-static void check_get_route(struct world *w, const struct route *r)
+static void expect_get_route_hides_deleted_channel(struct world *w, const struct route *r)
 {
     const char *const here[] = { d.channel, d.open, d.archived, d.other, NULL };
 
@@ -120,31 +120,31 @@ static void check_get_route(struct world *w, const struct route *r)
         return;
     for (size_t i = 0; here[i] && (i == 0 || strstr(r->path, "{channel.id}")); i++) {
         d.here = here[i];
-        check_response_of_deleted_channel_route(w, write_url(w, r));
+        expect_response_hides_deleted_channel(w, write_url(w, r));
     }
 }
 
-static void check_all_routes(struct world *w)
+static void expect_all_get_routes_hide_deleted_channel(struct world *w)
 {
     d.shown = 0;
-    each_route(w, check_get_route);
-    check_response_of_deleted_channel_route(
+    each_route(w, expect_get_route_hides_deleted_channel);
+    expect_response_hides_deleted_channel(
         w, TEXT(w, "/api/v10/guilds/%s/messages/search?content=" WORD, d.v.id));
-    check_response_of_deleted_channel_route(
+    expect_response_hides_deleted_channel(
         w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.channel));
-    check_response_of_deleted_channel_route(
+    expect_response_hides_deleted_channel(
         w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.archived));
-    check_response_of_deleted_channel_route(
+    expect_response_hides_deleted_channel(
         w, TEXT(w, "/api/v10/channels/%s/messages/search?content=" WORD, d.channel));
 }
 
 static void every_get_route_omits_a_channel_that_is_being_deleted(struct world *w)
 {
     create_channel_content(w);
-    check_all_routes(w);
+    expect_all_get_routes_hide_deleted_channel(w);
     expect(d.shown > 20); /* the routes do return the channel before its deletion */
     mark_channel_deleted(w);
-    check_all_routes(w);
+    expect_all_get_routes_hide_deleted_channel(w);
     expect(d.shown == 0);
     struct answer a = client_get(d.ada, "/guilds/%s/audit-logs", d.v.id);
     expect_absent(a, "webhooks.0");
@@ -188,7 +188,7 @@ static void members_get_no_threads_of_a_channel_being_deleted(struct world *w)
     expect(dom_at(ready, "read_state.0")); /* unread mentions of everyone */
     conn_kill(g);
     mark_channel_deleted(w);
-    check_all_routes(w);
+    expect_all_get_routes_hide_deleted_channel(w);
     expect(d.shown == 0);
     g = conn_open(bob, "v=10&encoding=json");
     expect_op(g, 10);

@@ -38,7 +38,7 @@ static int64_t count_write_transactions(struct world *w)
     return world_counter(w, "guildhall_store_writes_total");
 }
 
-static void expect_deletion_finished(struct world *w)
+static void expect_deletion_job_finished(struct world *w)
 {
     expect_number(w, 0, "select count(*) from jobs where kind like '%-leftovers'");
 }
@@ -61,7 +61,7 @@ static void large_guild_is_deleted_in_batches(struct world *w)
     expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
     expect_guild_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_number(w, 1, "select count(*) from guilds");
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect(count_write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
     expect_number(w, 1, "select count(*) from messages");
     expect_number(w, 1, "select count(*) from channels");
@@ -81,7 +81,7 @@ static void large_channel_is_deleted_in_batches(struct world *w)
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
     expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
     expect_number(w, 0, "select count(*) from channels");
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect(count_write_transactions(w) - before >= MANY / DELETION_ROWS);
     expect_number(w, 0, "select count(*) from messages");
     expect_short_writes("channel-leftovers", 15);
@@ -104,12 +104,12 @@ static void many_archived_threads_are_deleted_in_small_batches(struct world *w)
     int64_t before = count_write_transactions(w);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
     expect_number(w, 0, "select count(*) from channels");
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect_number(w, 0, "select count(*) from messages");
     expect(count_write_transactions(w) - before >= 800 * 12 / DELETION_ROWS);
 }
 
-static void insert_index_version(struct world *w, const char *id)
+static void insert_command_index_version(struct world *w, const char *id)
 {
     world_sql(w, "insert into command_indexes (id, version) values (%s, 1)", id);
 }
@@ -120,10 +120,10 @@ static void deleting_guild_channel_or_app_deletes_its_index_version(struct world
     struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
     struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
 
-    insert_index_version(w, v.id);
-    insert_index_version(w, v.channel);
-    insert_index_version(w, u.channel);
-    insert_index_version(w, answer_text(app, "id"));
+    insert_command_index_version(w, v.id);
+    insert_command_index_version(w, v.channel);
+    insert_command_index_version(w, u.channel);
+    insert_command_index_version(w, answer_text(app, "id"));
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
     expect_status(client_post(ada, NULL, "/applications/%s/delete", answer_text(app, "id")), 204);
@@ -140,7 +140,7 @@ static void deletion_of_guild_and_channel_continues_after_a_restart(struct world
     expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
     world_restart(w);
     expect_number(w, 1, "select count(*) from guilds");
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect_number(w, 0, "select count(*) from messages");
     expect_number(w, 0, "select count(*) from channels");
 }
@@ -192,7 +192,7 @@ static void deleting_a_channel_deletes_its_polls_reactions_and_jobs(struct world
     expect_number(w, 25, "select count(*) from reaction_users");
     expect_number(w, 26, "select count(*) from jobs where kind in ('poll-end', 'archive_thread')");
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect_number(w, 0,
                   "select (select count(*) from polls) + (select count(*) from poll_votes) + "
                   "(select count(*) from poll_voters) + (select count(*) from poll_counts)");
@@ -271,7 +271,7 @@ static void deleting_a_guild_deletes_jobs_of_its_scheduled_events(struct world *
                   200);
     expect_number(w, 1, "select count(*) from jobs where kind = 'scheduled-event'");
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect_number(w, 0, "select count(*) from jobs where kind = 'scheduled-event'");
 }
 
@@ -305,7 +305,7 @@ static void deleting_a_guild_deletes_all_its_rows_and_files(struct world *w)
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_files(w, "", 0);
     expect_number(w, 0, "select count(*) from files");
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect(world_number(w,
                         "select (select count(*) from guilds) + (select count(*) from members) + "
                         "(select count(*) from member_roles) + (select count(*) from roles) + "
@@ -434,7 +434,7 @@ static void deleting_a_guild_deletes_its_rows_in_every_table(struct world *w)
                                           world_arena(w), read_guild_columns, &columns) == OK);
     expect(insert_into_tables(w, &columns.all, &ids) > 25);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     const struct guild_column *c = columns.all.items;
     for (size_t i = 0; i < columns.all.count; i++)
         if (str_is(c[i].name, "guild_id") &&
@@ -478,7 +478,7 @@ static void role_of_2000_members_is_deleted_in_batches(struct world *w)
     expect_error(client_post(bob, "{'name': 'x'}", "/guilds/%s/channels", v.id), 403, 50013);
     expect_number(w, 0, "select count(*) from member_roles");
     expect_number(w, 1, "select count(*) from roles");
-    expect_deletion_finished(w);
+    expect_deletion_job_finished(w);
     expect(count_write_transactions(w) - before >= 2000 / DELETION_ROWS);
 }
 

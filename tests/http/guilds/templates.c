@@ -229,7 +229,7 @@ static void template_use_is_refused_at_the_guild_limit(struct world *w)
 }
 
 /* Gives the guild the maximum number of roles and channels, and 10,000 overwrites. */
-static void fill_guild_to_limits(struct world *w, const char *guild)
+static void fill_guild_to_all_object_limits(struct world *w, const char *guild)
 {
     world_sql(w,
               "insert into roles (id, guild_id, name, permissions, position) with recursive n (i) "
@@ -255,7 +255,7 @@ static void largest_guild_template_is_stored_and_used_in_batches(struct world *w
     const char *code, *made;
     struct answer a;
 
-    fill_guild_to_limits(w, h.guild);
+    fill_guild_to_all_object_limits(w, h.guild);
     code = make_template(h.bob, h.guild);
     expect_status(client_put(h.bob, NULL, TEMPLATE, h.guild, code), 200);
     a = client_post(eve, "{'name': 'Copy'}", BY_CODE, code);

@@ -277,7 +277,7 @@ static void every_connection_refresh_reads_the_current_friends(struct world *w)
 }
 
 /* Ada and bob are friends on the platform, and ada gets a suggestion. */
-static void expect_bob_suggested(struct client *ada, struct client *bob)
+static void expect_bob_in_friend_suggestions(struct client *ada, struct client *bob)
 {
     expect_status(client_patch(ada, "{'friend_sync': true}", MINE "/platform_a/a1"), 200);
     expect_number(ada->world, 1,
@@ -306,7 +306,7 @@ static void friend_sync_creates_and_removes_friend_suggestions(struct world *w)
     acquaint(w, PLATFORM_A, "a1", "b1");
     acquaint(w, PLATFORM_A, "a1", "e1"); /* without friend_sync */
     discard_received(w);
-    expect_bob_suggested(ada, bob);
+    expect_bob_in_friend_suggestions(ada, bob);
 
     expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
@@ -314,7 +314,7 @@ static void friend_sync_creates_and_removes_friend_suggestions(struct world *w)
     expect_json(client_get(ada, "/friend-suggestions"), "[]");
 
     /* Bob disables friend_sync. */
-    expect_bob_suggested(ada, bob);
+    expect_bob_in_friend_suggestions(ada, bob);
     expect_status(client_patch(bob, "{'friend_sync': false}", MINE "/platform_a/b1"), 200);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
     expect_silence(ada);
@@ -324,7 +324,7 @@ static void friend_sync_creates_and_removes_friend_suggestions(struct world *w)
     expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
     discard_received(w);
 
-    expect_bob_suggested(ada, bob);
+    expect_bob_in_friend_suggestions(ada, bob);
     expect_status(client_delete(ada, MINE "/platform_a/a1"), 204);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
     expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");

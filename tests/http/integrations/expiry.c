@@ -25,7 +25,7 @@ static struct expiry_guild create_expiry_guild(struct world *w)
     return s;
 }
 
-static void end_subscription(struct world *w, const struct expiry_guild *s)
+static void end_platform_subscription_of_member(struct world *w, const struct expiry_guild *s)
 {
     unsubscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s->ada, s->guild, s->id);
@@ -41,7 +41,7 @@ static void advance_test_clock_by_days(struct world *w, double days)
     world_settle(w);
 }
 
-static void set_expire_behavior_kick(struct client *c, const struct expiry_guild *s)
+static void set_expired_subscribers_are_kicked(struct client *c, const struct expiry_guild *s)
 {
     expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
                   204);
@@ -52,7 +52,7 @@ static void expired_subscription_removes_the_role_after_grace_period(struct worl
 {
     struct expiry_guild s = create_expiry_guild(w);
 
-    end_subscription(w, &s);
+    end_platform_subscription_of_member(w, &s);
     advance_test_clock_by_days(w, 6.9);
     expect(has_role(s.guild, s.bob, s.role));
     expect_nothing_received(w);
@@ -72,7 +72,7 @@ static void shortened_grace_period_applies_to_expired_subscriptions(struct world
 {
     struct expiry_guild s = create_expiry_guild(w);
 
-    end_subscription(w, &s);
+    end_platform_subscription_of_member(w, &s);
     advance_test_clock_by_days(w, 2);
     expect(has_role(s.guild, s.bob, s.role));
     expect_status(
@@ -85,8 +85,8 @@ static void expired_subscription_kicks_members_if_so_configured(struct world *w)
 {
     struct expiry_guild s = create_expiry_guild(w);
 
-    end_subscription(w, &s);
-    set_expire_behavior_kick(s.ada, &s);
+    end_platform_subscription_of_member(w, &s);
+    set_expired_subscribers_are_kicked(s.ada, &s);
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 1, "select count(*) from members");
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
@@ -106,8 +106,8 @@ static void expired_subscription_does_not_kick_guild_managers(struct world *w)
                   TEXT(w, "{'name': 'x', 'permissions': '%llu'}", BITS(PERMISSION(MANAGE_GUILD))));
 
     put_role_on(s.guild, s.bob, role);
-    end_subscription(w, &s);
-    set_expire_behavior_kick(s.ada, &s);
+    end_platform_subscription_of_member(w, &s);
+    set_expired_subscribers_are_kicked(s.ada, &s);
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 1, "select count(*) from member_roles");
     expect(is_member(s.guild, s.bob) && !has_role(s.guild, s.bob, s.role));
@@ -117,8 +117,8 @@ static void expired_subscription_does_not_kick_the_guild_owner(struct world *w)
 {
     struct expiry_guild s = create_expiry_guild(w);
 
-    end_subscription(w, &s);
-    set_expire_behavior_kick(s.ada, &s);
+    end_platform_subscription_of_member(w, &s);
+    set_expired_subscribers_are_kicked(s.ada, &s);
     world_sql(w, "update guilds set owner_id = %s", s.bob->id);
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 0, "select count(*) from member_roles");
@@ -129,7 +129,7 @@ static void member_who_subscribes_again_before_expiry_keeps_the_role(struct worl
 {
     struct expiry_guild s = create_expiry_guild(w);
 
-    end_subscription(w, &s);
+    end_platform_subscription_of_member(w, &s);
     subscribe(w, PLATFORM_A, "streamer", "bob");
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 0, "select count(*) from integration_members where lapsed_at > 0");
@@ -141,7 +141,7 @@ static void expiry_waits_while_the_integration_is_revoked_or_disabled(struct wor
 {
     struct expiry_guild s = create_expiry_guild(w);
 
-    end_subscription(w, &s);
+    end_platform_subscription_of_member(w, &s);
     world_sql(w, "update integrations set revoked_at = 1");
     advance_test_clock_by_days(w, 8);
     expect(has_role(s.guild, s.bob, s.role));

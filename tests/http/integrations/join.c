@@ -197,7 +197,7 @@ static void removing_one_of_two_subscribed_connections_keeps_member(struct world
 
 /* --- partners ------------------------------------------------------------------------- */
 
-static void configure_partners(struct config *c)
+static void configure_partner_platform(struct config *c)
 {
     c->partners_guild = "4242";
     c->partners_account = "house:The House";
@@ -299,8 +299,11 @@ const struct test integrations_join_tests[] = {
     TEST(removing_the_connection_keeps_the_guild_owner),
     TEST(removing_one_of_two_subscribed_connections_keeps_member),
     TEST(join_source_records_joins_through_an_integration),
-    TEST_WITH(users_with_a_partner_connection_can_join_the_partners_guild, configure_partners),
-    TEST_WITH(removing_the_last_partner_connection_leaves_partners_guild, configure_partners),
-    TEST_WITH(removing_partner_connection_keeps_member_who_joined_earlier, configure_partners),
+    TEST_WITH(users_with_a_partner_connection_can_join_the_partners_guild,
+              configure_partner_platform),
+    TEST_WITH(removing_the_last_partner_connection_leaves_partners_guild,
+              configure_partner_platform),
+    TEST_WITH(removing_partner_connection_keeps_member_who_joined_earlier,
+              configure_partner_platform),
     { 0 },
 };

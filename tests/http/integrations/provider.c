@@ -35,7 +35,7 @@ static struct {
     char last[4096]; /* the last request */
 } provider;
 
-static void send_response(int fd, int status, const char *body)
+static void test_provider_send_response(int fd, int status, const char *body)
 {
     char head[200];
     int n = snprintf(head, sizeof head,
@@ -47,7 +47,7 @@ static void send_response(int fd, int status, const char *body)
         send(fd, body, strlen(body), MSG_NOSIGNAL);
 }
 
-static void provider_send_too_long_response(int fd)
+static void test_provider_send_too_long_response(int fd)
 {
     static char piece[65536];
     static const char head[] = "HTTP/1.1 200 X\r\nContent-Length: 1073741824\r\n\r\n";
@@ -58,7 +58,7 @@ static void provider_send_too_long_response(int fd)
         n = send(fd, piece, sizeof piece, MSG_NOSIGNAL);
 }
 
-static void provider_send_invalid_response(int fd)
+static void test_provider_send_invalid_response(int fd)
 {
     static char body[32768];
     size_t n = (size_t)sprintf(body, "{\"id\":\"other\",\"name\":\"x\",\"has_programme\":true,"
@@ -67,29 +67,32 @@ static void provider_send_invalid_response(int fd)
     for (int i = 0; i < 501; i++)
         n += (size_t)sprintf(body + n, "%s{\"id\":\"bob%d\"}", i ? "," : "", i);
     sprintf(body + n, "]}");
-    send_response(fd, 200, body);
+    test_provider_send_response(fd, 200, body);
 }
 
-static void provider_send_valid_response(int fd)
+static void test_provider_send_valid_response(int fd)
 {
     const char *r = provider.last;
 
     if (strstr(r, "POST /base/token "))
-        send_response(fd, strstr(r, "\"good\"") ? 200 : 404,
-                      "{\"id\":\"streamer\",\"name\":\"Streamer\",\"secret\":\"s3cret\"}");
+        test_provider_send_response(
+            fd, strstr(r, "\"good\"") ? 200 : 404,
+            "{\"id\":\"streamer\",\"name\":\"Streamer\",\"secret\":\"s3cret\"}");
     else if (strstr(r, "GET /base/accounts/streamer "))
-        send_response(fd, 200,
-                      "{\"id\":\"streamer\",\"name\":\"Streamer\",\"has_programme\":true}");
+        test_provider_send_response(
+            fd, 200, "{\"id\":\"streamer\",\"name\":\"Streamer\",\"has_programme\":true}");
     else if (strstr(r, "GET /base/accounts/streamer/subscribers?cursor=&limit=500 "))
-        send_response(fd, 200,
-                      "{\"subscribers\":[{\"id\":\"eve\",\"name\":\"Eve\",\"tier\":\"1\"}],"
-                      "\"next_cursor\":\"a b/c\"}");
+        test_provider_send_response(
+            fd, 200,
+            "{\"subscribers\":[{\"id\":\"eve\",\"name\":\"Eve\",\"tier\":\"1\"}],"
+            "\"next_cursor\":\"a b/c\"}");
     else if (strstr(r, "subscribers?cursor=a%20b%2Fc&limit=500 "))
-        send_response(fd, 200, "{\"subscribers\":[{\"id\":\"bob\"}],\"next_cursor\":null}");
+        test_provider_send_response(fd, 200,
+                                    "{\"subscribers\":[{\"id\":\"bob\"}],\"next_cursor\":null}");
     else if (strstr(r, "/subscribers/bob "))
-        send_response(fd, 200, "{}");
+        test_provider_send_response(fd, 200, "{}");
     else
-        send_response(fd, 404, "{}");
+        test_provider_send_response(fd, 404, "{}");
 }
 
 static bool is_whole_request(const char *text)
@@ -100,7 +103,7 @@ static bool is_whole_request(const char *text)
 }
 
 /* The body may arrive after the head. */
-static void provider_read_request(int fd)
+static void test_provider_read_request(int fd)
 {
     size_t n = 0;
     ssize_t got;
@@ -112,37 +115,37 @@ static void provider_read_request(int fd)
     } while (got > 0 && !is_whole_request(provider.last));
 }
 
-static void provider_answer_request(int fd)
+static void test_provider_answer_request(int fd)
 {
-    provider_read_request(fd);
+    test_provider_read_request(fd);
     provider.asked++;
     switch ((enum provider_mode)provider.provider_mode) {
     case GOOD:
-        provider_send_valid_response(fd);
+        test_provider_send_valid_response(fd);
         break;
     case HANGING:
         recv(fd, &(char){ 0 }, 1, 0);
         break;
     case REFUSING:
-        send_response(fd, 401, "{}");
+        test_provider_send_response(fd, 401, "{}");
         break;
     case FAILING:
-        send_response(fd, 500, "{}");
+        test_provider_send_response(fd, 500, "{}");
         break;
     case ENDLESS:
-        provider_send_too_long_response(fd);
+        test_provider_send_too_long_response(fd);
         break;
     case NONSENSE:
-        send_response(fd, 200, "<html>");
+        test_provider_send_response(fd, 200, "<html>");
         break;
     case LYING:
-        provider_send_invalid_response(fd);
+        test_provider_send_invalid_response(fd);
         break;
     case CIRCULAR:
-        send_response(fd, 200, "{\"subscribers\":[],\"next_cursor\":\"again\"}");
+        test_provider_send_response(fd, 200, "{\"subscribers\":[],\"next_cursor\":\"again\"}");
         break;
     case WRONG_KIND:
-        send_response(fd, 200, "{\"subscribers\":{\"id\":1},\"id\":7,\"name\":[]}");
+        test_provider_send_response(fd, 200, "{\"subscribers\":{\"id\":1},\"id\":7,\"name\":[]}");
         break;
     }
 }
@@ -153,7 +156,7 @@ static void *run_provider(void *arg)
 
     (void)arg;
     while ((fd = accept(provider.fd, NULL, NULL)) >= 0) {
-        provider_answer_request(fd);
+        test_provider_answer_request(fd);
         close(fd);
     }
     return NULL;
@@ -351,7 +354,7 @@ static void disabled_platform_is_403_40006(struct world *w)
 
 /* --- writing to a local platform ------------------------------------------------------ */
 
-static void configure_local_key(struct config *c)
+static void configure_key_of_local_platform(struct config *c)
 {
     c->platform_a_key = "local-key";
 }
@@ -417,7 +420,7 @@ static void local_platform_routes_require_the_platform_key(struct world *w)
 
 /* --- configured type names ------------------------------------------------------------ */
 
-static void configure_type_names(struct config *c)
+static void configure_names_of_integration_types(struct config *c)
 {
     c->integration_words = "platform_a:purple,platform_b:red,service:app";
 }
@@ -484,9 +487,9 @@ const struct test integrations_provider_tests[] = {
     TEST_WITH(failed_sync_leaves_the_integrations_members_unchanged, configure_provider_of_test),
     TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_provider_of_test),
     TEST_WITH(disabled_platform_is_403_40006, configure_provider_of_test),
-    TEST_WITH(local_platform_accounts_can_be_changed_at_runtime, configure_local_key),
-    TEST_WITH(local_platform_routes_require_the_platform_key, configure_local_key),
-    TEST_WITH(integration_type_names_can_be_configured, configure_type_names),
+    TEST_WITH(local_platform_accounts_can_be_changed_at_runtime, configure_key_of_local_platform),
+    TEST_WITH(local_platform_routes_require_the_platform_key, configure_key_of_local_platform),
+    TEST_WITH(integration_type_names_can_be_configured, configure_names_of_integration_types),
     TEST(server_refuses_to_start_with_invalid_integration_options),
     { 0 },
 };

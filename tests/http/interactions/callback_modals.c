@@ -40,8 +40,8 @@ static void modal_callback_reaches_the_invoking_user(struct world *w)
 }
 
 /* Expects that a modal with these components is refused with this error. */
-static void expect_modal_refused(struct test_bot *s, const char *components, const char *path,
-                                 const char *code)
+static void expect_modal_callback_refused(struct test_bot *s, const char *components,
+                                          const char *path, const char *code)
 {
     struct test_interaction ask = INTERACTION(s);
 
@@ -109,51 +109,52 @@ static void invalid_modal_components_are_refused(struct world *w)
     static const char *const text = "{'type': 10, 'content': 'x'}";
     struct test_bot s = world_test_bot(w);
 
-    expect_modal_refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
-    expect_modal_refused(&s,
-                         TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
-                         "data.components", "BASE_TYPE_BAD_LENGTH");
-    expect_modal_refused(&s, "[{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]",
-                         "data.components.0.type", "BASE_TYPE_CHOICES");
-    expect_modal_refused(&s, "[{'type': 1, 'components': []}]", "data.components.0.components",
-                         "BASE_TYPE_BAD_LENGTH");
-    expect_modal_refused(
+    expect_modal_callback_refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
+    expect_modal_callback_refused(
+        &s, TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
+        "data.components", "BASE_TYPE_BAD_LENGTH");
+    expect_modal_callback_refused(&s, "[{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]",
+                                  "data.components.0.type", "BASE_TYPE_CHOICES");
+    expect_modal_callback_refused(&s, "[{'type': 1, 'components': []}]",
+                                  "data.components.0.components", "BASE_TYPE_BAD_LENGTH");
+    expect_modal_callback_refused(
         &s,
         "[{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]}]",
         "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
-    expect_modal_refused(&s,
-                         "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'custom_id': 'c'}]}]",
-                         "data.components.0.components.0.label", "BASE_TYPE_REQUIRED");
-    expect_modal_refused(&s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x'}]}]",
-                         "data.components.0.components.0.custom_id", "BASE_TYPE_REQUIRED");
-    expect_modal_refused(
+    expect_modal_callback_refused(
+        &s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'custom_id': 'c'}]}]",
+        "data.components.0.components.0.label", "BASE_TYPE_REQUIRED");
+    expect_modal_callback_refused(
+        &s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x'}]}]",
+        "data.components.0.components.0.custom_id", "BASE_TYPE_REQUIRED");
+    expect_modal_callback_refused(
         &s, "[{'type': 1, 'components': [{'type': 4, 'label': 'x', 'custom_id': 'c'}]}]",
         "data.components.0.components.0.style", "BASE_TYPE_REQUIRED");
-    expect_modal_refused(
+    expect_modal_callback_refused(
         &s,
         "[{'type': 1, 'components': [{'type': 4, 'style': 3, 'label': 'x', 'custom_id': 'c'}]}]",
         "data.components.0.components.0.style", "BASE_TYPE_CHOICES");
-    expect_modal_refused(
+    expect_modal_callback_refused(
         &s,
         "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
         "'max_length': 4001}]}]",
         "data.components.0.components.0.max_length", "NUMBER_TYPE_MAX");
-    expect_modal_refused(
+    expect_modal_callback_refused(
         &s,
         "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
         "'min_length': 5, 'max_length': 4}]}]",
         "data.components.0.components.0.min_length", "BASE_TYPE_INVALID");
-    expect_modal_refused(&s, "[{'type': 18, 'label': 'x'}]", "data.components.0.component",
-                         "BASE_TYPE_REQUIRED");
-    expect_modal_refused(&s,
-                         "[{'type': 18, 'component': {'type': 4, 'style': 1, 'custom_id': 'c'}}]",
-                         "data.components.0.label", "BASE_TYPE_REQUIRED");
-    expect_modal_refused(&s,
-                         "[{'type': 18, 'label': 'x', 'component': {'type': 10, 'content': 'x'}}]",
-                         "data.components.0.component.type", "BASE_TYPE_CHOICES");
-    expect_modal_refused(&s, "[" NAME_FIELD ", " NAME_FIELD "]",
-                         "data.components.1.components.0.custom_id",
-                         "COMPONENT_CUSTOM_ID_DUPLICATED");
+    expect_modal_callback_refused(&s, "[{'type': 18, 'label': 'x'}]", "data.components.0.component",
+                                  "BASE_TYPE_REQUIRED");
+    expect_modal_callback_refused(
+        &s, "[{'type': 18, 'component': {'type': 4, 'style': 1, 'custom_id': 'c'}}]",
+        "data.components.0.label", "BASE_TYPE_REQUIRED");
+    expect_modal_callback_refused(
+        &s, "[{'type': 18, 'label': 'x', 'component': {'type': 10, 'content': 'x'}}]",
+        "data.components.0.component.type", "BASE_TYPE_CHOICES");
+    expect_modal_callback_refused(&s, "[" NAME_FIELD ", " NAME_FIELD "]",
+                                  "data.components.1.components.0.custom_id",
+                                  "COMPONENT_CUSTOM_ID_DUPLICATED");
 }
 
 #define PICK(emoji)                                                                           \
@@ -176,10 +177,10 @@ static void modal_emojis_must_be_usable_by_the_app(struct world *w)
         s.ada, "INTERACTION_MODAL_CREATE",
         "{'components': [{'component': {'options': [{'emoji': {'id': '71', 'name': 'here', "
         "'animated': true}}]}}]}");
-    expect_modal_refused(&s, "[" PICK("{'id': '79'}") "]", PICK_AT "id",
-                         "BUTTON_COMPONENT_INVALID_EMOJI");
-    expect_modal_refused(&s, "[" PICK("{'name': 'fire'}") "]", PICK_AT "name",
-                         "BUTTON_COMPONENT_INVALID_EMOJI");
+    expect_modal_callback_refused(&s, "[" PICK("{'id': '79'}") "]", PICK_AT "id",
+                                  "BUTTON_COMPONENT_INVALID_EMOJI");
+    expect_modal_callback_refused(&s, "[" PICK("{'name': 'fire'}") "]", PICK_AT "name",
+                                  "BUTTON_COMPONENT_INVALID_EMOJI");
 }
 
 const struct test callback_modals_tests[] = {

@@ -20,7 +20,7 @@ struct racer {
 };
 
 /* Sends the request by hand, because the test client is for one thread. */
-static void send_callback_concurrently(int fd, int racer, int i)
+static void send_interaction_callback_in_thread(int fd, int racer, int i)
 {
     char body[100], head[600], answer[8192];
     int n = snprintf(body, sizeof body, "{\"type\":4,\"data\":{\"content\":\"racer %d\"}}", racer);
@@ -47,11 +47,11 @@ static void *run_racer(void *arg)
 
     pthread_barrier_wait(r->start);
     for (int i = 0; i < ASKS; i++)
-        send_callback_concurrently(r->fd, r->number, i);
+        send_interaction_callback_in_thread(r->fd, r->number, i);
     return NULL;
 }
 
-static void run_concurrent_callbacks(struct test_bot *s)
+static void send_interaction_callbacks_concurrently(struct test_bot *s)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
@@ -78,7 +78,7 @@ static void exactly_one_of_many_concurrent_responses_wins(struct world *w)
 
     unexpected = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        run_concurrent_callbacks(&s);
+        send_interaction_callbacks_concurrently(&s);
         for (int i = 0; i < ASKS; i++) {
             expect(won[i] == 1);
             expect(lost[i] == RACERS - 1);

@@ -270,7 +270,7 @@ static void invocations_count_for_the_commands_popularity(struct world *w)
 }
 
 /* Expects this number of days with stored uses, after due jobs have run. */
-static void expect_use_days(struct world *w, int64_t days)
+static void expect_stored_days_of_command_use(struct world *w, int64_t days)
 {
     static const char sql[] = "select count(*) from command_uses";
 
@@ -288,18 +288,18 @@ static void command_uses_are_deleted_after_30_days(struct world *w)
     world_wait(w, 10 * DAY_S);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
-    expect_use_days(w, 2);
+    expect_stored_days_of_command_use(w, 2);
     world_wait(w, 19 * DAY_S);
-    expect_use_days(w, 2); /* the first use was 29 days ago */
+    expect_stored_days_of_command_use(w, 2); /* the first use was 29 days ago */
     world_wait(w, DAY_S);
-    expect_use_days(w, 1);
+    expect_stored_days_of_command_use(w, 1);
     world_wait(w, 9 * DAY_S);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204); /* the later uses expire on their own */
-    expect_use_days(w, 2);
+    expect_stored_days_of_command_use(w, 2);
     world_wait(w, DAY_S);
-    expect_use_days(w, 1);
+    expect_stored_days_of_command_use(w, 1);
     world_wait(w, 29 * DAY_S);
-    expect_use_days(w, 0);
+    expect_stored_days_of_command_use(w, 0);
     expect(store_count(w, "select count(*) from jobs where kind = 'command_uses'") == 0);
 }
 
@@ -332,10 +332,10 @@ static void application_flag_active_is_set_while_commands_are_used(struct world 
     world_wait(w, 20 * DAY_S);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     world_wait(w, 29 * DAY_S);
-    expect_use_days(w, 1);
+    expect_stored_days_of_command_use(w, 1);
     expect(application_is_active(&s));
     world_wait(w, DAY_S);
-    expect_use_days(w, 0);
+    expect_stored_days_of_command_use(w, 0);
     expect(!application_is_active(&s));
 }
 

@@ -95,7 +95,7 @@ static bool is_exception(const char *name)
     return false;
 }
 
-static void check_route_is_a_known_exception(struct world *w, const struct route *r)
+static void check_route_is_listed_as_exception(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->allowed_when_restricted != is_exception(r->name))
@@ -105,7 +105,7 @@ static void check_route_is_a_known_exception(struct world *w, const struct route
 
 static void routes_allowed_for_restricted_members_match_the_tests_list(struct world *w)
 {
-    each_route(w, check_route_is_a_known_exception);
+    each_route(w, check_route_is_listed_as_exception);
 }
 
 static const char *path_parameter(struct str name)
@@ -145,7 +145,7 @@ static const char *write_existing_url(struct world *w, const struct route *r, bo
     return url;
 }
 
-static void check_restricted_route(struct world *w, const struct route *r)
+static void check_route_refuses_restricted_member(struct world *w, const struct route *r)
 {
     bool in_guild = strstr(r->path, "{guild.id}") || strstr(r->path, "{channel.id}"), known;
     const char *url;
@@ -167,7 +167,7 @@ static void expect_all_write_routes_refused(struct world *w, int code)
 {
     expected_code = code;
     refused = 0;
-    each_route(w, check_restricted_route);
+    each_route(w, check_route_refuses_restricted_member);
     expect(refused >= 70);
     /* Reading is allowed. */
     expect_status(client_get(at.bob, MESSAGES, at.v.channel), 200);

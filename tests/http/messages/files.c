@@ -18,8 +18,8 @@
 /* --- pictures ------------------------------------------------------------------------- */
 
 /* Sets an image, replaces it, and removes it. */
-static void set_replace_and_remove_image(struct client *c, const char *field, const char *area,
-                                         const char *path)
+static void check_image_is_set_replaced_and_removed(struct client *c, const char *field,
+                                                    const char *area, const char *path)
 {
     const char *give = TEXT(c->world, "{'%s': '" PNG "'}", field);
     struct answer a = client_patch(c, give, "%s", path);
@@ -42,25 +42,27 @@ static void replaced_or_removed_images_are_deleted(struct world *w)
     struct answer group = client_post(ada, "{'recipients': []}", "/users/@me/channels"),
                   hook = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
 
-    set_replace_and_remove_image(ada, "avatar", "avatars", "/users/@me");
-    set_replace_and_remove_image(ada, "banner", "banners", "/users/@me");
-    set_replace_and_remove_image(ada, "icon", "icons", guild);
-    set_replace_and_remove_image(ada, "banner", "banners", guild);
-    set_replace_and_remove_image(ada, "splash", "splashes", guild);
-    set_replace_and_remove_image(ada, "discovery_splash", "discovery-splashes", guild);
-    set_replace_and_remove_image(ada, "home_header", "home-headers", guild);
-    set_replace_and_remove_image(ada, "icon", "role-icons",
-                                 TEXT(w, "%s/roles/%s", guild, test_guild_role(&v, 1, 0)));
-    set_replace_and_remove_image(ada, "avatar", "member-avatars", TEXT(w, "%s/members/@me", guild));
-    set_replace_and_remove_image(ada, "banner", "member-banners", TEXT(w, "%s/members/@me", guild));
-    set_replace_and_remove_image(ada, "avatar", "avatars",
-                                 TEXT(w, "/webhooks/%s", answer_text(hook, "id")));
-    set_replace_and_remove_image(ada, "icon", "channel-icons",
-                                 TEXT(w, "/channels/%s", answer_text(group, "id")));
-    set_replace_and_remove_image(ada, "icon", "app-icons",
-                                 TEXT(w, "/applications/%s", make_application(ada, "App")));
-    set_replace_and_remove_image(ada, "icon", "team-icons",
-                                 TEXT(w, "/teams/%s", make_team(ada, "Us")));
+    check_image_is_set_replaced_and_removed(ada, "avatar", "avatars", "/users/@me");
+    check_image_is_set_replaced_and_removed(ada, "banner", "banners", "/users/@me");
+    check_image_is_set_replaced_and_removed(ada, "icon", "icons", guild);
+    check_image_is_set_replaced_and_removed(ada, "banner", "banners", guild);
+    check_image_is_set_replaced_and_removed(ada, "splash", "splashes", guild);
+    check_image_is_set_replaced_and_removed(ada, "discovery_splash", "discovery-splashes", guild);
+    check_image_is_set_replaced_and_removed(ada, "home_header", "home-headers", guild);
+    check_image_is_set_replaced_and_removed(
+        ada, "icon", "role-icons", TEXT(w, "%s/roles/%s", guild, test_guild_role(&v, 1, 0)));
+    check_image_is_set_replaced_and_removed(ada, "avatar", "member-avatars",
+                                            TEXT(w, "%s/members/@me", guild));
+    check_image_is_set_replaced_and_removed(ada, "banner", "member-banners",
+                                            TEXT(w, "%s/members/@me", guild));
+    check_image_is_set_replaced_and_removed(ada, "avatar", "avatars",
+                                            TEXT(w, "/webhooks/%s", answer_text(hook, "id")));
+    check_image_is_set_replaced_and_removed(ada, "icon", "channel-icons",
+                                            TEXT(w, "/channels/%s", answer_text(group, "id")));
+    check_image_is_set_replaced_and_removed(
+        ada, "icon", "app-icons", TEXT(w, "/applications/%s", make_application(ada, "App")));
+    check_image_is_set_replaced_and_removed(ada, "icon", "team-icons",
+                                            TEXT(w, "/teams/%s", make_team(ada, "Us")));
     expect_number(w, 0, "select count(*) from files");
 }
 

@@ -112,7 +112,8 @@ static void send_permission_is_checked_before_the_body(struct world *w)
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
 }
 
-static void expect_send_status(struct client *who, const struct test_guild *v, int status)
+static void expect_status_of_sent_message(struct client *who, const struct test_guild *v,
+                                          int status)
 {
     expect_status(client_post(who, "{'content': 'x'}", MESSAGES, v->channel), status);
     expect_status(client_get(who, MESSAGES "?limit=1", v->channel), status == 404 ? 404 : 200);
@@ -127,39 +128,39 @@ static void sending_uses_the_current_permissions_at_each_message(struct world *w
     char until[TIMESTAMP_TEXT_SIZE];
 
     test_guild_add(&v, bob);
-    expect_send_status(bob, &v, 200);
+    expect_status_of_sent_message(bob, &v, 200);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", overwrite, v.channel, bob->id),
                   204);
-    expect_send_status(bob, &v, 403);
+    expect_status_of_sent_message(bob, &v, 403);
     expect_status(client_delete(ada, overwrite, v.channel, bob->id), 204);
-    expect_send_status(bob, &v, 200);
+    expect_status_of_sent_message(bob, &v, 200);
     timestamp_format(clock_us() + INT64_C(3600000000), until);
     expect_status(
         client_patch(ada,
                      str_printf(world_arena(w), "{'communication_disabled_until': '%s'}", until).p,
                      member, v.id, bob->id),
         200);
-    expect_send_status(bob, &v, 403);
+    expect_status_of_sent_message(bob, &v, 403);
     expect_status(
         client_patch(ada, "{'communication_disabled_until': null}", member, v.id, bob->id), 200);
-    expect_send_status(bob, &v, 200);
+    expect_status_of_sent_message(bob, &v, 200);
     expect_status(client_patch(ada, "{'rate_limit_per_user': 600}", "/channels/%s", v.channel),
                   200);
-    expect_send_status(bob, &v, 200);
+    expect_status_of_sent_message(bob, &v, 200);
     expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 429);
     expect_status(client_patch(ada, "{'rate_limit_per_user': 0}", "/channels/%s", v.channel), 200);
     expect_status(client_patch(bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
     expect_json(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel),
                 "{'author': {'global_name': 'Robert'}}");
     test_guild_take_right(&v, PERMISSION(SEND_MESSAGES));
-    expect_send_status(bob, &v, 403);
+    expect_status_of_sent_message(bob, &v, 403);
     test_guild_give(&v, bob, test_guild_role(&v, 1, PERMISSION(SEND_MESSAGES)));
-    expect_send_status(bob, &v, 200);
+    expect_status_of_sent_message(bob, &v, 200);
     expect_status(client_delete(ada, member, v.id, bob->id), 204);
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
-    expect_send_status(ada, &v, 404);
+    expect_status_of_sent_message(ada, &v, 404);
 }
 
 static void categories_and_forums_refuse_messages(struct world *w)

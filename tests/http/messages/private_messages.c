@@ -71,7 +71,7 @@ static void block_prevents_direct_messages_in_both_directions(struct world *w)
     say_text(ada, dm, "hi");
 }
 
-static void leave_guilds(const struct client *c)
+static void delete_guild_memberships_of_user(const struct client *c)
 {
     world_sql(c->world, "delete from members where user_id = %s", c->id);
 }
@@ -89,7 +89,7 @@ static void direct_message_needs_friend_shared_guild_or_prior_reply(struct world
     test_guild_add(&v, bob);
     say_text(ada, dm, "hi");
     expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);
-    leave_guilds(bob);
+    delete_guild_memberships_of_user(bob);
     /* The sender's own messages are no reply. */
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     say_text(bob, dm, "yes?");
@@ -133,7 +133,7 @@ static void bot_can_reply_to_direct_messages_without_a_shared_guild(struct world
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     test_guild_add(&v, helper);
     say_text(ada, dm, "help");
-    leave_guilds(helper);
+    delete_guild_memberships_of_user(helper);
     say_text(helper, dm, "hi");
     expect_status(client_post(helper, NULL, "/channels/%s/typing", dm), 204);
 }

@@ -42,7 +42,7 @@ static int64_t count_unindexed(struct world *w)
 }
 
 /* Waits until the job has indexed all messages. */
-static void wait_for_indexing(struct world *w)
+static void wait_until_messages_are_indexed(struct world *w)
 {
     expect_soon((world_wait(w, 1), count_unindexed(w) == 0));
 }
@@ -58,7 +58,7 @@ static const char *send_message(struct client *c, const char *channel, const cha
 
 /* --- words ---------------------------------------------------------------------------- */
 
-static void check_word_searches(struct client *ada, const char *guild)
+static void check_word_searches_find_messages(struct client *ada, const char *guild)
 {
     expect_found(ada, guild, "content=badger", 2, "a badger, a Badger!");
     expect_found(ada, guild, "content=BADGER%20", 2, "a badger, a Badger!");
@@ -92,10 +92,10 @@ static void search_finds_words_before_and_after_indexing(struct world *w)
     send_message(ada, v.channel, "a badger, a Badger!");
     send_message(ada, v.channel, "Caf\xc3\xa9 de la gare");
     send_message(ada, v.channel, "\xe6\x9d\xb1\xe4\xba\xac\xe3\x82\xbf\xe3\x83\xaf\xe3\x83\xbc");
-    check_word_searches(ada, v.id);
-    wait_for_indexing(w);
+    check_word_searches_find_messages(ada, v.id);
+    wait_until_messages_are_indexed(w);
     expect(world_number(w, "select count(*) from message_index") == 4);
-    check_word_searches(ada, v.id);
+    check_word_searches_find_messages(ada, v.id);
 }
 
 static void search_result_contains_only_the_matching_message(struct world *w)
@@ -124,11 +124,11 @@ static void search_results_reflect_edits_and_deletions(struct world *w)
     const char *m = send_message(ada, v.channel, "a badger"),
                *n = send_message(ada, v.channel, "an otter");
 
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     client_patch(ada, "{'content': 'a weasel'}", MESSAGES "/%s", v.channel, m);
     expect_found(ada, v.id, "content=badger", 0, "");
     expect_found(ada, v.id, "content=weasel", 1, "a weasel");
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     expect_found(ada, v.id, "content=badger", 0, "");
     expect_found(ada, v.id, "content=weasel", 1, "a weasel");
     expect_status(client_delete(ada, MESSAGES "/%s", v.channel, m), 204);
@@ -155,7 +155,7 @@ static void deleting_a_channel_deletes_its_search_index(struct world *w)
                   "'many badgers')",
                   1000 + i, other, ada->id);
     send_message(ada, v.channel, "one badger");
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     expect(world_number(w, "select count(*) from message_index") == 121);
     expect_status(client_delete(ada, "/channels/%s", other), 200);
     expect_soon((world_wait(w, 1), world_number(w, "select count(*) from message_index") == 1));
@@ -166,8 +166,8 @@ static void deleting_a_channel_deletes_its_search_index(struct world *w)
 
 static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
 
-static void check_search_filters(struct client *ada, const struct test_guild *v,
-                                 const struct client *bob, const char *role)
+static void check_search_filters_select_messages(struct client *ada, const struct test_guild *v,
+                                                 const struct client *bob, const char *role)
 {
     struct world *w = ada->world;
 
@@ -234,9 +234,9 @@ static void search_filters_work_before_and_after_indexing(struct world *w)
     /* A forwarded message; pinning updates the index of an indexed message. */
     world_sql(w, "update messages set snapshot = '{\"attachments\":', pinned = pinned "
                  "where content = 'hook'");
-    check_search_filters(ada, &v, bob, role);
-    wait_for_indexing(w);
-    check_search_filters(ada, &v, bob, role);
+    check_search_filters_select_messages(ada, &v, bob, role);
+    wait_until_messages_are_indexed(w);
+    check_search_filters_select_messages(ada, &v, bob, role);
 }
 
 static void search_pages_and_id_bounds_are_exact(struct world *w)
@@ -258,7 +258,7 @@ static void search_pages_and_id_bounds_are_exact(struct world *w)
     expect_found(ada, v.id, TEXT(w, "min_id=%s", ids[27]), 2, "badger 29");
     expect_found(ada, v.id, TEXT(w, "max_id=%s", ids[3]), 3, "badger 2");
     expect_found(ada, v.id, TEXT(w, "max_id=%s&min_id=%s", ids[9], ids[7]), 1, "badger 8");
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     expect_found(ada, v.id, TEXT(w, "max_id=%s&min_id=%s", ids[9], ids[7]), 1, "badger 8");
     expect_found(ada, v.id, "content=badger&offset=25&limit=3&sort_order=asc", 30, "badger 25");
 }
@@ -315,7 +315,7 @@ static void search_omits_messages_of_hidden_channels(struct world *w)
         expect_found(ada, v.id, "content=badger&include_nsfw=true", 4, "adult badger");
         expect_found(bob, v.id, "content=badger", 1, "open badger");
         expect_found(bob, v.id, TEXT(w, "content=badger&channel_id=%s", secret), 0, "");
-        wait_for_indexing(w);
+        wait_until_messages_are_indexed(w);
     }
     /* Without a readable channel the search is refused. */
     client_patch(
@@ -352,7 +352,7 @@ static void search_finds_private_thread_messages_only_for_members(struct world *
         expect_absent(a, "threads.0.member");
         expect_found(eve, v.id, "content=badger", 1, "badger on the lawn");
         expect_found(ada, v.id, "content=badger", 2, "badger in the den");
-        wait_for_indexing(w);
+        wait_until_messages_are_indexed(w);
     }
 }
 
@@ -370,7 +370,7 @@ static void private_channel_search_requires_being_a_recipient(struct world *w)
     for (int i = 0; i < 2; i++) {
         expect_json(client_get(bob, "/channels/%s/messages/search?content=badger", dm),
                     "{'total_results': 1, 'messages': [[{'content': 'a badger between us'}]]}");
-        wait_for_indexing(w);
+        wait_until_messages_are_indexed(w);
         world_wait(w, 6);
     }
     expect_error(client_get(eve, "/channels/%s/messages/search?content=badger", dm), 403, 50001);
@@ -410,7 +410,7 @@ static void long_messages_are_indexed_in_several_runs(struct world *w)
               "select i, %s, %s, '%s' from n",
               v.channel, ada->id, content);
     expect_status(search_messages(ada, v.id, "content=007"), 200);
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
 }
 
 static void search_is_202_while_too_many_messages_are_unindexed(struct world *w)
@@ -427,7 +427,7 @@ static void search_is_202_while_too_many_messages_are_unindexed(struct world *w)
     expect_json(a, "{'code': 110000, 'message': 'Index not yet available. Try again later', "
                    "'retry_after': 5}");
     /* The search has scheduled the job. */
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     expect_found(ada, v.id, "content=badger", 2600, "badger");
 }
 
@@ -462,10 +462,10 @@ static void very_common_word_is_not_searched_as_a_prefix(struct world *w)
     int last = sqlite ? 9999 : 99, all = sqlite ? 10000 : 101;
 
     send_message(ada, v.channel, "common");
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     insert_common_messages(w, v.channel, ada->id, 1, last - 1);
     send_message(ada, other, "a commonly used word");
-    wait_for_indexing(w);
+    wait_until_messages_are_indexed(w);
     expect_found(ada, v.id, "content=common", last + 1, "a commonly used word");
     insert_common_messages(w, v.channel, ada->id, last, last);
     expect_found(ada, v.id, "content=common", all, newest);

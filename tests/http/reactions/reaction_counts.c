@@ -50,7 +50,7 @@ static void *run_reactor(void *arg)
     return NULL;
 }
 
-static void run_threads_that_react(struct reactor *all)
+static void run_threads_that_add_reactions(struct reactor *all)
 {
     pthread_t threads[PEOPLE];
 
@@ -87,7 +87,7 @@ static void concurrent_reactions_are_all_counted(struct world *w)
                                    .act = add_and_remove_reaction };
         test_guild_add(&v, all[i].client);
     }
-    run_threads_that_react(all);
+    run_threads_that_add_reactions(all);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'reactions': [{'count': %d}]}]", PEOPLE);
     expect(world_number(w, "select count(*) from reaction_users") == PEOPLE);
     expect(world_number(w, "select count(*) from reactions") == 1);
@@ -154,7 +154,7 @@ static void reaction_counts_stay_exact_under_concurrent_removal(struct world *w)
                                    .act = add_and_remove_emojis };
         test_guild_add(&v, all[i].client);
     }
-    run_threads_that_react(all);
+    run_threads_that_add_reactions(all);
     world_settle(w);
     expect(sum_shown_counts(ada, v.channel) ==
            world_number(w, "select count(*) from reaction_users"));

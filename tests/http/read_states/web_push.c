@@ -19,17 +19,17 @@
 struct browser {
     struct world *world;
     struct endpoint *service;
-    struct p256_pair pair;
+    struct p256_key_pair pair;
     unsigned char auth[PUSH_AUTH_BYTES];
 };
 
-static void with_web_push(struct config *config)
+static void configure_web_push(struct config *config)
 {
     config->web_push_contact = "mailto:admin@chat.example";
     config->private_endpoints = "on";
 }
 
-static void with_web_push_to_public_addresses(struct config *config)
+static void configure_web_push_to_public_addresses(struct config *config)
 {
     config->web_push_contact = "https://chat.example/contact";
     config->private_endpoints = "off";
@@ -42,7 +42,7 @@ static struct browser browser_open(struct world *w)
     b.service = endpoint_open(w, "");
     endpoint_behave(b.service, ENDPOINT_PUSH_SERVICE);
     endpoint_answer(b.service, 201, "text/plain", "", 0);
-    expect(p256_pair_new(&b.pair));
+    expect(p256_key_pair_new(&b.pair));
     randombytes_buf(b.auth, sizeof b.auth);
     return b;
 }
@@ -77,7 +77,7 @@ static int64_t subscriptions(struct world *w)
 }
 
 /* Waits until all jobs are done; then the push service has received this number of messages. */
-static void expect_pushes(const struct browser *b, int n)
+static void expect_web_pushes_received(const struct browser *b, int n)
 {
     expect_soon((world_wait(b->world, 1),
                  world_number(b->world, "select count(*) from jobs where kind = 'web-push'") == 0));
@@ -114,8 +114,8 @@ static void agree(const struct browser *b, const unsigned char *point, unsigned 
     EC_GROUP_free(group);
 }
 
-static void decrypt_record(const unsigned char *key, const unsigned char *nonce, struct str sealed,
-                           unsigned char *out)
+static void decrypt_web_push_record(const unsigned char *key, const unsigned char *nonce,
+                                    struct str sealed, unsigned char *out)
 {
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     unsigned char tag[16];
@@ -149,14 +149,15 @@ static const char *push_text(const struct browser *b, int n)
     hmac(mixed, sizeof mixed, "Content-Encoding: aes128gcm\0\1", 29, key);
     hmac(mixed, sizeof mixed, "Content-Encoding: nonce\0\1", 25, nonce);
     unsigned char *text = arena_alloc(a, body.n);
-    decrypt_record(key, nonce, str_slice(body.p + 86, body.n - 86), text);
+    decrypt_web_push_record(key, nonce, str_slice(body.p + 86, body.n - 86), text);
     size_t end = body.n - 86 - 17;
     expect(text[end] == 2); /* the delimiter of the last record */
     text[end] = '\0';
     return (const char *)text;
 }
 
-static void expect_push_contains(const struct browser *b, int n, const char *fmt, const char *value)
+static void expect_web_push_contains_text(const struct browser *b, int n, const char *fmt,
+                                          const char *value)
 {
     char word[200];
 
@@ -182,12 +183,12 @@ static void direct_messages_are_sent_to_the_browser_encrypted_and_signed(struct 
     const char *key = answer_text(state, "public_key");
     expect(strlen(key) == 87);
     const char *sent = say_text(p.ada, channel, "A secret, ||spoiler||");
-    expect_pushes(&b, 1);
+    expect_web_pushes_received(&b, 1);
 
-    expect_push_contains(&b, 1, "'channel_id':'%s'", channel);
-    expect_push_contains(&b, 1, "'message_id':'%s'", sent);
-    expect_push_contains(&b, 1, "'guild_id':null,'author':'%s'", "ada");
-    expect_push_contains(&b, 1, "'content':'A secret, %s'", "▇▇▇");
+    expect_web_push_contains_text(&b, 1, "'channel_id':'%s'", channel);
+    expect_web_push_contains_text(&b, 1, "'message_id':'%s'", sent);
+    expect_web_push_contains_text(&b, 1, "'guild_id':null,'author':'%s'", "ada");
+    expect_web_push_contains_text(&b, 1, "'content':'A secret, %s'", "▇▇▇");
     const char *head = endpoint_head(b.service, 1);
     expect(strstr(head, "Content-Encoding: aes128gcm\r\n"));
     expect(strstr(head, "TTL: 86400\r\n"));
@@ -198,8 +199,8 @@ static void direct_messages_are_sent_to_the_browser_encrypted_and_signed(struct 
     /* The author receives nothing. */
     subscribe(&b, p.ada);
     say_text(p.ada, channel, "Again");
-    expect_pushes(&b, 2);
-    expect_push_contains(&b, 2, "'content':'%s'", "Again");
+    expect_web_pushes_received(&b, 2);
+    expect_web_push_contains_text(&b, 2, "'content':'%s'", "Again");
     endpoint_close(b.service);
 }
 
@@ -217,28 +218,28 @@ static void mentions_are_sent_to_those_who_may_see_the_channel(struct world *w)
     subscribe(&b, bob);
     subscribe(&b, eve);
     say_text(ada, v.channel, "Nobody in particular");
-    expect_pushes(&b, 0);
+    expect_web_pushes_received(&b, 0);
     say_text(ada, v.channel, TEXT(w, "Hello <@%s>, <:wave:123>", bob->id));
-    expect_pushes(&b, 1);
-    expect_push_contains(&b, 1, "'guild_id':'%s'", v.id);
-    expect_push_contains(&b, 1, "'content':'%s'", "Hello @bob, :wave:");
+    expect_web_pushes_received(&b, 1);
+    expect_web_push_contains_text(&b, 1, "'guild_id':'%s'", v.id);
+    expect_web_push_contains_text(&b, 1, "'content':'%s'", "Hello @bob, :wave:");
     say_text(ada, v.channel, TEXT(w, "Hello <@&%s>", role));
-    expect_pushes(&b, 2);
+    expect_web_pushes_received(&b, 2);
     say_text(ada, v.channel, "@everyone, and <@&1>");
-    expect_pushes(&b, 4);
+    expect_web_pushes_received(&b, 4);
     say_text(ada, v.channel, TEXT(w, "@everyone and <@%s>", bob->id)); /* not twice */
-    expect_pushes(&b, 6);
+    expect_web_pushes_received(&b, 6);
     say_text(ada, v.channel, "@here"); /* is for those who are online */
-    expect_pushes(&b, 6);
+    expect_web_pushes_received(&b, 6);
     say_text(eve, v.channel, TEXT(w, "<@%s>", eve->id));
-    expect_pushes(&b, 6);
+    expect_web_pushes_received(&b, 6);
     expect_status(client_post(ada, TEXT(w, "{'content': '<@%s>', 'flags': 4096}", bob->id),
                               "/channels/%s/messages", v.channel),
                   200);
-    expect_pushes(&b, 6);
+    expect_web_pushes_received(&b, 6);
     test_guild_take_right(&v, PERMISSION(VIEW_CHANNEL));
     say_text(ada, v.channel, TEXT(w, "@everyone and <@%s>", bob->id));
-    expect_pushes(&b, 6);
+    expect_web_pushes_received(&b, 6);
     endpoint_close(b.service);
 }
 
@@ -279,20 +280,20 @@ static void notification_settings_apply(struct world *w)
         expect_status(client_patch(p.bob, settings[i].off, "/users/@me/guilds/%s/settings", of),
                       200);
         say_text(p.ada, settings[i].channel, settings[i].content);
-        expect_pushes(&b, n);
+        expect_web_pushes_received(&b, n);
         expect_status(client_patch(p.bob, settings[i].on, "/users/@me/guilds/%s/settings", of),
                       200);
         say_text(p.ada, settings[i].channel, settings[i].content);
-        expect_pushes(&b, ++n);
+        expect_web_pushes_received(&b, ++n);
     }
     expect_status(client_patch(p.bob, "{'status': 'dnd'}", "/users/@me/settings"), 200);
     say_text(p.ada, direct, "Do not disturb");
-    expect_pushes(&b, n);
+    expect_web_pushes_received(&b, n);
     expect_status(client_patch(p.bob, "{'status': 'online'}", "/users/@me/settings"), 200);
     ignore_them(p.bob, p.ada);
     say_text(p.ada, direct, "Ignored");
     say_text(p.ada, v.channel, "@everyone ignored");
-    expect_pushes(&b, n);
+    expect_web_pushes_received(&b, n);
     endpoint_close(b.service);
 }
 
@@ -312,7 +313,7 @@ static void everyone_is_sent_in_steps_to_all_subscribed_members(struct world *w)
             subscribe(&b, world_token(w, c, CALLER_USER, "", 0));
     }
     say_text(ada, v.channel, "@everyone");
-    expect_pushes(&b, 19 + 5 * 4);
+    expect_web_pushes_received(&b, 19 + 5 * 4);
     endpoint_close(b.service);
 }
 
@@ -332,12 +333,12 @@ static void subscriptions_end_with_the_login_and_when_the_service_refuses(struct
     expect_status(client_delete(p.bob, WEB_PUSH), 204);
     expect(subscriptions(w) == 0);
     say_text(p.ada, channel, "Nobody is subscribed");
-    expect_pushes(&b, 0);
+    expect_web_pushes_received(&b, 0);
 
     subscribe(&b, p.bob);
     endpoint_answer(b.service, 410, "text/plain", "", 0);
     say_text(p.ada, channel, "Gone");
-    expect_pushes(&b, 1);
+    expect_web_pushes_received(&b, 1);
     expect(subscriptions(w) == 0);
 
     /* The tenth failure in a row ends it; a success begins the count again. */
@@ -345,11 +346,11 @@ static void subscriptions_end_with_the_login_and_when_the_service_refuses(struct
     for (int i = 0; i < 19; i++) {
         endpoint_answer(b.service, i == 9 ? 201 : 500, "text/plain", "", 0);
         say_text(p.ada, channel, "Failed");
-        expect_pushes(&b, 2 + i);
+        expect_web_pushes_received(&b, 2 + i);
         expect(subscriptions(w) == 1);
     }
     say_text(p.ada, channel, "Failed for the tenth time");
-    expect_pushes(&b, 21);
+    expect_web_pushes_received(&b, 21);
     expect(subscriptions(w) == 0);
     endpoint_close(b.service);
 }
@@ -406,7 +407,7 @@ static void private_addresses_receive_nothing_and_end_the_subscription(struct wo
 
     expect_status(subscribe_at(&b, p.bob, url), 204);
     say_text(p.ada, channel, "To a private address");
-    expect_pushes(&b, 0);
+    expect_web_pushes_received(&b, 0);
     expect(subscriptions(w) == 0);
     endpoint_close(b.service);
 }
@@ -422,15 +423,15 @@ static void server_without_a_contact_sends_no_web_push(struct world *w)
 }
 
 const struct test web_push_tests[] = {
-    TEST_WITH(direct_messages_are_sent_to_the_browser_encrypted_and_signed, with_web_push),
-    TEST_WITH(mentions_are_sent_to_those_who_may_see_the_channel, with_web_push),
-    TEST_WITH(notification_settings_apply, with_web_push),
-    TEST_WITH(everyone_is_sent_in_steps_to_all_subscribed_members, with_web_push),
-    TEST_WITH(subscriptions_end_with_the_login_and_when_the_service_refuses, with_web_push),
-    TEST_WITH(subscriptions_of_an_account_are_limited_and_end_with_it, with_web_push),
-    TEST_WITH(subscriptions_need_https_and_valid_keys, with_web_push_to_public_addresses),
+    TEST_WITH(direct_messages_are_sent_to_the_browser_encrypted_and_signed, configure_web_push),
+    TEST_WITH(mentions_are_sent_to_those_who_may_see_the_channel, configure_web_push),
+    TEST_WITH(notification_settings_apply, configure_web_push),
+    TEST_WITH(everyone_is_sent_in_steps_to_all_subscribed_members, configure_web_push),
+    TEST_WITH(subscriptions_end_with_the_login_and_when_the_service_refuses, configure_web_push),
+    TEST_WITH(subscriptions_of_an_account_are_limited_and_end_with_it, configure_web_push),
+    TEST_WITH(subscriptions_need_https_and_valid_keys, configure_web_push_to_public_addresses),
     TEST_WITH(private_addresses_receive_nothing_and_end_the_subscription,
-              with_web_push_to_public_addresses),
+              configure_web_push_to_public_addresses),
     TEST(server_without_a_contact_sends_no_web_push),
     { 0 },
 };

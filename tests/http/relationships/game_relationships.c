@@ -38,7 +38,7 @@ static struct game_test create_game_test(struct world *w)
     expect_event(c, "GAME_RELATIONSHIP_" event, "{'id': '%s', 'type': %d, 'user_id': '%s'}", \
                  (other)->id, type, (c)->id)
 
-static void expect_no_events(const struct game_test *t)
+static void expect_no_gateway_events(const struct game_test *t)
 {
     expect_silence(t->p.ada);
     expect_silence(t->p.bob);
@@ -71,17 +71,17 @@ static void game_friend_request_sends_events_to_both_users(struct world *w)
                  "{'id': '%s', 'application_id': '%s', 'type': 3, 'user': {'username': 'ada'}, "
                  "'dm_access_type': 0, 'user_id': '%s'}",
                  t.p.ada->id, t.app, t.p.bob->id);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
     /* A second request changes nothing; only bob can accept. */
     expect_status(client_put(t.ada, "{'type': -1}", GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_post(t.ada, "{'username': 'bob'}", GAMES), 204);
     expect_error(client_put(t.ada, "{'type': 1}", GAMES "/%s", t.p.bob->id), 400, 80005);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
     expect_status(client_put(t.bob, "{'type': 1}", GAMES "/%s", t.p.ada->id), 204);
     expect_game(t.p.bob, "ADD", t.p.ada, FRIEND);
     expect_game(t.p.ada, "ADD", t.p.bob, FRIEND);
     expect_notice(t.p.ada, "game_friend_request_accepted", t.p.bob);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
     expect_error(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 400, 80007);
     expect_error(client_put(t.bob, "{'type': 1}", GAMES "/%s", t.p.ada->id), 400, 80007);
     expect_error(client_post(t.bob, "{'username': 'ada'}", GAMES), 400, 80007);
@@ -113,13 +113,13 @@ static void game_friend_request_can_be_accepted_by_user_and_app_path(struct worl
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/1", t.p.ada->id), 404, 10002);
     expect_error(client_put(t.p.bob, NULL, GAMES "/1/%s", t.app), 404, 10013);
     expect_error(client_put(t.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 401, 0);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
     expect_status(client_put(t.p.bob, "{'type': 1}", GAMES "/%s/%s", t.p.ada->id, t.app), 204);
     expect_game(t.p.bob, "ADD", t.p.ada, FRIEND);
     expect_game(t.p.ada, "ADD", t.p.bob, FRIEND);
     expect_notice(t.p.ada, "game_friend_request_accepted", t.p.bob);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80007);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
 }
 
 static void game_requests_require_a_bearer_token_with_scope(struct world *w)
@@ -137,7 +137,7 @@ static void game_requests_require_a_bearer_token_with_scope(struct world *w)
     expect_error(client_put(bot, NULL, GAMES "/%s/%s", t.p.bob->id, t.app), 403, 20001);
     expect_error(client_put(reader, NULL, GAMES "/%s", t.p.bob->id), 403, 50026);
     expect_error(client_get(writer, GAMES), 403, 50026);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
 }
 
 static void invalid_game_friend_requests_are_refused(struct world *w)
@@ -156,7 +156,7 @@ static void invalid_game_friend_requests_are_refused(struct world *w)
     block_user(t.p.bob, t.p.ada);
     expect_error(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 403, 80001);
     expect_error(client_put(t.bob, NULL, GAMES "/%s", t.p.ada->id), 403, 80001);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
 }
 
 static void accepting_requires_both_users_to_have_the_game(struct world *w)
@@ -173,7 +173,7 @@ static void accepting_requires_both_users_to_have_the_game(struct world *w)
     grant_application(t.p.ada, t.app);
     revoke_application(t.p.bob, t.app);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80011);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
 }
 
 static void game_relationships_of_two_apps_are_separate(struct world *w)
@@ -230,7 +230,7 @@ static void ending_a_game_friendship_sends_events_to_both_users(struct world *w)
     expect_status(client_delete(t.p.ada, GAMES "/%s/%s", t.p.bob->id, t.app), 204);
     expect_error(client_delete(t.p.ada, GAMES "/%s/1", t.p.bob->id), 404, 10002);
     expect_error(client_delete(t.ada, GAMES "/1"), 404, 10013);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
     expect(store_count(w, "select count(*) from game_relationships") == 0);
 }
 
@@ -250,7 +250,7 @@ static void blocking_ends_game_friendships_but_unfriending_does_not(struct world
     expect_relationship(t.p.bob, "ADD", t.p.ada, 2);
     expect_game(t.p.bob, "REMOVE", t.p.ada, FRIEND);
     expect_game(t.p.ada, "REMOVE", t.p.bob, FRIEND);
-    expect_no_events(&t);
+    expect_no_gateway_events(&t);
     expect(game_relationship_type(t.p.ada, t.p.bob) == NOTHING &&
            game_relationship_type(t.p.bob, t.p.ada) == NOTHING);
     expect(game_relationship_type(t.p.ada, t.p.eve) == INCOMING);

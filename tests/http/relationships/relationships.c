@@ -15,7 +15,7 @@ static void expect_relationship_types(struct client *a, struct client *b, int64_
     expect(type_of(b, a) == theirs);
 }
 
-static void expect_no_events_for_anyone(struct people *p)
+static void expect_no_gateway_events_for_anyone(struct people *p)
 {
     expect_silence(p->ada);
     expect_silence(p->bob);
@@ -47,7 +47,7 @@ static void friend_request_sends_relationship_add_to_both_users(struct world *w)
                  "'other_user': {'id': '%s', 'username': 'ada'}, 'acked': false, 'completed': "
                  "false, 'disable_action': false, 'guild_id': null, 'message': null}",
                  p.ada->id, p.ada->id, p.ada->id);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect(type_of(p.ada, p.bob) == OUTGOING);
     expect(type_of(p.bob, p.ada) == INCOMING);
     expect(type_of(p.eve, p.ada) == NOTHING);
@@ -66,7 +66,7 @@ static void friend_request_by_username_works_like_by_id(struct world *w)
     expect_notice(p.bob, REQUESTED, p.ada);
     expect_status(client_post(p.ada, "{'username': 'bob', 'discriminator': '0'}", RELATIONSHIPS),
                   204);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_status(client_post(p.bob, "{'username': 'ada', 'discriminator': 0}", RELATIONSHIPS),
                   204);
     expect_relationship_types(p.ada, p.bob, FRIEND, FRIEND);
@@ -80,7 +80,7 @@ static void repeated_friend_request_changes_nothing(struct world *w)
     expect_status(client_put(p.ada, "{'note': 'one'}", RELATIONSHIPS "/%s", p.bob->id), 204);
     discard_received(w);
     expect_status(client_put(p.ada, "{'note': 'two'}", RELATIONSHIPS "/%s", p.bob->id), 204);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_json(client_get(p.bob, RELATIONSHIPS), "[{'type': 3, 'note': 'one'}, {'type': 1}]");
 }
 
@@ -98,12 +98,12 @@ static void friend_request_back_accepts_the_request(struct world *w)
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'id': '%s', 'type': 1, 'should_notify': true}",
                  p.bob->id);
     expect_notice(p.ada, ACCEPTED, p.bob);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_relationship_types(p.ada, p.bob, FRIEND, FRIEND);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 400, 80007);
     expect_error(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.ada->id), 400, 80007);
     expect_error(client_post(p.ada, "{'username': 'bob'}", RELATIONSHIPS), 400, 80007);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
 }
 
 static void only_the_requested_user_can_accept(struct world *w)
@@ -118,11 +118,11 @@ static void only_the_requested_user_can_accept(struct world *w)
     expect_relationship(p.bob, "ADD", p.ada, FRIEND);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1, 'should_notify': true}");
     expect_notice(p.ada, ACCEPTED, p.bob);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     block_user(p.bob, p.eve);
     expect_error(client_put(p.bob, PUT_TYPE(1), RELATIONSHIPS "/%s", p.eve->id), 400, 80005);
     expect_error(client_put(p.eve, PUT_TYPE(1), RELATIONSHIPS "/%s", p.bob->id), 400, 80005);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
 }
 
 /* --- blocking ------------------------------------------------------------------------- */
@@ -135,22 +135,22 @@ static void blocking_sends_an_event_only_to_the_blocking_user(struct world *w)
     expect_event(p.ada, "RELATIONSHIP_ADD",
                  "{'id': '%s', 'type': 2, 'user': {'id': '%s'}, 'nickname': null}", p.bob->id,
                  p.bob->id);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_relationship_types(p.ada, p.bob, BLOCKED, NOTHING);
     struct answer a = client_get(p.ada, RELATIONSHIPS);
     expect_absent(a, "0.is_spam_request");
     expect_absent(a, "0.stranger_request");
     expect_absent(a, "0.origin_application_id");
     expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
 
     expect_status(client_put(p.bob, PUT_TYPE(2), RELATIONSHIPS "/%s", p.ada->id), 204);
     expect_relationship(p.bob, "ADD", p.ada, BLOCKED);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_relationship_types(p.ada, p.bob, BLOCKED, BLOCKED);
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
     expect_relationship(p.ada, "REMOVE", p.bob, BLOCKED);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_relationship_types(p.ada, p.bob, NOTHING, BLOCKED);
 }
 
@@ -165,7 +165,7 @@ static void blocking_ends_friendships_and_requests(struct world *w)
     expect_relationship(p.bob, "REMOVE", p.ada, FRIEND);
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
     expect_relationship(p.ada, "REMOVE", p.bob, BLOCKED);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_relationship_types(p.ada, p.bob, NOTHING, NOTHING);
 
     ask_friend(p.ada, p.bob);
@@ -179,7 +179,7 @@ static void blocking_ends_friendships_and_requests(struct world *w)
     expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
     expect_relationship(p.ada, "ADD", p.bob, BLOCKED);
     expect_relationship(p.bob, "REMOVE", p.ada, OUTGOING);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
     expect_relationship_types(p.ada, p.bob, BLOCKED, NOTHING);
 }
 
@@ -194,7 +194,7 @@ static void friend_requests_are_403_80001_across_a_block(struct world *w)
     expect_error(client_post(p.bob, "{'username': 'ada'}", RELATIONSHIPS), 403, 80001);
     block_user(p.bob, p.ada);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 403, 80001);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
 }
 
 static void bots_can_be_blocked_but_not_oneself(struct world *w)
@@ -245,7 +245,7 @@ static void deleting_a_relationship_removes_both_sides(struct world *w)
     expect_relationship(p.ada, "REMOVE", p.bob, OUTGOING);
     expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
     expect_relationship_types(p.ada, p.bob, NOTHING, NOTHING);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
 }
 
 static void deleting_a_missing_relationship_is_204(struct world *w)
@@ -258,7 +258,7 @@ static void deleting_a_missing_relationship_is_204(struct world *w)
     block_user(p.bob, p.ada);
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
     expect_relationship_types(p.ada, p.bob, NOTHING, BLOCKED);
-    expect_no_events_for_anyone(&p);
+    expect_no_gateway_events_for_anyone(&p);
 }
 
 static void relationship_remove_event_contains_no_user(struct world *w)

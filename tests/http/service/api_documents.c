@@ -10,7 +10,7 @@
 
 /* --- route rows ----------------------------------------------------------------------- */
 
-static void check_route_row(struct world *w, const struct route *r)
+static void check_route_row_is_complete(struct world *w, const struct route *r)
 {
     size_t same = 0;
 
@@ -38,16 +38,16 @@ static void resolver_names_are_unique(struct world *w)
     (void)w;
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct path_resolver *r = (*d)->resolvers; r && r->name; r++)
-            if (router_find_resolver(guildhall_domains, str_of(r->name)) != r)
+            if (router_find_path_resolver(guildhall_domains, str_of(r->name)) != r)
                 fail_test(__FILE__, __LINE__, "the resolver %s stands twice", r->name);
 }
 
 static void every_route_row_is_complete(struct world *w)
 {
-    each_route(w, check_route_row);
+    each_route(w, check_route_row_is_complete);
 }
 
-static void check_schema(const struct schema *s, void *arg)
+static void check_schema_matches_its_struct(const struct schema *s, void *arg)
 {
     const char *fault = schema_fault(s, world_arena(arg));
 
@@ -55,22 +55,22 @@ static void check_schema(const struct schema *s, void *arg)
         fail_test(__FILE__, __LINE__, "%s: %s", s->name ? s->name : "a schema without name", fault);
 }
 
-static void check_route_schemas(struct world *w, const struct route *r)
+static void check_schemas_of_route_match_structs(struct world *w, const struct route *r)
 {
     if (r->body)
-        schema_visit_contained_schemas(r->body, check_schema, w);
+        schema_visit_contained_schemas(r->body, check_schema_matches_its_struct, w);
     if (r->reply)
-        schema_visit_contained_schemas(r->reply, check_schema, w);
+        schema_visit_contained_schemas(r->reply, check_schema_matches_its_struct, w);
     if (r->query)
-        check_schema(r->query, w);
+        check_schema_matches_its_struct(r->query, w);
 }
 
 static void every_schema_matches_its_struct(struct world *w)
 {
-    each_route(w, check_route_schemas);
+    each_route(w, check_schemas_of_route_match_structs);
 }
 
-static void check_route_limit(struct world *w, const struct route *r)
+static void check_rate_limit_of_route_is_complete(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->limit && (!r->limit->name || !r->limit->count || !r->limit->window_s))
@@ -79,7 +79,7 @@ static void check_route_limit(struct world *w, const struct route *r)
 
 static void every_rate_limit_has_name_count_and_window(struct world *w)
 {
-    each_route(w, check_route_limit);
+    each_route(w, check_rate_limit_of_route_is_complete);
 }
 
 /* --- the OpenAPI document ------------------------------------------------------------- */
@@ -95,7 +95,8 @@ static const struct dom *require_member(const struct dom *d, const char *key, co
     return found;
 }
 
-static void check_parameter(const struct dom *operation, struct str name, const char *in)
+static void check_operation_documents_parameter(const struct dom *operation, struct str name,
+                                                const char *in)
 {
     const struct dom *list = dom_member(operation, STR("parameters"));
 
@@ -119,7 +120,7 @@ static const char *document_path(struct world *w, const struct route *r)
         .p;
 }
 
-static void check_operation(struct world *w, const struct route *r)
+static void check_operation_documents_route(struct world *w, const struct route *r)
 {
     const char *path = document_path(w, r);
     struct str url = str_printf(world_arena(w), "%s%s", r->service ? "" : "/api/v10", path);
@@ -141,14 +142,14 @@ static void check_operation(struct world *w, const struct route *r)
         str_cut(&rest, '{');
         struct str name = str_cut(&rest, '}');
         if (name.n)
-            check_parameter(operation, name, "path");
+            check_operation_documents_parameter(operation, name, "path");
     }
     for (const struct field *f = r->query ? r->query->fields : NULL; f && f->name.p; f++)
-        check_parameter(operation, f->name, "query");
+        check_operation_documents_parameter(operation, f->name, "query");
 }
 
 /* Checks that every reference such as "#/components/schemas/User" has a target. */
-static void check_references(struct world *w, const struct dom *d)
+static void check_references_of_document_exist(struct world *w, const struct dom *d)
 {
     const struct dom *ref = dom_member(d, STR("$ref"));
 
@@ -163,10 +164,10 @@ static void check_references(struct world *w, const struct dom *d)
             fail_test(__FILE__, __LINE__, "openapi.json: %.*s leads nowhere", STR_ARGS(ref->text));
     }
     for (size_t i = 0; i < d->count; i++)
-        check_references(w, &d->items[i]);
+        check_references_of_document_exist(w, &d->items[i]);
 }
 
-static void check_unique_names(const struct dom *object)
+static void check_names_of_object_are_unique(const struct dom *object)
 {
     for (size_t i = 0; i < object->count; i++)
         for (size_t j = 0; j < i; j++)
@@ -185,16 +186,16 @@ static void openapi_document_describes_every_route(struct world *w)
     expect_json(a, "{'openapi': '3.1.0', 'info': {'title': 'Guildhall', 'version': '%s'}}",
                 GUILDHALL_VERSION);
     openapi = a.json;
-    each_route(w, check_operation);
-    check_references(w, openapi);
-    check_unique_names(dom_at(openapi, "components.schemas"));
+    each_route(w, check_operation_documents_route);
+    check_references_of_document_exist(w, openapi);
+    check_names_of_object_are_unique(dom_at(openapi, "components.schemas"));
 }
 
 /* --- the reference -------------------------------------------------------------------- */
 
 static struct buf reference;
 
-static void check_reference_chapter(struct world *w, const struct route *r)
+static void check_reference_chapter_of_route(struct world *w, const struct route *r)
 {
     struct str title = str_printf(world_arena(w), "### %s `%s`\n\n%s\n",
                                   http_method_name(r->method), r->path, r->doc);
@@ -208,14 +209,14 @@ static void reference_document_contains_every_route_error_and_event(struct world
 {
     buf_init(&reference, 16 * 1024 * 1024);
     api_write_reference_page(guildhall_domains, &reference);
-    each_route(w, check_reference_chapter);
+    each_route(w, check_reference_chapter_of_route);
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         struct str message = str_of(error_info((enum err)e)->message);
 
         expect(memmem(reference.p, reference.n, message.p, message.n));
     }
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        struct str name = str_of(event_name((enum event)e));
+        struct str name = str_of(get_name_of_event_type((enum event)e));
 
         expect(memmem(reference.p, reference.n, name.p, name.n));
     }
@@ -236,7 +237,7 @@ static void openapi_document_merges_operations_of_a_shared_path(struct world *w)
     expect(!dom_member(paths, STR("/api/v10/webhooks/{interaction.application.id}/"
                                   "{interaction.token}")));
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
-        check_parameter(post, str_of(queries[i]), "query");
+        check_operation_documents_parameter(post, str_of(queries[i]), "query");
     expect(str_is(dom_at(post, "operationId")->text, "execute_webhook"));
     const struct dom *content = dom_at(post, "requestBody.content");
     for (size_t i = 0; i < 3; i++) {

@@ -26,7 +26,7 @@ enum { LONG_READS = sizeof long_reads / sizeof *long_reads };
 
 static size_t found;
 
-static void check_read_is_declared_long(struct world *w, const struct route *r)
+static void check_long_read_route_runs_in_background(struct world *w, const struct route *r)
 {
     (void)w;
     for (size_t i = 0; i < LONG_READS; i++) {
@@ -41,7 +41,7 @@ static void check_read_is_declared_long(struct world *w, const struct route *r)
 static void long_read_routes_are_marked_as_background_reads(struct world *w)
 {
     found = 0;
-    each_route(w, check_read_is_declared_long);
+    each_route(w, check_long_read_route_runs_in_background);
     expect(found == LONG_READS);
 }
 

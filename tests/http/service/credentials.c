@@ -138,7 +138,7 @@ static void check_credential_fields_of_schema(enum side side, const struct schem
     }
 }
 
-static void check_type(enum side side, const struct type *t, const char *route)
+static void check_credential_fields_of_type(enum side side, const struct type *t, const char *route)
 {
     seen_count = 0;
     while (t && (t->kind == KIND_ARRAY || t->kind == KIND_MAP))
@@ -150,8 +150,8 @@ static void check_type(enum side side, const struct type *t, const char *route)
 static void check_route(struct world *w, const struct route *r)
 {
     (void)w;
-    check_type(REPLY, r->reply, r->name);
-    check_type(BODY, r->body, r->name);
+    check_credential_fields_of_type(REPLY, r->reply, r->name);
+    check_credential_fields_of_type(BODY, r->body, r->name);
     seen_count = 0;
     if (r->query)
         check_credential_fields_of_schema(QUERY, r->query, r->name);
@@ -203,12 +203,13 @@ static void every_event_is_in_the_credential_list(struct world *w)
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         size_t i = 0;
 
-        while (i < COUNT(event_rows) && strcmp(event_rows[i].name, event_name((enum event)e)) != 0)
+        while (i < COUNT(event_rows) &&
+               strcmp(event_rows[i].name, get_name_of_event_type((enum event)e)) != 0)
             i++;
         if (i == COUNT(event_rows))
             fail_test(__FILE__, __LINE__,
                       "%s: say in credentials.def whether it carries something that gives access",
-                      event_name((enum event)e));
+                      get_name_of_event_type((enum event)e));
         if (event_rows[i].test)
             expect_test_exists(event_rows[i].name, event_rows[i].test);
     }
@@ -262,15 +263,15 @@ static void expect_refused(enum side side, const char *field, const char *route,
 }
 
 /* Checks two fields of one response. */
-static void expect_access_to_both_is_allowed(const char *one, const char *other, const char *route,
-                                             struct answer a)
+static void expect_access_allowed_to_both_credentials(const char *one, const char *other,
+                                                      const char *route, struct answer a)
 {
     expect_allowed(REPLY, one, route, a);
     expect_allowed(REPLY, other, route, a);
 }
 
-static void expect_access_to_both_is_refused(const char *one, const char *other, const char *route,
-                                             struct answer a)
+static void expect_access_refused_to_both_credentials(const char *one, const char *other,
+                                                      const char *route, struct answer a)
 {
     expect_refused(REPLY, one, route, a);
     expect_refused(REPLY, other, route, a);
@@ -281,7 +282,7 @@ static void expect_access_to_both_is_refused(const char *one, const char *other,
      PERMISSION(CREATE_INSTANT_INVITE))
 
 /* Bob has MANAGE_ROLES, but is below the role `high`. */
-static void check_guild_invites(struct world *w)
+static void check_who_can_read_guild_invite_codes(struct world *w)
 {
     static const char CODE[] = "FullInvite.code", ROLES[] = "FullInvite.roles";
     struct ranks h = world_ranks(w, READING);
@@ -290,33 +291,33 @@ static void check_guild_invites(struct world *w)
     const char *body = TEXT(w, "{'role_ids': ['%s']}", h.high), *code;
     struct answer a = client_post(h.ada, body, "/channels/%s/invites", channel);
 
-    expect_access_to_both_is_allowed(CODE, ROLES, "create_channel_invite", a);
+    expect_access_allowed_to_both_credentials(CODE, ROLES, "create_channel_invite", a);
     expect_allowed(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
     code = answer_text(a, "code");
     a = client_post(h.bob, body, "/channels/%s/invites", channel);
-    expect_access_to_both_is_refused(CODE, ROLES, "create_channel_invite", a);
+    expect_access_refused_to_both_credentials(CODE, ROLES, "create_channel_invite", a);
     expect_refused(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
-    expect_access_to_both_is_allowed(CODE, ROLES, "get_channel_invites",
-                                     client_get(h.ada, "/channels/%s/invites", channel));
-    expect_access_to_both_is_refused(CODE, ROLES, "get_channel_invites",
-                                     client_get(h.bob, "/channels/%s/invites", channel));
-    expect_access_to_both_is_allowed(CODE, ROLES, "get_guild_invites",
-                                     client_get(h.ada, "/guilds/%s/invites", h.guild));
-    expect_access_to_both_is_refused(CODE, ROLES, "get_guild_invites",
-                                     client_get(h.bob, "/guilds/%s/invites", h.guild));
+    expect_access_allowed_to_both_credentials(CODE, ROLES, "get_channel_invites",
+                                              client_get(h.ada, "/channels/%s/invites", channel));
+    expect_access_refused_to_both_credentials(CODE, ROLES, "get_channel_invites",
+                                              client_get(h.bob, "/channels/%s/invites", channel));
+    expect_access_allowed_to_both_credentials(CODE, ROLES, "get_guild_invites",
+                                              client_get(h.ada, "/guilds/%s/invites", h.guild));
+    expect_access_refused_to_both_credentials(CODE, ROLES, "get_guild_invites",
+                                              client_get(h.bob, "/guilds/%s/invites", h.guild));
     /* Every caller may read an invite by its code; the code is required. */
-    expect_access_to_both_is_allowed("Invite.code", "Invite.roles", "get_invite",
-                                     client_get(eve, "/invites/%s", code));
-    expect_access_to_both_is_refused("Invite.code", "Invite.roles", "get_invite",
-                                     client_get(eve, "/invites/wrongone"));
-    expect_access_to_both_is_allowed("Invite.code", "Invite.roles", "accept_invite",
-                                     client_post(eve, NULL, "/invites/%s", code));
-    expect_access_to_both_is_refused("Invite.code", "Invite.roles", "accept_invite",
-                                     client_post(eve, NULL, "/invites/wrongone"));
-    expect_access_to_both_is_refused(CODE, ROLES, "remove_invite",
-                                     client_delete(world_client(w, "uma"), "/invites/%s", code));
-    expect_access_to_both_is_allowed(CODE, ROLES, "remove_invite",
-                                     client_delete(h.ada, "/invites/%s", code));
+    expect_access_allowed_to_both_credentials("Invite.code", "Invite.roles", "get_invite",
+                                              client_get(eve, "/invites/%s", code));
+    expect_access_refused_to_both_credentials("Invite.code", "Invite.roles", "get_invite",
+                                              client_get(eve, "/invites/wrongone"));
+    expect_access_allowed_to_both_credentials("Invite.code", "Invite.roles", "accept_invite",
+                                              client_post(eve, NULL, "/invites/%s", code));
+    expect_access_refused_to_both_credentials("Invite.code", "Invite.roles", "accept_invite",
+                                              client_post(eve, NULL, "/invites/wrongone"));
+    expect_access_refused_to_both_credentials(
+        CODE, ROLES, "remove_invite", client_delete(world_client(w, "uma"), "/invites/%s", code));
+    expect_access_allowed_to_both_credentials(CODE, ROLES, "remove_invite",
+                                              client_delete(h.ada, "/invites/%s", code));
 
     world_sql(w, "update guilds set features = '[\"VANITY_URL\"]' where id = %s", h.guild);
     a = client_patch(h.bob, "{'code': 'our-place'}", "/guilds/%s/vanity-url", h.guild);
@@ -340,7 +341,7 @@ static void check_guild_invites(struct world *w)
                                 "/guilds/%s/members/%s", h.guild, uma->id));
 }
 
-static void check_friend_invites(struct world *w)
+static void check_who_can_read_friend_invite_codes(struct world *w)
 {
     static const char CODE[] = "FullInvite.code";
     struct client *ida = world_client(w, "ida"), *joe = world_client(w, "joe"),
@@ -356,7 +357,7 @@ static void check_friend_invites(struct world *w)
     expect_allowed(REPLY, CODE, "revoke_friend_invites", client_delete(ida, "/users/@me/invites"));
 }
 
-static void check_onboarding_roles(struct world *w)
+static void check_who_can_get_onboarding_roles(struct world *w)
 {
     static const char GIVEN_BY[] = "OnboardingOption.role_ids",
                       TAKEN[] = "OnboardingOptionDraft.role_ids";
@@ -376,7 +377,7 @@ static void check_onboarding_roles(struct world *w)
                    client_get(world_client(w, "zoe"), "/guilds/%s/onboarding", h.guild));
 }
 
-static void check_account_tokens(struct world *w)
+static void check_who_can_get_account_tokens(struct world *w)
 {
     struct client *nobody = world_anonymous(w);
     const char *login = "{'login': 'may', 'password': '%s'}";
@@ -401,7 +402,7 @@ static void check_account_tokens(struct world *w)
                                 "/users/@me"));
 }
 
-static void check_guild_templates(struct world *w)
+static void check_who_can_read_guild_template_codes(struct world *w)
 {
     static const char CODE[] = "GuildTemplate.code";
     struct client *tom = world_client(w, "tom"), *eve = world_client(w, "eve");
@@ -436,7 +437,7 @@ static void check_guild_templates(struct world *w)
 }
 
 /* An app's webhook: the guild's owner does not get the token. */
-static void check_app_webhooks(struct world *w)
+static void check_who_can_read_app_webhook_tokens(struct world *w)
 {
     static const char TOKEN_OF[] = "Webhook.token", URL_OF[] = "Webhook.url";
     struct client *wim = world_client(w, "wim"), *eve = world_client(w, "eve");
@@ -448,39 +449,41 @@ static void check_app_webhooks(struct world *w)
     struct answer a = client_post(bot, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
     id = answer_text(a, "id");
     token = answer_text(a, "token");
-    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "create_webhook", a);
-    expect_access_to_both_is_refused(
+    expect_access_allowed_to_both_credentials(TOKEN_OF, URL_OF, "create_webhook", a);
+    expect_access_refused_to_both_credentials(
         TOKEN_OF, URL_OF, "create_webhook",
         client_post(eve, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel));
-    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "get_webhook",
-                                     client_get(bot, "/webhooks/%s", id));
-    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "get_webhook",
-                                     client_get(wim, "/webhooks/%s", id));
-    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "modify_webhook",
-                                     client_patch(bot, "{'name': 'New'}", "/webhooks/%s", id));
-    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "modify_webhook",
-                                     client_patch(wim, "{'name': 'Newer'}", "/webhooks/%s", id));
-    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "list_channel_webhooks",
-                                     client_get(bot, "/channels/%s/webhooks", v.channel));
-    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "list_channel_webhooks",
-                                     client_get(wim, "/channels/%s/webhooks", v.channel));
-    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "list_guild_webhooks",
-                                     client_get(bot, "/guilds/%s/webhooks", v.id));
-    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "list_guild_webhooks",
-                                     client_get(wim, "/guilds/%s/webhooks", v.id));
-    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "get_webhook_with_token",
-                                     client_get(nobody, "/webhooks/%s/%s", id, token));
-    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "get_webhook_with_token",
-                                     client_get(nobody, "/webhooks/%s/wrong", id));
-    expect_access_to_both_is_allowed(
+    expect_access_allowed_to_both_credentials(TOKEN_OF, URL_OF, "get_webhook",
+                                              client_get(bot, "/webhooks/%s", id));
+    expect_access_refused_to_both_credentials(TOKEN_OF, URL_OF, "get_webhook",
+                                              client_get(wim, "/webhooks/%s", id));
+    expect_access_allowed_to_both_credentials(
+        TOKEN_OF, URL_OF, "modify_webhook",
+        client_patch(bot, "{'name': 'New'}", "/webhooks/%s", id));
+    expect_access_refused_to_both_credentials(
+        TOKEN_OF, URL_OF, "modify_webhook",
+        client_patch(wim, "{'name': 'Newer'}", "/webhooks/%s", id));
+    expect_access_allowed_to_both_credentials(TOKEN_OF, URL_OF, "list_channel_webhooks",
+                                              client_get(bot, "/channels/%s/webhooks", v.channel));
+    expect_access_refused_to_both_credentials(TOKEN_OF, URL_OF, "list_channel_webhooks",
+                                              client_get(wim, "/channels/%s/webhooks", v.channel));
+    expect_access_allowed_to_both_credentials(TOKEN_OF, URL_OF, "list_guild_webhooks",
+                                              client_get(bot, "/guilds/%s/webhooks", v.id));
+    expect_access_refused_to_both_credentials(TOKEN_OF, URL_OF, "list_guild_webhooks",
+                                              client_get(wim, "/guilds/%s/webhooks", v.id));
+    expect_access_allowed_to_both_credentials(TOKEN_OF, URL_OF, "get_webhook_with_token",
+                                              client_get(nobody, "/webhooks/%s/%s", id, token));
+    expect_access_refused_to_both_credentials(TOKEN_OF, URL_OF, "get_webhook_with_token",
+                                              client_get(nobody, "/webhooks/%s/wrong", id));
+    expect_access_allowed_to_both_credentials(
         TOKEN_OF, URL_OF, "modify_webhook_with_token",
         client_patch(nobody, "{'name': 'Own'}", "/webhooks/%s/%s", id, token));
-    expect_access_to_both_is_refused(
+    expect_access_refused_to_both_credentials(
         TOKEN_OF, URL_OF, "modify_webhook_with_token",
         client_patch(nobody, "{'name': 'Own'}", "/webhooks/%s/wrong", id));
 }
 
-static void check_app_secrets(struct world *w)
+static void check_who_can_read_app_client_secrets(struct world *w)
 {
     struct client *sue = world_client(w, "sue"), *eve = world_client(w, "eve");
     const char *app = make_application(sue, "Secrets");
@@ -503,7 +506,7 @@ static struct answer request_token(const struct consent *s, const char *rest, co
                        s->app, secret);
 }
 
-static void check_app_tokens(struct world *w)
+static void check_who_can_get_app_tokens(struct world *w)
 {
     static const char BY_CODE[] = "grant_type=authorization_code&code",
                       BY_REFRESH[] = "grant_type=refresh_token&refresh_token";
@@ -523,16 +526,16 @@ static void check_app_tokens(struct world *w)
     code = url_part(a, "code");
     a = request_token(&s, BY_CODE, code, "wrong");
     expect_refused(BODY, "TokenRequest.client_secret", "exchange_token", a);
-    expect_access_to_both_is_refused("AccessToken.access_token", "AccessToken.refresh_token",
-                                     "exchange_token", a);
+    expect_access_refused_to_both_credentials("AccessToken.access_token",
+                                              "AccessToken.refresh_token", "exchange_token", a);
     expect_refused(BODY, "TokenRequest.code", "exchange_token",
                    request_token(&s, BY_CODE, "wrong", s.secret));
     code = get_code(s.bob, s.app, "identify");
     a = request_token(&s, BY_CODE, code, s.secret);
     expect_allowed(BODY, "TokenRequest.client_secret", "exchange_token", a);
     expect_allowed(BODY, "TokenRequest.code", "exchange_token", a);
-    expect_access_to_both_is_allowed("AccessToken.access_token", "AccessToken.refresh_token",
-                                     "exchange_token", a);
+    expect_access_allowed_to_both_credentials("AccessToken.access_token",
+                                              "AccessToken.refresh_token", "exchange_token", a);
     refresh = answer_text(a, "refresh_token");
     expect_refused(BODY, "TokenRequest.refresh_token", "exchange_token",
                    request_token(&s, BY_REFRESH, "wrong", s.secret));
@@ -554,14 +557,14 @@ static void check_app_tokens(struct world *w)
 
 static void every_credential_field_follows_its_access_rule(struct world *w)
 {
-    check_guild_invites(w);
-    check_friend_invites(w);
-    check_onboarding_roles(w);
-    check_account_tokens(w);
-    check_guild_templates(w);
-    check_app_webhooks(w);
-    check_app_secrets(w);
-    check_app_tokens(w);
+    check_who_can_read_guild_invite_codes(w);
+    check_who_can_read_friend_invite_codes(w);
+    check_who_can_get_onboarding_roles(w);
+    check_who_can_get_account_tokens(w);
+    check_who_can_read_guild_template_codes(w);
+    check_who_can_read_app_webhook_tokens(w);
+    check_who_can_read_app_client_secrets(w);
+    check_who_can_get_app_tokens(w);
     for (size_t i = 0; i < COUNT(credential_fields); i++)
         if (!credential_fields[i].test &&
             !(credential_fields[i].expect_allowed && credential_fields[i].expect_refused))

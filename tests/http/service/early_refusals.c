@@ -37,7 +37,7 @@ static struct str send_head(struct world *w, const char *method, const char *pat
     return str_slice(in, n > 0 ? (size_t)n : 0);
 }
 
-static void expect_first_line(struct str answer, const char *line)
+static void expect_first_line_of_response(struct str answer, const char *line)
 {
     if (answer.n < strlen(line) || memcmp(answer.p, line, strlen(line)) != 0)
         fail_test(__FILE__, __LINE__, "expected '%s', not '%.*s'", line, STR_ARGS(answer));
@@ -47,23 +47,29 @@ static void long_body_is_refused_before_it_is_received(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
-    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 401 ");
-    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", "nonsense", 60 << 20),
-                      "HTTP/1.1 401 ");
-    expect_first_line(send_head(w, "PATCH", "/api/v10/nowhere", NULL, 60 << 20), "HTTP/1.1 404 ");
-    expect_first_line(send_head(w, "PUT", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 405 ");
-    expect_first_line(send_head(w, "PATCH", "/api/v5/guilds/1", NULL, 60 << 20), "HTTP/1.1 400 ");
+    expect_first_line_of_response(send_head(w, "PATCH", "/api/v10/guilds/1", NULL, 60 << 20),
+                                  "HTTP/1.1 401 ");
+    expect_first_line_of_response(send_head(w, "PATCH", "/api/v10/guilds/1", "nonsense", 60 << 20),
+                                  "HTTP/1.1 401 ");
+    expect_first_line_of_response(send_head(w, "PATCH", "/api/v10/nowhere", NULL, 60 << 20),
+                                  "HTTP/1.1 404 ");
+    expect_first_line_of_response(send_head(w, "PUT", "/api/v10/guilds/1", NULL, 60 << 20),
+                                  "HTTP/1.1 405 ");
+    expect_first_line_of_response(send_head(w, "PATCH", "/api/v5/guilds/1", NULL, 60 << 20),
+                                  "HTTP/1.1 400 ");
     /* A route for another account type, and a malformed path parameter. */
-    expect_first_line(
+    expect_first_line_of_response(
         send_head(w, "PUT", "/api/v10/users/@me/relationships/1", bot->authorization, 60000),
         "HTTP/1.1 403 ");
-    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/x", ada->authorization, 60 << 20),
-                      "HTTP/1.1 400 ");
+    expect_first_line_of_response(
+        send_head(w, "PATCH", "/api/v10/guilds/x", ada->authorization, 60 << 20), "HTTP/1.1 400 ");
     /* A permitted caller gets 413; the credential is checked first. */
-    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 80 << 20),
-                      "HTTP/1.1 413 ");
-    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", NULL, 80 << 20), "HTTP/1.1 401 ");
-    expect_first_line(send_head(w, "POST", "/api/v10/auth/login", NULL, 2 << 20), "HTTP/1.1 413 ");
+    expect_first_line_of_response(
+        send_head(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 80 << 20), "HTTP/1.1 413 ");
+    expect_first_line_of_response(send_head(w, "PATCH", "/api/v10/guilds/1", NULL, 80 << 20),
+                                  "HTTP/1.1 401 ");
+    expect_first_line_of_response(send_head(w, "POST", "/api/v10/auth/login", NULL, 2 << 20),
+                                  "HTTP/1.1 413 ");
 }
 
 /* A request whose credential is revoked while its body arrives has no effect. */
@@ -121,8 +127,8 @@ static void rate_limit_is_reported_before_the_body_is_received(struct world *w)
     for (int i = 0; i < 60 && status == 404; i++)
         status = client_patch(ada, "{}", "/guilds/1").status;
     expect(status == 429);
-    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 60 << 20),
-                      "HTTP/1.1 429 ");
+    expect_first_line_of_response(
+        send_head(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 60 << 20), "HTTP/1.1 429 ");
 }
 
 static void configure_body_memory_of_8_mib(struct config *config)

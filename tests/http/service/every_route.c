@@ -11,7 +11,7 @@ static void expect_route_refuses(const struct route *r, struct client *c, int st
     expect_error(route_call(c, r, route_url(c->world, r, "1"), NULL), status, code);
 }
 
-static void check_unauthenticated(struct world *w, const struct route *r)
+static void check_route_refuses_unauthenticated_caller(struct world *w, const struct route *r)
 {
     if (route_is_open(r) && !(r->auth & AUTH_GOOD))
         return;
@@ -23,13 +23,13 @@ static void check_unauthenticated(struct world *w, const struct route *r)
 
 static void every_route_refuses_unauthenticated_callers(struct world *w)
 {
-    each_route(w, check_unauthenticated);
+    each_route(w, check_route_refuses_unauthenticated_caller);
 }
 
 /* Callers with revoked or expired tokens. */
 static struct client *former[6];
 
-static void check_revoked_tokens(struct world *w, const struct route *r)
+static void check_route_refuses_revoked_tokens(struct world *w, const struct route *r)
 {
     (void)w;
     for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
@@ -68,14 +68,14 @@ static void every_route_refuses_revoked_and_expired_tokens(struct world *w)
     expect_status(client_get(former[3], "/users/@me"), 200);
     expect_status(client_get(former[4], "/users/@me"), 200);
     world_wait(w, 6);
-    each_route(w, check_revoked_tokens);
+    each_route(w, check_route_refuses_revoked_tokens);
     expect_status(client_get(ada, "/users/@me"), 200);
     expect_status(client_get(bot, "/users/@me"), 200);
 }
 
 static struct client *person, *machine, *app;
 
-static void check_callers_of_wrong_account_type(struct world *w, const struct route *r)
+static void check_route_refuses_wrong_account_types(struct world *w, const struct route *r)
 {
     (void)w;
     if (route_is_open(r))
@@ -95,7 +95,7 @@ static void every_route_refuses_callers_of_the_wrong_type(struct world *w)
     person = world_client(w, "ada");
     machine = world_bot(w, "helper");
     app = world_token(w, person, CALLER_BEARER, "email", 0);
-    each_route(w, check_callers_of_wrong_account_type);
+    each_route(w, check_route_refuses_wrong_account_types);
 }
 
 /* --- bodies --------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static struct answer call_with_body(const struct route *r, struct client *c, con
                           body);
 }
 
-static void check_malformed_bodies(struct world *w, const struct route *r)
+static void check_route_reports_malformed_bodies(struct world *w, const struct route *r)
 {
     static const char *const broken[] = { "{",    "{\"a\":}", "nonsense",
                                           "{}{}", "{'a': 1}", "{\"a\":\"\xff\"}" };
@@ -149,10 +149,10 @@ static void check_malformed_bodies(struct world *w, const struct route *r)
 
 static void every_route_reports_malformed_json_from_invalid_fields(struct world *w)
 {
-    each_route(w, check_malformed_bodies);
+    each_route(w, check_route_reports_malformed_bodies);
 }
 
-static void check_required_fields(struct world *w, const struct route *r)
+static void check_route_names_missing_required_fields(struct world *w, const struct route *r)
 {
     if (!r->body || r->body->kind != KIND_OBJECT)
         return;
@@ -178,12 +178,12 @@ static void check_required_fields(struct world *w, const struct route *r)
 
 static void every_route_names_missing_required_fields(struct world *w)
 {
-    each_route(w, check_required_fields);
+    each_route(w, check_route_names_missing_required_fields);
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-static void check_invalid_ids(struct world *w, const struct route *r)
+static void check_route_names_invalid_path_ids(struct world *w, const struct route *r)
 {
     const char *field, *url;
     struct client *c = route_caller(w, r);
@@ -194,7 +194,7 @@ static void check_invalid_ids(struct world *w, const struct route *r)
 
 static void every_route_names_invalid_ids_in_its_path(struct world *w)
 {
-    each_route(w, check_invalid_ids);
+    each_route(w, check_route_names_invalid_path_ids);
 }
 
 /* --- effects -------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static bool is_event_listed(const struct route *r, enum event event)
 }
 
 /* A response can be decoded with the row's reply type. */
-static void check_response(const struct route *r, struct answer a)
+static void check_response_has_declared_status_and_events(const struct route *r, struct answer a)
 {
     struct form form = { .arena = world_arena(a.client->world) };
     void *value;
@@ -230,7 +230,7 @@ static void check_response(const struct route *r, struct answer a)
 
 static size_t event_cursor;
 
-static void check_call_with_smallest_body(struct world *w, const struct route *r)
+static void check_route_accepts_smallest_valid_body(struct world *w, const struct route *r)
 {
     struct client *c = route_caller(w, r);
     const char *id = *c->id ? c->id : "1";
@@ -241,17 +241,17 @@ static void check_call_with_smallest_body(struct world *w, const struct route *r
     if (a.status >= 500 || (a.status == 401 && !route_is_open(r)) || a.status == 405 ||
         a.status == 429)
         fail_test(__FILE__, __LINE__, "%s answered %d", a.call, a.status);
-    check_response(r, a);
+    check_response_has_declared_status_and_events(r, a);
     for (; (event = world_event(w, event_cursor)); event_cursor++)
         if (!is_event_listed(r, event))
             fail_test(__FILE__, __LINE__, "%s fires %s, which its row does not list", a.call,
-                      event_name(event));
+                      get_name_of_event_type(event));
 }
 
 static void every_route_sends_the_status_and_events_its_row_declares(struct world *w)
 {
     event_cursor = 0;
-    each_route(w, check_call_with_smallest_body);
+    each_route(w, check_route_accepts_smallest_valid_body);
 }
 
 const struct test every_route_tests[] = {

@@ -30,7 +30,7 @@ static const char *console_key_header(struct world *w)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_send_request(world_folder(w), "console-key", &out) == OK);
+    expect(control_socket_send_request(world_folder(w), "console-key", &out) == OK);
     const char *line = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
                             STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);

@@ -67,7 +67,8 @@ static const struct job_kind fetch_kind = { "fetch", "Takes long.",
 static struct job held;
 static atomic_int holds;
 
-static void run_job_without_finishing_it(struct api *api, struct loop *loop, const struct job *job)
+static void run_test_job_without_finishing_it(struct api *api, struct loop *loop,
+                                              const struct job *job)
 {
     (void)api, (void)loop;
     if (holds == 0)
@@ -76,7 +77,7 @@ static void run_job_without_finishing_it(struct api *api, struct loop *loop, con
     holds++;
 }
 static const struct job_kind hold_kind = { "hold", "Goes on.",
-                                           .start = run_job_without_finishing_it,
+                                           .start = run_test_job_without_finishing_it,
                                            .lease_ms = 60 * 1000 };
 
 static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, &hold_kind, NULL };
@@ -236,7 +237,7 @@ static void expect_bio(struct client *c, const char *text)
 
 /* Jobs run in order of their due times: when a job of the witness that is due now has run,
  * earlier ones have run, too. */
-static void wait_for_due_jobs(struct client *witness)
+static void wait_until_earlier_due_jobs_have_run(struct client *witness)
 {
     const char *before = answer_text(client_get(witness, "/bio"), "word");
     char after[128];
@@ -247,7 +248,7 @@ static void wait_for_due_jobs(struct client *witness)
 }
 
 /* Waits until the failed job is rescheduled. */
-static void wait_for_remaining_failures(struct world *w, int left)
+static void wait_until_this_many_failures_are_left(struct world *w, int left)
 {
     expect_soon(failures_left == left);
     world_settle(w);
@@ -266,14 +267,14 @@ static void job_runs_at_its_due_time_and_not_before(struct world *w)
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 100}", "/plan"), 204);
     world_wait(w, 99);
-    wait_for_due_jobs(bob);
+    wait_until_earlier_due_jobs_have_run(bob);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 1);
     expect_bio(ada, "a");
     expect_event(ada, "USER_UPDATE", "{'id': '%s'}", ada->id);
     world_wait(w, 1000);
-    wait_for_due_jobs(bob);
+    wait_until_earlier_due_jobs_have_run(bob);
     expect_bio(ada, "a");
 }
 
@@ -333,7 +334,7 @@ static void job_can_be_canceled(struct world *w)
     expect_status(client_delete(ada, "/plan"), 204);
     expect_status(client_delete(ada, "/plan"), 204);
     world_wait(w, 20);
-    wait_for_due_jobs(bob);
+    wait_until_earlier_due_jobs_have_run(bob);
     expect_bio(ada, "");
 }
 
@@ -343,7 +344,7 @@ static void job_survives_a_restart(struct world *w)
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 50}", "/plan"), 204);
     world_restart(w);
-    wait_for_due_jobs(bob);
+    wait_until_earlier_due_jobs_have_run(bob);
     expect_bio(ada, "");
     world_stop(w);
     world_wait(w, 60);
@@ -357,10 +358,10 @@ static void failed_job_is_rolled_back_and_retried(struct world *w)
 
     failures_left = 2;
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
-    wait_for_remaining_failures(w, 1);
+    wait_until_this_many_failures_are_left(w, 1);
     expect_bio(ada, "");
     world_wait(w, 5);
-    wait_for_remaining_failures(w, 0);
+    wait_until_this_many_failures_are_left(w, 0);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 5);
@@ -375,12 +376,12 @@ static void job_whose_lease_expires_is_started_again(struct world *w)
     expect_status(client_post(ada, NULL, "/fetch"), 204);
     wait_for_job_start_count(1);
     world_wait(w, 59);
-    wait_for_due_jobs(bob);
+    wait_until_earlier_due_jobs_have_run(bob);
     expect(starts == 1);
     world_wait(w, 1);
     expect_bio(ada, "fetched ");
     world_wait(w, 100);
-    wait_for_due_jobs(bob);
+    wait_until_earlier_due_jobs_have_run(bob);
     expect(starts == 2);
 }
 

@@ -62,7 +62,7 @@ static bool some_route_has_field(size_t row, bool in_body, struct str name)
     return false;
 }
 
-static void check_field_names(size_t row, bool in_body)
+static void check_published_fields_are_in_schema(size_t row, bool in_body)
 {
     struct str names = str_of(in_body ? known[row].body : known[row].query);
 
@@ -80,8 +80,8 @@ static void every_published_request_field_is_in_its_schema(struct world *w)
 {
     (void)w;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        check_field_names(i, true);
-        check_field_names(i, false);
+        check_published_fields_are_in_schema(i, true);
+        check_published_fields_are_in_schema(i, false);
     }
 }
 

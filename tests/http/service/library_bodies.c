@@ -202,8 +202,8 @@ static struct str fill_template(struct world *w, const struct names *names, cons
     return buf_move_to_arena(&out, world_arena(w));
 }
 
-static void check_request_body_of_client_library(struct client *c, const struct names *names,
-                                                 const struct library_body *b)
+static void check_client_library_body_is_accepted(struct client *c, const struct names *names,
+                                                  const struct library_body *b)
 {
     struct world *w = c->world;
     struct str path = fill_template(w, names, b->path, false);
@@ -248,7 +248,7 @@ static void request_bodies_of_known_libraries_are_accepted(struct world *w)
     struct client *bot = create_library_bot(w, &names);
 
     for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
-        check_request_body_of_client_library(bot, &names, &accepted[i]);
+        check_client_library_body_is_accepted(bot, &names, &accepted[i]);
 }
 
 static void integer_fields_refuse_words_fractions_and_booleans(struct world *w)
@@ -257,7 +257,7 @@ static void integer_fields_refuse_words_fractions_and_booleans(struct world *w)
     struct client *bot = create_library_bot(w, &names);
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        check_request_body_of_client_library(bot, &names, &refused[i]);
+        check_client_library_body_is_accepted(bot, &names, &refused[i]);
 }
 
 static void overwrite_without_type_gets_the_type_of_its_id(struct world *w)

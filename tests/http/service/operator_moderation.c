@@ -27,7 +27,7 @@ static const char *run_operator_command(struct world *w, const char *fmt, ...)
     vsnprintf(question + 8, sizeof question - 8, fmt, args);
     va_end(args);
     buf_init(&out, SIZE_MAX);
-    expect(control_send_request(world_folder(w), question, &out) == OK);
+    expect(control_socket_send_request(world_folder(w), question, &out) == OK);
     const char *text = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     return text;
@@ -466,7 +466,7 @@ static struct answer call_command(struct world *w, const char *method, const cha
     for (size_t i = 0; i <= strlen(json); i++)
         body[i] = json[i] == '\'' ? '"' : json[i];
     buf_init(&key, SIZE_MAX);
-    expect(control_send_request(world_folder(w), "console-key", &key) == OK);
+    expect(control_socket_send_request(world_folder(w), "console-key", &key) == OK);
     const char *head = TEXT(w, "Content-Type: application/json\r\nAuthorization: Bearer %.*s\r\n",
                             STR_ARGS(buf_as_str(&key)));
     buf_clear(&key);

@@ -13,7 +13,7 @@ static const char *ask_control_socket(struct world *w, const char *question)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_send_request(world_folder(w), question, &out) == OK);
+    expect(control_socket_send_request(world_folder(w), question, &out) == OK);
     const char *text = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     return text;

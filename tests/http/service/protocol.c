@@ -14,7 +14,7 @@
 #define GATEWAY   "GET /api/v10/gateway HTTP/1.1\r\nHost: x\r\n"
 #define QUIET_MS  60000
 
-static void expect_server_alive(struct world *w)
+static void expect_server_answers_requests(struct world *w)
 {
     expect_json(client_request(world_anonymous(w), "GET", "/healthz", NULL, (struct str){ 0 }),
                 "{'status': 'ok'}");
@@ -59,7 +59,7 @@ static void expect_refused(struct world *w, const char *what, struct str request
     expect(text_contains(answer, "\r\nConnection: close\r\n"));
     expect(text_contains(answer, "\r\nVia: 1.1 guildhall\r\n") &&
            text_contains(answer, "\r\nDate: "));
-    expect_server_alive(w);
+    expect_server_answers_requests(w);
 }
 
 /* --- malformed requests --------------------------------------------------------------- */
@@ -297,7 +297,7 @@ static void early_disconnects_do_not_harm_the_server(struct world *w)
 
         send_text(fd, parts[i]);
         close(fd);
-        expect_server_alive(w);
+        expect_server_answers_requests(w);
     }
 }
 
@@ -331,7 +331,7 @@ static void responses_are_gzip_compressed_if_accepted(struct world *w)
              .p);
 }
 
-static void expect_usual_headers(struct answer a)
+static void expect_date_and_via_headers(struct answer a)
 {
     int day, year;
     char month[4];
@@ -350,15 +350,15 @@ static void every_response_has_date_and_via_headers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
-    expect_usual_headers(client_get(ada, "/users/@me"));
-    expect_usual_headers(client_get(ada, "/users/1"));
-    expect_usual_headers(client_get(ada, "/users/x"));
-    expect_usual_headers(client_get(nobody, "/users/@me"));
-    expect_usual_headers(client_get(ada, "/gateway/bot"));
-    expect_usual_headers(client_get(ada, "/nowhere"));
-    expect_usual_headers(client_put(ada, NULL, "/gateway"));
-    expect_usual_headers(client_post(ada, NULL, "/auth/logout"));
-    expect_usual_headers(
+    expect_date_and_via_headers(client_get(ada, "/users/@me"));
+    expect_date_and_via_headers(client_get(ada, "/users/1"));
+    expect_date_and_via_headers(client_get(ada, "/users/x"));
+    expect_date_and_via_headers(client_get(nobody, "/users/@me"));
+    expect_date_and_via_headers(client_get(ada, "/gateway/bot"));
+    expect_date_and_via_headers(client_get(ada, "/nowhere"));
+    expect_date_and_via_headers(client_put(ada, NULL, "/gateway"));
+    expect_date_and_via_headers(client_post(ada, NULL, "/auth/logout"));
+    expect_date_and_via_headers(
         client_request(nobody, "OPTIONS", "/api/gateway", NULL, (struct str){ 0 }));
     struct str date = answer_header(client_get(nobody, "/gateway"), "Date");
     world_wait(w, 86400);
@@ -419,7 +419,7 @@ static void deeply_nested_json_is_refused(struct world *w)
     for (int i = 0; i < 17; i++)
         objects = str_printf(world_arena(w), "%.*s%.*s", STR_ARGS(objects), STR_ARGS(objects));
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, objects), 400, 50109);
-    expect_server_alive(w);
+    expect_server_answers_requests(w);
 }
 
 static void json_values_are_coerced_to_the_fields_type(struct world *w)

@@ -144,24 +144,24 @@ static void configure_public_url(struct config *config)
     config->public_url = "https://chat.example";
 }
 
-static void expect_private_endpoints(struct world *w, bool allowed)
+static void expect_private_endpoints_are_allowed(struct world *w, bool allowed)
 {
     expect(api_get_options(guildhall_get_api(world_server(w)))->private_endpoints == allowed);
 }
 
 static void local_server_may_call_endpoints_on_private_addresses(struct world *w)
 {
-    expect_private_endpoints(w, true);
+    expect_private_endpoints_are_allowed(w, true);
 }
 
 static void server_with_public_url_may_not_call_private_address_endpoints(struct world *w)
 {
-    expect_private_endpoints(w, false);
+    expect_private_endpoints_are_allowed(w, false);
 }
 
 static void server_behind_a_proxy_may_not_call_private_address_endpoints(struct world *w)
 {
-    expect_private_endpoints(w, false);
+    expect_private_endpoints_are_allowed(w, false);
 }
 
 static void configure_listen_on_all_addresses(struct config *config)
@@ -171,7 +171,7 @@ static void configure_listen_on_all_addresses(struct config *config)
 
 static void server_on_a_public_address_may_not_call_private_address_endpoints(struct world *w)
 {
-    expect_private_endpoints(w, false);
+    expect_private_endpoints_are_allowed(w, false);
 }
 
 const struct test proxies_tests[] = {

@@ -30,7 +30,7 @@ static uint64_t least_round_trips(struct client *c, const char *path)
     return least;
 }
 
-static void expect_round_trips(struct client *c, uint64_t most, const char *path)
+static void expect_count_of_database_round_trips(struct client *c, uint64_t most, const char *path)
 {
     uint64_t took = least_round_trips(c, path);
 
@@ -57,17 +57,20 @@ static void frequent_reads_take_one_database_round_trip(struct world *w)
     befriend(s.ada, bob);
     const char *invite =
         answer_text(client_post(s.ada, "{}", "/channels/%s/invites", channel), "code");
-    expect_round_trips(bob, 1, TEXT(w, "/guilds/%s", s.guild));
-    expect_round_trips(bob, 1, TEXT(w, "/channels/%s", channel));
-    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages", channel));
-    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
-    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
-    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/pins", channel));
-    expect_round_trips(bob, 1, TEXT(w, "/guilds/%s/roles", s.guild));
-    expect_round_trips(bob, 1, TEXT(w, "/invites/%s", invite));
-    expect_round_trips(bob, 1, "/users/@me/relationships");
-    expect_round_trips(bob, 1, TEXT(w, "/guilds/%s/application-command-index", s.guild));
-    expect_round_trips(bob, 1, "/users/@me/application-command-index");
+    expect_count_of_database_round_trips(bob, 1, TEXT(w, "/guilds/%s", s.guild));
+    expect_count_of_database_round_trips(bob, 1, TEXT(w, "/channels/%s", channel));
+    expect_count_of_database_round_trips(bob, 1, TEXT(w, "/channels/%s/messages", channel));
+    expect_count_of_database_round_trips(bob, 1,
+                                         TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
+    expect_count_of_database_round_trips(
+        bob, 1, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
+    expect_count_of_database_round_trips(bob, 1, TEXT(w, "/channels/%s/pins", channel));
+    expect_count_of_database_round_trips(bob, 1, TEXT(w, "/guilds/%s/roles", s.guild));
+    expect_count_of_database_round_trips(bob, 1, TEXT(w, "/invites/%s", invite));
+    expect_count_of_database_round_trips(bob, 1, "/users/@me/relationships");
+    expect_count_of_database_round_trips(bob, 1,
+                                         TEXT(w, "/guilds/%s/application-command-index", s.guild));
+    expect_count_of_database_round_trips(bob, 1, "/users/@me/application-command-index");
 }
 
 /* The first round trip has all reads, the second one all writes and the commit. */

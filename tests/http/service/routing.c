@@ -48,7 +48,7 @@ static const char *write_allow_header(struct arena *a, unsigned set)
     return line.p;
 }
 
-static void check_other_methods_of_path_get_405(struct world *w, const struct route *r)
+static void expect_405_for_other_methods_of_path(struct world *w, const struct route *r)
 {
     struct client *nobody = world_anonymous(w);
     const char *url = route_url(w, r, "1");
@@ -81,10 +81,10 @@ static void check_other_methods_of_path_get_405(struct world *w, const struct ro
 
 static void other_methods_are_405_with_an_allow_header(struct world *w)
 {
-    each_route(w, check_other_methods_of_path_get_405);
+    each_route(w, expect_405_for_other_methods_of_path);
 }
 
-static void check_head_request(struct world *w, const struct route *r)
+static void check_head_responds_like_get(struct world *w, const struct route *r)
 {
     if (r->method != HTTP_GET)
         return;
@@ -102,7 +102,7 @@ static void check_head_request(struct world *w, const struct route *r)
 
 static void head_responds_like_get_without_a_body(struct world *w)
 {
-    each_route(w, check_head_request);
+    each_route(w, check_head_responds_like_get);
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static bool has_overlapping_route(struct world *w, const struct route *r)
     return namesake.found;
 }
 
-static void check_api_versions_of_path(struct world *w, const struct route *r)
+static void check_unknown_api_versions_are_refused(struct world *w, const struct route *r)
 {
     struct client *nobody = world_anonymous(w);
     const char *url = route_url(w, r, "1"), *method = http_method_name(r->method);
@@ -175,10 +175,10 @@ static void check_api_versions_of_path(struct world *w, const struct route *r)
 
 static void unknown_api_versions_are_400_50041(struct world *w)
 {
-    each_route(w, check_api_versions_of_path);
+    each_route(w, check_unknown_api_versions_are_refused);
 }
 
-static void check_other_spellings_of_path(struct world *w, const struct route *r)
+static void check_slash_variants_of_path(struct world *w, const struct route *r)
 {
     if (r->method != HTTP_GET)
         return;
@@ -203,7 +203,7 @@ static void check_other_spellings_of_path(struct world *w, const struct route *r
 
 static void trailing_slash_is_accepted_and_double_slash_is_404(struct world *w)
 {
-    each_route(w, check_other_spellings_of_path);
+    each_route(w, check_slash_variants_of_path);
 }
 
 static void unknown_paths_are_404(struct world *w)

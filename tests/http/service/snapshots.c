@@ -84,7 +84,7 @@ static void snapshots_and_world_files_require_the_workbench_operator(struct worl
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_send_request(world_folder(w), "console-key", &out) == OK);
+    expect(control_socket_send_request(world_folder(w), "console-key", &out) == OK);
     const char *key = TEXT(w, "Authorization: Bearer %.*s\r\n", STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);
     static const struct {

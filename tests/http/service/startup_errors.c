@@ -11,7 +11,7 @@
 
 /* Expects that the server does not start with the current configuration, and this text in the
  * log. */
-static void expect_start_refused(struct world *w, const char *words)
+static void expect_server_start_refused(struct world *w, const char *words)
 {
     world_log_begin(w);
     bool started = world_try_start(w);
@@ -23,7 +23,7 @@ static void expect_start_refused(struct world *w, const char *words)
 }
 
 /* Expects that the same folder and store work again once the cause is gone. */
-static void expect_recovery(struct world *w, const struct config *good)
+static void expect_server_starts_after_correction(struct world *w, const struct config *good)
 {
     *world_config(w) = *good;
     expect(world_try_start(w));
@@ -42,12 +42,12 @@ static void start_fails_when_the_port_is_in_use(struct world *w)
     getsockname(fd, (struct sockaddr *)&at, &n);
     world_stop(w);
     world_config(w)->listen = str_printf(world_arena(w), "127.0.0.1:%d", ntohs(at.sin_port)).p;
-    expect_start_refused(w, str_printf(world_arena(w),
-                                       "cannot listen on 127.0.0.1, port %d: Address already in use",
-                                       ntohs(at.sin_port))
-                                .p);
+    expect_server_start_refused(
+        w, str_printf(world_arena(w), "cannot listen on 127.0.0.1, port %d: Address already in use",
+                      ntohs(at.sin_port))
+               .p);
     close(fd);
-    expect_recovery(w, &good);
+    expect_server_starts_after_correction(w, &good);
 }
 
 /* Also with SO_REUSEPORT: the other server would get some of the connections. */
@@ -82,9 +82,9 @@ static void start_fails_with_an_invalid_listen_address(struct world *w)
     world_stop(w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         world_config(w)->listen = cases[i].listen;
-        expect_start_refused(w, cases[i].words);
+        expect_server_start_refused(w, cases[i].words);
     }
-    expect_recovery(w, &good);
+    expect_server_starts_after_correction(w, &good);
 }
 
 static void start_fails_when_the_data_folder_is_not_a_folder(struct world *w)
@@ -97,10 +97,10 @@ static void start_fails_when_the_data_folder_is_not_a_folder(struct world *w)
     fclose(f);
     world_stop(w);
     world_config(w)->data = file.p;
-    expect_start_refused(w, str_printf(world_arena(w), "'%s' is not a folder", file.p).p);
+    expect_server_start_refused(w, str_printf(world_arena(w), "'%s' is not a folder", file.p).p);
     world_config(w)->data = "/proc/guildhall";
-    expect_start_refused(w, "cannot create the folder '/proc/guildhall': ");
-    expect_recovery(w, &good);
+    expect_server_start_refused(w, "cannot create the folder '/proc/guildhall': ");
+    expect_server_starts_after_correction(w, &good);
 }
 
 static void start_fails_when_the_data_folder_is_in_use(struct world *w)
@@ -131,7 +131,7 @@ static void start_fails_with_a_truncated_key_file(struct world *w)
     FILE *f = fopen(file.p, "w");
     expect(f && fputs("short", f) >= 0);
     fclose(f);
-    expect_start_refused(
+    expect_server_start_refused(
         w, str_printf(world_arena(w), "cannot read or create the key file '%s'", file.p).p);
     /* The file was not replaced, and the original still verifies every token. */
     expect(stat(file.p, &st) == 0 && st.st_size == 5);
@@ -147,23 +147,24 @@ static void start_fails_with_invalid_options(struct world *w)
 
     world_stop(w);
     world_config(w)->voice_regions = "Main Street";
-    expect_start_refused(w, "voice-regions is invalid: it has an id that is not 1-32 characters of "
-                            "a-z, 0-9 and -");
+    expect_server_start_refused(
+        w, "voice-regions is invalid: it has an id that is not 1-32 characters of "
+           "a-z, 0-9 and -");
     world_config(w)->voice_regions = "a,b,a";
-    expect_start_refused(w, "voice-regions is invalid: it contains a region twice");
+    expect_server_start_refused(w, "voice-regions is invalid: it contains a region twice");
     *world_config(w) = good;
     world_config(w)->public_url = "chat.example";
-    expect_start_refused(w, "public-url must start with http:// or https://");
+    expect_server_start_refused(w, "public-url must start with http:// or https://");
     *world_config(w) = good;
     world_config(w)->tls_cert = "cert.pem";
-    expect_start_refused(w, "tls-cert and tls-key must be set together");
+    expect_server_start_refused(w, "tls-cert and tls-key must be set together");
     world_config(w)->tls_key = "/nowhere/key.pem";
     world_config(w)->tls_cert = "/nowhere/cert.pem";
-    expect_start_refused(w, "/nowhere/cert.pem");
+    expect_server_start_refused(w, "/nowhere/cert.pem");
     *world_config(w) = good;
     world_config(w)->tls_only = true;
-    expect_start_refused(w, "tls-only requires a certificate");
-    expect_recovery(w, &good);
+    expect_server_start_refused(w, "tls-only requires a certificate");
+    expect_server_starts_after_correction(w, &good);
 }
 
 static void start_fails_when_the_database_is_unreachable(struct world *w)
@@ -172,8 +173,8 @@ static void start_fails_when_the_database_is_unreachable(struct world *w)
 
     world_stop(w);
     world_config(w)->store = "postgres://nobody@127.0.0.1:1/nowhere?connect_timeout=2";
-    expect_start_refused(w, "store: ");
-    expect_recovery(w, &good);
+    expect_server_start_refused(w, "store: ");
+    expect_server_starts_after_correction(w, &good);
 }
 
 const struct test startup_errors_tests[] = {

@@ -56,7 +56,7 @@ static const char *read_console_key(struct world *w)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_send_request(world_folder(w), "console-key", &out) == OK);
+    expect(control_socket_send_request(world_folder(w), "console-key", &out) == OK);
     const char *text = str_dup_cstring(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     expect(strlen(text) == 43);

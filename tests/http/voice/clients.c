@@ -31,7 +31,7 @@ static void expect_heartbeat_ack(struct voice_client *p)
 }
 
 /* Opcodes of the server are ignored, and key packages while the call is not encrypted. */
-static void expect_opcodes_ignored(struct voice_client *p)
+static void expect_voice_opcodes_ignored(struct voice_client *p)
 {
     static const int ops[] = { 2, 4, 9, 11, 13, 17, 18, 20, 21, 26, 33, 63 };
 
@@ -67,7 +67,7 @@ static void voice_gateway_versions_4_to_9_are_supported(struct world *w)
         voice_client_connect_again(&ada, version, h.voice);
         voice_client_connect_again(&bob, version, h.voice);
         expect_heartbeat_ack(&bob);
-        expect_opcodes_ignored(&bob);
+        expect_voice_opcodes_ignored(&bob);
         conn_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
         const struct dom *m = voice_client_await(&bob, 5);
         expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));

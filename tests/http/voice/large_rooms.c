@@ -55,7 +55,7 @@ static int64_t count_writes(struct world *w)
     return world_counter(w, "guildhall_store_writes_total");
 }
 
-static void set_speak_permission(const struct test_voice *h, bool may)
+static void set_speak_permission_of_everyone(const struct test_voice *h, bool may)
 {
     const char *body = TEXT(h->world, "{'type': 0, '%s': '%llu'}", may ? "allow" : "deny",
                             (unsigned long long)PERMISSION(SPEAK));
@@ -68,7 +68,7 @@ static void large_room_is_suppressed_in_batches(struct world *w)
     struct test_voice h = create_full_room(w);
     int64_t before = count_writes(w);
 
-    set_speak_permission(&h, false);
+    set_speak_permission_of_everyone(&h, false);
     expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
     expect(count_writes(w) - before > STEPS);
     world_settle(w);
@@ -76,9 +76,9 @@ static void large_room_is_suppressed_in_batches(struct world *w)
     expect(str_is(dom_at(event, "user_id")->text, h.bob->id));
     expect(dom_at(event, "suppress")->truth && dom_at(event, "member.user.username"));
     /* After changes in quick succession the last one applies to everyone. */
-    set_speak_permission(&h, true);
-    set_speak_permission(&h, false);
-    set_speak_permission(&h, true);
+    set_speak_permission_of_everyone(&h, true);
+    set_speak_permission_of_everyone(&h, false);
+    set_speak_permission_of_everyone(&h, true);
     world_settle(w);
     expect_number(w, 0, "select count(*) from voice_states where suppress = 1");
 }
@@ -88,7 +88,7 @@ static void each_batch_of_a_large_room_reads_only_its_own_rows(struct world *w)
 {
     struct test_voice h = create_full_room(w);
 
-    set_speak_permission(&h, false);
+    set_speak_permission_of_everyone(&h, false);
     expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
     if (world_config(w)->store)
         return;

@@ -30,7 +30,7 @@ static void expect_no_audio_is_received(struct voice_client *p, struct voice_cli
     expect_deaf(by);
 }
 
-static void expect_audio_is_received(struct voice_client *p, struct voice_client *by)
+static void expect_audio_is_received_by_listener(struct voice_client *p, struct voice_client *by)
 {
     voice_client_say(p, "again");
     expect_audio(by, p, "again");
@@ -53,7 +53,7 @@ static void leave_guild(const struct test_voice *h, struct client *c)
     expect_status(client_delete(c, "/users/@me/guilds/%s", h->guild), 204);
 }
 
-static void disconnect_from_voice(const struct test_voice *h, struct client *c)
+static void disconnect_member_from_voice(const struct test_voice *h, struct client *c)
 {
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, c->id), 200);
 }
@@ -84,7 +84,7 @@ static void voice_media_is_cut_for_members_who_left_by_any_means(struct world *w
         { "carl", kick_member },
         { "cleo", ban_member },
         { "carol", leave_guild },
-        { "cyril", disconnect_from_voice },
+        { "cyril", disconnect_member_from_voice },
         { "clara", close_gateway_session_of_member },
         { "conny", join_from_another_session },
         { "chris", delete_voice_channel }, /* last, because it removes everyone */
@@ -136,7 +136,7 @@ static void time_out_mutes_voice_media_at_once(struct world *w)
     put_member_into_timeout(&h, h.bob, time_in_an_hour(w));
     expect_no_audio_is_received(&bob, &ada);
     put_member_into_timeout(&h, h.bob, "null");
-    expect_audio_is_received(&bob, &ada);
+    expect_audio_is_received_by_listener(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -153,7 +153,7 @@ static void afk_channel_forwards_no_voice_media(struct world *w)
     expect_no_audio_is_received(&bob, &ada);
     expect_no_audio_is_received(&ada, &bob);
     expect_status(client_patch(h.ada, "{'afk_channel_id': null}", "/guilds/%s", h.guild), 200);
-    expect_audio_is_received(&bob, &ada);
+    expect_audio_is_received_by_listener(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -193,7 +193,7 @@ static void invited_stage_speaker_is_received_only_after_accepting(struct world 
     set_stage_suppression_of_member(&h, h.bob, "@me", false);
     voice_client_show(&bob, bob.ssrc + 1, VOICE_CLIENT_VIDEO, "seen");
     expect_seen(&ada, bob.ssrc + 1, "seen");
-    expect_audio_is_received(&bob, &ada);
+    expect_audio_is_received_by_listener(&bob, &ada);
     set_stage_suppression_of_member(&h, h.ada, h.bob->id, true);
     expect_video_not_seen(&bob, &ada);
     voice_client_hang_up(&ada);
@@ -209,7 +209,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
 
     set_stage_suppression_of_member(&h, h.ada, h.bob->id, false);
     set_stage_suppression_of_member(&h, h.bob, "@me", false);
-    expect_audio_is_received(&bob, &ada);
+    expect_audio_is_received_by_listener(&bob, &ada);
     put_member_into_timeout(&h, h.bob, time_in_an_hour(w));
     expect_no_audio_is_received(&bob, &ada);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
@@ -239,7 +239,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
                  403, 50013);
     world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
     set_stage_suppression_of_member(&h, h.bob, "@me", false);
-    expect_audio_is_received(&bob, &ada);
+    expect_audio_is_received_by_listener(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -281,7 +281,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     voice_client_say(&ada, "there");
     expect_audio(&bob, &ada, "there");
     expect_status(client_patch(h.ada, "{'mute': false}", MEMBER, h.guild, h.bob->id), 200);
-    expect_audio_is_received(&bob, &ada);
+    expect_audio_is_received_by_listener(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }

@@ -453,7 +453,7 @@ static void voice_versions_below_8_have_no_sequence_numbers(struct world *w)
 }
 
 /* Waits until the voice states' rows show this number of connections. */
-static void await_connected_states(struct world *w, int64_t count)
+static void wait_until_voice_states_are_connected(struct world *w, int64_t count)
 {
     for (int i = 0; i < 3000; i++) {
         if (world_number(w, "select count(*) from voice_states where live = 1") == count)
@@ -470,13 +470,13 @@ static void connected_voice_client_gets_no_second_server_update(struct world *w)
 
     voice_client_dial(&p, 8);
     voice_client_connect(&p, VOICE_CLIENT_AES);
-    await_connected_states(w, 1);
+    wait_until_voice_states_are_connected(w, 1);
     world_wait(w, 2);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': true}");
     expect_no_voice(h.ada, 300);
     conn_close(p.gate, 4000);
-    await_connected_states(w, 0);
+    wait_until_voice_states_are_connected(w, 0);
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': false}");
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{}");

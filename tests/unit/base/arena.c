@@ -40,7 +40,7 @@ static void arena_allocations_do_not_overlap_or_move(void **state)
     unsigned char *pieces[256];
 
     for (size_t i = 0; i < 256; i++)
-        pieces[i] = memset(arena_alloc_raw(a, 1 + i * 3), (int)i, 1 + i * 3);
+        pieces[i] = memset(arena_alloc_unzeroed(a, 1 + i * 3), (int)i, 1 + i * 3);
     for (size_t i = 0; i < 256; i++)
         assert_true(all_are(pieces[i], 1 + i * 3, (unsigned char)i));
     arena_free(a);

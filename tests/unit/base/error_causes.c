@@ -6,7 +6,7 @@
 #include "base/error_causes.h"
 #include "base/errors.h"
 
-static void expect_sentence(const char *text, int code)
+static void expect_text_is_one_sentence(const char *text, int code)
 {
     size_t n = strlen(text);
 
@@ -22,14 +22,14 @@ static void every_error_has_a_cause_and_a_fix(void **state)
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         const struct error_info *info = error_info((enum err)e);
 
-        if (!error_cause_find(info->status, info->code, &cause))
+        if (!find_causes_of_api_error(info->status, info->code, &cause))
             fail_msg("%s has no row in error_causes.def", info->name);
         assert_int_equal(cause.code, info->code ? info->code : info->status);
-        expect_sentence(cause.causes, cause.code);
-        expect_sentence(cause.fix, cause.code);
+        expect_text_is_one_sentence(cause.causes, cause.code);
+        expect_text_is_one_sentence(cause.fix, cause.code);
     }
-    assert_false(error_cause_find(418, 0, &cause));
-    assert_false(error_cause_find(404, 10001, &cause));
+    assert_false(find_causes_of_api_error(418, 0, &cause));
+    assert_false(find_causes_of_api_error(404, 10001, &cause));
 }
 
 static void close_codes_are_found_by_number(void **state)
@@ -37,10 +37,10 @@ static void close_codes_are_found_by_number(void **state)
     struct error_cause cause;
 
     (void)state;
-    assert_true(close_cause_find(4014, &cause));
-    expect_sentence(cause.causes, 4014);
-    expect_sentence(cause.fix, 4014);
-    assert_false(close_cause_find(4006, &cause));
+    assert_true(find_causes_of_gateway_close_code(4014, &cause));
+    expect_text_is_one_sentence(cause.causes, 4014);
+    expect_text_is_one_sentence(cause.fix, 4014);
+    assert_false(find_causes_of_gateway_close_code(4006, &cause));
 }
 
 static void reference_has_one_section_for_each_error(void **state)

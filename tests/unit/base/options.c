@@ -77,7 +77,7 @@ static const char *read_all(const char *text, char **argv)
 #define ARGV(...) ((char **)(uintptr_t)(const char *[]){ __VA_ARGS__, NULL })
 #define NO_FLAGS  ((char *[]){ NULL })
 
-static void expect_file_error(const char *text, int line, const char *words)
+static void expect_configuration_file_error(const char *text, int line, const char *words)
 {
     char all[300];
 
@@ -183,12 +183,13 @@ static void configuration_file_may_have_comments_and_sections(void **state)
 static void invalid_configuration_line_is_named_in_the_error(void **state)
 {
     (void)state;
-    expect_file_error("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
-    expect_file_error("; first\nthe-size = 11\n", 2,
-                      "the-size must be a number from -1 to 10, not '11'");
-    expect_file_error("name = x\nnonsense\n", 2, "not of the form 'name = value'");
-    expect_file_error("name = x\nnonsense\nnmae = y\n", 2, "not of the form 'name = value'");
-    expect_file_error("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
+    expect_configuration_file_error("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
+    expect_configuration_file_error("; first\nthe-size = 11\n", 2,
+                                    "the-size must be a number from -1 to 10, not '11'");
+    expect_configuration_file_error("name = x\nnonsense\n", 2, "not of the form 'name = value'");
+    expect_configuration_file_error("name = x\nnonsense\nnmae = y\n", 2,
+                                    "not of the form 'name = value'");
+    expect_configuration_file_error("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
     assert_null(read_all("", NO_FLAGS));
 }
 

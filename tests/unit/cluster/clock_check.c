@@ -11,18 +11,19 @@ struct scene {
     int64_t now; /* ms */
 };
 
-static struct clock_sample make_clock_reading(struct scene *s, int64_t ahead)
+static struct database_clock_sample make_clock_reading(struct scene *s, int64_t ahead)
 {
     s->now += BEAT;
-    return (struct clock_sample){ s->now * MS, (s->now + 1) * MS, 1700000000000 + s->now + ahead };
+    return (struct database_clock_sample){ s->now * MS, (s->now + 1) * MS,
+                                           1700000000000 + s->now + ahead };
 }
 
 static bool beat(struct scene *s, int64_t ahead, bool agrees)
 {
-    struct clock_sample read_step = make_clock_reading(s, ahead);
+    struct database_clock_sample read_step = make_clock_reading(s, ahead);
     bool jumped = database_clock_jumped(&s->watch, &read_step);
 
-    clock_check_record_sample(&s->watch, &read_step, agrees);
+    clock_check_record_database_sample(&s->watch, &read_step, agrees);
     return jumped;
 }
 
@@ -112,7 +113,7 @@ static void slow_clock_reading_is_not_a_jump(void **state)
 
     (void)state;
     beat(&s, 0, true);
-    struct clock_sample read_step = make_clock_reading(&s, 4000);
+    struct database_clock_sample read_step = make_clock_reading(&s, 4000);
     read_step.after += 4000 * MS;
     assert_false(database_clock_jumped(&s.watch, &read_step));
     read_step.database_ms += CLOCK_JUMP_MS + 10;

@@ -17,56 +17,56 @@ static void record_subscription(void *arg, unsigned part, bool on)
 static void node_is_subscribed_while_a_part_has_keys_and_a_minute_longer(void **state)
 {
     (void)state;
-    struct interest *i = interest_new(record_subscription, NULL);
+    struct interest *i = interest_set_new(record_subscription, NULL);
     uint64_t key = log_address_key(AUDIENCE_GUILD, 1);
-    struct log_address a = { .count = 2, .keys = { 99, key } };
-    unsigned part = log_address_key_part(key);
+    struct log_entry_address a = { .count = 2, .keys = { 99, key } };
+    unsigned part = log_address_get_nats_part_of_key(key);
 
-    assert_false(interest_includes(i, &a));
-    interest_add(i, key);
-    interest_add(i, key);
-    assert_true(interest_includes(i, &a) && subscribed[part]);
-    interest_remove(i, key);
-    assert_true(interest_includes(i, &a));
-    interest_end_unused_subscriptions(i, 1);
-    interest_end_unused_subscriptions(i, 1 + INTEREST_KEEP_MS);
+    assert_false(interest_set_includes_address(i, &a));
+    interest_set_add_key(i, key);
+    interest_set_add_key(i, key);
+    assert_true(interest_set_includes_address(i, &a) && subscribed[part]);
+    interest_set_remove_key(i, key);
+    assert_true(interest_set_includes_address(i, &a));
+    interest_set_end_unused_subscriptions(i, 1);
+    interest_set_end_unused_subscriptions(i, 1 + INTEREST_KEEP_MS);
     assert_true(subscribed[part]);
-    interest_remove(i, key);
-    assert_false(interest_includes(i, &a));
+    interest_set_remove_key(i, key);
+    assert_false(interest_set_includes_address(i, &a));
 
     /* A session that comes back within a minute does not begin a new subscription. */
-    interest_end_unused_subscriptions(i, 10);
-    interest_end_unused_subscriptions(i, 9 + INTEREST_KEEP_MS);
-    interest_add(i, key);
-    interest_end_unused_subscriptions(i, 11 + INTEREST_KEEP_MS);
+    interest_set_end_unused_subscriptions(i, 10);
+    interest_set_end_unused_subscriptions(i, 9 + INTEREST_KEEP_MS);
+    interest_set_add_key(i, key);
+    interest_set_end_unused_subscriptions(i, 11 + INTEREST_KEEP_MS);
     assert_int_equal(calls, 1);
-    interest_remove(i, key);
-    interest_end_unused_subscriptions(i, 20);
-    interest_end_unused_subscriptions(i, 20 + INTEREST_KEEP_MS);
+    interest_set_remove_key(i, key);
+    interest_set_end_unused_subscriptions(i, 20);
+    interest_set_end_unused_subscriptions(i, 20 + INTEREST_KEEP_MS);
     assert_false(subscribed[part]);
     assert_int_equal(calls, 2);
-    interest_remove(i, key);
-    assert_false(interest_includes(i, &a));
-    interest_free(i);
+    interest_set_remove_key(i, key);
+    assert_false(interest_set_includes_address(i, &a));
+    interest_set_free(i);
 }
 
 static void keys_of_one_part_are_different(void **state)
 {
     (void)state;
-    struct interest *i = interest_new(record_subscription, NULL);
+    struct interest *i = interest_set_new(record_subscription, NULL);
     uint64_t one = log_address_key(AUDIENCE_USER, 1), other = 2;
 
-    while (log_address_key_part(other) != log_address_key_part(one))
+    while (log_address_get_nats_part_of_key(other) != log_address_get_nats_part_of_key(one))
         other++;
-    struct log_address a = { .count = 1, .keys = { other } };
-    interest_add(i, one);
-    assert_false(interest_includes(i, &a));
-    interest_add(i, other);
-    interest_remove(i, one);
-    interest_end_unused_subscriptions(i, 1);
-    interest_end_unused_subscriptions(i, 1 + INTEREST_KEEP_MS);
-    assert_true(subscribed[log_address_key_part(other)]);
-    interest_free(i);
+    struct log_entry_address a = { .count = 1, .keys = { other } };
+    interest_set_add_key(i, one);
+    assert_false(interest_set_includes_address(i, &a));
+    interest_set_add_key(i, other);
+    interest_set_remove_key(i, one);
+    interest_set_end_unused_subscriptions(i, 1);
+    interest_set_end_unused_subscriptions(i, 1 + INTEREST_KEEP_MS);
+    assert_true(subscribed[log_address_get_nats_part_of_key(other)]);
+    interest_set_free(i);
 }
 
 int main(void)

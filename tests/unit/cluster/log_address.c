@@ -7,10 +7,10 @@
 
 static snowflake people[] = { 7, 8, 9, 10, 11 };
 
-static struct log_address address_of(struct emitted_event *list)
+static struct log_entry_address address_of(struct emitted_event *list)
 {
     struct log_entry f = { .announced = list };
-    struct log_address a;
+    struct log_entry_address a;
 
     assert_true(log_address_of_entry(&f, STR("entry"), &a));
     return a;
@@ -26,12 +26,12 @@ static void address_has_the_guilds_and_users_of_all_events(void **state)
     struct emitted_event first = { .event = EVENT_MESSAGE_CREATE,
                                    .to = audience_of_guild(1),
                                    .next = &person };
-    struct log_address a = address_of(&first);
+    struct log_entry_address a = address_of(&first);
 
     assert_int_equal(a.count, 2);
     assert_true(a.keys[0] == log_address_key(AUDIENCE_GUILD, 1));
-    assert_int_equal(log_address_key_kind(a.keys[0]), AUDIENCE_GUILD);
-    assert_int_equal(log_address_key_id(a.keys[0]), 1);
+    assert_int_equal(log_address_get_kind_of_key(a.keys[0]), AUDIENCE_GUILD);
+    assert_int_equal(log_address_get_id_of_key(a.keys[0]), 1);
     assert_true(a.keys[1] == log_address_key(AUDIENCE_USER, 7));
     assert_int_equal(a.events, 3);
 }
@@ -43,7 +43,7 @@ static void address_of_a_private_channel_has_its_recipients(void **state)
     struct emitted_event a = { .event = EVENT_MESSAGE_CREATE,
                                .to = audience_of_private_channel(5),
                                .member_ids = { people, 3 } };
-    struct log_address to = address_of(&a);
+    struct log_entry_address to = address_of(&a);
 
     assert_int_equal(to.count, 3);
     assert_int_equal(to.events, 3);
@@ -69,7 +69,7 @@ static void entries_that_all_nodes_need_have_no_address(void **state)
         { .announced = &many },
         { 0 },
     };
-    struct log_address a;
+    struct log_entry_address a;
 
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         assert_false(log_address_of_entry(&entries[i], STR("entry"), &a));
@@ -78,27 +78,27 @@ static void entries_that_all_nodes_need_have_no_address(void **state)
 static void entry_is_published_to_parts_of_guilds_before_those_of_users(void **state)
 {
     (void)state;
-    struct log_address a = { .count = 3,
-                             .keys = { log_address_key(AUDIENCE_USER, 7),
-                                       log_address_key(AUDIENCE_GUILD, 1),
-                                       log_address_key(AUDIENCE_GUILD, 1) } };
+    struct log_entry_address a = { .count = 3,
+                                   .keys = { log_address_key(AUDIENCE_USER, 7),
+                                             log_address_key(AUDIENCE_GUILD, 1),
+                                             log_address_key(AUDIENCE_GUILD, 1) } };
     unsigned parts[LOG_ADDRESS_KEYS_MAX];
 
-    assert_int_equal(log_address_list_parts(&a, parts), 1);
-    assert_int_equal(parts[0], log_address_key_part(a.keys[1]));
+    assert_int_equal(log_address_list_nats_parts(&a, parts), 1);
+    assert_int_equal(parts[0], log_address_get_nats_part_of_key(a.keys[1]));
     a.count = 1;
-    assert_int_equal(log_address_list_parts(&a, parts), 1);
-    assert_int_equal(parts[0], log_address_key_part(a.keys[0]));
+    assert_int_equal(log_address_list_nats_parts(&a, parts), 1);
+    assert_int_equal(parts[0], log_address_get_nats_part_of_key(a.keys[0]));
 }
 
 static void address_survives_encoding_and_bad_bytes_are_refused(void **state)
 {
     (void)state;
-    struct log_address a = { .count = 2,
-                             .keys = { log_address_key(AUDIENCE_GUILD, 1), 5 },
-                             .events = 4,
-                             .hash = UINT64_MAX },
-                       got;
+    struct log_entry_address a = { .count = 2,
+                                   .keys = { log_address_key(AUDIENCE_GUILD, 1), 5 },
+                                   .events = 4,
+                                   .hash = UINT64_MAX },
+                             got;
     struct buf b;
 
     buf_init(&b, 1024);
@@ -113,7 +113,7 @@ static void address_survives_encoding_and_bad_bytes_are_refused(void **state)
         bytes = str_slice(b.p, n);
         assert_false(log_address_decode(&bytes, &got));
     }
-    static const struct log_address bad[] = {
+    static const struct log_entry_address bad[] = {
         { .count = 0, .events = 1 },
         { .count = 1, .keys = { 1 }, .events = 0 },
         { .count = 1, .keys = { 1 }, .events = UINT64_MAX },

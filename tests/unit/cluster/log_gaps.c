@@ -63,7 +63,7 @@ static size_t count_delivered(void)
     return n;
 }
 
-static void wait_until_delivered(size_t count)
+static void wait_until_log_entry_is_delivered(size_t count)
 {
     int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
 
@@ -106,7 +106,7 @@ static PGconn *server_open(const struct fixture *f)
     return c;
 }
 
-static void acquire_transaction_id(PGconn *c)
+static void begin_transaction_with_id(PGconn *c)
 {
     run_sql_on_second_connection(c, "begin; select pg_current_xact_id()");
 }
@@ -191,8 +191,8 @@ static struct cluster *leave_younger_running(struct fixture *f, PGconn **ret_you
     struct cluster *c = follow_log(f);
     PGconn *older = server_open(f), *younger = server_open(f);
 
-    acquire_transaction_id(older);
-    acquire_transaction_id(younger);
+    begin_transaction_with_id(older);
+    begin_transaction_with_id(younger);
     insert_frame_at_next_position(younger, 1);
     insert_frame_at_next_position(older, 2);
     run_sql_on_second_connection(older, "commit");
@@ -209,7 +209,7 @@ static void log_follower_waits_for_a_younger_running_transaction(void **state)
 
     assert_int_equal(count_delivered(), 0);
     run_sql_on_second_connection(younger, "commit");
-    wait_until_delivered(2);
+    wait_until_log_entry_is_delivered(2);
     assert_int_equal(delivered_to[0], 1);
     assert_int_equal(delivered_to[1], 2);
     pq.finish(younger);
@@ -224,7 +224,7 @@ static void transaction_bound_of_old_snapshot_would_lose_events(void **state)
 
     transaction_bound_sql = SQL("select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)");
     struct cluster *c = leave_younger_running(*state, &younger);
-    wait_until_delivered(1);
+    wait_until_log_entry_is_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     run_sql_on_second_connection(younger, "commit");
     pq.finish(younger);
@@ -239,14 +239,14 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
     PGconn *gone = server_open(f), *other = server_open(f), *unrelated = hand_open(f);
 
     /* A session that is no node may keep its transaction open. */
-    acquire_transaction_id(unrelated);
-    acquire_transaction_id(gone);
+    begin_transaction_with_id(unrelated);
+    begin_transaction_with_id(gone);
     insert_frame_at_next_position(gone, 1);
-    acquire_transaction_id(other);
+    begin_transaction_with_id(other);
     insert_frame_at_next_position(other, 2);
     run_sql_on_second_connection(other, "commit");
     run_sql_on_second_connection(gone, "rollback");
-    wait_until_delivered(1);
+    wait_until_log_entry_is_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     struct cluster_stats s;
     int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
@@ -266,12 +266,12 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
     struct cluster *c = follow_log_for(f, 1000);
     PGconn *stuck = server_open(f), *other = server_open(f);
 
-    acquire_transaction_id(stuck);
+    begin_transaction_with_id(stuck);
     insert_frame_at_next_position(stuck, 1);
-    acquire_transaction_id(other);
+    begin_transaction_with_id(other);
     insert_frame_at_next_position(other, 2);
     run_sql_on_second_connection(other, "commit");
-    wait_until_delivered(1);
+    wait_until_log_entry_is_delivered(1);
     assert_int_equal(delivered_to[0], 2);
     pq.finish(stuck);
     pq.finish(other);
@@ -294,7 +294,7 @@ static void resolve_gaps_without_heartbeat(struct cluster *c)
     int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
 
     read_event_log_once(c);
-    while (!times_lost && log_gap_resolve_step(c) && clock_monotonic_ns() < until)
+    while (!times_lost && log_gap_run_next_resolution_step(c) && clock_monotonic_ns() < until)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 

@@ -178,14 +178,15 @@ static bool needed;
 static int64_t passed_over[POSITIONS];
 static size_t passed_over_count;
 
-static bool need_entries(void *arg, const struct log_address *a)
+static bool need_entries(void *arg, const struct log_entry_address *a)
 {
     (void)arg;
     assert_int_equal(a->count, 1);
     return needed;
 }
 
-static void record_passed_over_position(void *arg, int64_t position, const struct log_address *a)
+static void record_passed_over_position(void *arg, int64_t position,
+                                        const struct log_entry_address *a)
 {
     const struct arrivals *h = arg;
 
@@ -194,17 +195,17 @@ static void record_passed_over_position(void *arg, int64_t position, const struc
     passed_over[passed_over_count++] = position;
 }
 
-static void offer_address(struct log_sequencer *l, int64_t position, bool with_entry)
+static void offer_address_of_log_entry(struct log_sequencer *l, int64_t position, bool with_entry)
 {
     struct arena *arena = arena_new();
     struct emitted_event n = { .event = EVENT_GUILD_UPDATE, .guild_id = (snowflake)position };
     struct log_entry f = { .announced = &n };
-    struct log_address a = {
+    struct log_entry_address a = {
         .count = 1, .keys = { (uint64_t)position }, .events = 1, .hash = (uint64_t)position
     };
 
-    log_sequencer_offer_address(l, position, &a,
-                                with_entry ? log_entry_encode(&f, arena) : STR(""));
+    log_sequencer_offer_address_of_entry(l, position, &a,
+                                         with_entry ? log_entry_encode(&f, arena) : STR(""));
     arena_free(arena);
 }
 
@@ -219,8 +220,8 @@ static void entry_with_only_an_address_is_passed_over_unless_it_is_needed(void *
 
     log_sequencer_enable_delivered_record(l);
     needed = false;
-    offer_address(l, FIRST + 1, true); /* not delivered: nobody needs it */
-    offer_address(l, FIRST, false);
+    offer_address_of_log_entry(l, FIRST + 1, true); /* not delivered: nobody needs it */
+    offer_address_of_log_entry(l, FIRST, false);
     assert_int_equal(passed_over_count, 2);
     assert_int_equal(log_sequencer_next_position(l), FIRST + 2);
     assert_int_equal(h->count, 0);
@@ -228,21 +229,21 @@ static void entry_with_only_an_address_is_passed_over_unless_it_is_needed(void *
     assert_true(delivered[1].position == FIRST + 1 && delivered[1].hash == FIRST + 1);
 
     needed = true;
-    offer_address(l, FIRST + 2, false);
+    offer_address_of_log_entry(l, FIRST + 2, false);
     assert_int_equal(log_sequencer_next_position(l), FIRST + 2);
     assert_int_equal(log_sequencer_greatest_position(l), FIRST + 2);
     offer_frame(l, FIRST + 2, false); /* read from the log */
-    offer_address(l, FIRST + 3, true);
-    offer_address(l, FIRST + 3, false);
+    offer_address_of_log_entry(l, FIRST + 3, true);
+    offer_address_of_log_entry(l, FIRST + 3, false);
     assert_int_equal(h->count, 2);
 
     /* Whether an entry is needed is decided when its turn comes. */
     needed = false;
-    offer_address(l, FIRST + 5, false);
+    offer_address_of_log_entry(l, FIRST + 5, false);
     needed = true;
     offer_frame(l, FIRST + 4, true);
     assert_int_equal(log_sequencer_next_position(l), FIRST + 5);
-    offer_address(l, FIRST + 5, true);
+    offer_address_of_log_entry(l, FIRST + 5, true);
     assert_int_equal(h->count, 4);
     assert_int_equal(passed_over_count, 2);
     log_sequencer_free(l);
@@ -268,7 +269,7 @@ static void addresses_and_entries_arrive_in_any_order(void **state)
         if (position >= FIRST + POSITIONS)
             continue;
         if (rand() % 4)
-            offer_address(l, position, rand() % 2);
+            offer_address_of_log_entry(l, position, rand() % 2);
         else if (rand() % 2)
             offer_frame(l, position, rand() % 2);
         else

@@ -115,15 +115,15 @@ static void nats_connect_message_contains_the_credentials(void **state)
 
     buf_init(&b, 4096);
     assert_true(nats_servers_parse(STR("nats://a\"da:pw@mq,nats://token@mq"), &s));
-    nats_write_connect(&b, &s.items[0], "guildhall 7");
+    nats_write_connect_command(&b, &s.items[0], "guildhall 7");
     buf_add_char(&b, 0);
     assert_non_null(strstr(b.p, "CONNECT {"));
     assert_non_null(strstr(b.p, "\"echo\":false"));
     assert_non_null(strstr(b.p, "\"user\":\"a\\\"da\",\"pass\":\"pw\"}\r\n"));
     buf_reset(&b);
-    nats_write_connect(&b, &s.items[1], "guildhall 7");
-    nats_write_subscribe(&b, "a.log", 1);
-    nats_write_publish(&b, "a.log", STR("head\r\n"));
+    nats_write_connect_command(&b, &s.items[1], "guildhall 7");
+    nats_write_subscribe_command(&b, "a.log", 1);
+    nats_write_publish_command(&b, "a.log", STR("head\r\n"));
     buf_add_char(&b, 0);
     assert_non_null(strstr(b.p, "\"auth_token\":\"token\"}\r\nSUB a.log 1\r\n"
                                 "PUB a.log 6\r\nhead\r\n\r\n"));
@@ -199,10 +199,10 @@ static void repeatable_messages_do_not_fill_the_send_queue(void **state)
     nats_start(n);
     int fd = accept_and_greet_client(listener);
     sem_wait(&connected);
-    while (taken < PIECES && nats_publish_droppable(n, "a", str_slice(bytes, PIECE)))
+    while (taken < PIECES && nats_publish_or_drop_message(n, "a", str_slice(bytes, PIECE)))
         taken++;
     assert_true(taken < PIECES);
-    assert_in_range(nats_unsent_bytes(n), 1, MOST);
+    assert_in_range(nats_count_unsent_bytes(n), 1, MOST);
     assert_true(nats_publish(
         n, "a", str_slice(bytes, PIECE))); /* a message that must not be lost still fits */
     nats_free(n);

@@ -168,10 +168,10 @@ static bool loss_is_detected_after(struct fixture *f, struct cluster *c, const c
     times_lost = 0;
     c->follow.lost = false;
     assert_int_equal(store_do(f->store, sql), OK);
-    assert_int_equal(check_delivered_log_entries(c), OK);
+    assert_int_equal(stop_node_if_log_lacks_delivered_entries(c), OK);
     assert_int_equal(times_lost, 0); /* this connection was already checked */
     c->follow.checked_connections = 0;
-    assert_int_equal(check_delivered_log_entries(c), OK);
+    assert_int_equal(stop_node_if_log_lacks_delivered_entries(c), OK);
     return times_lost == 1;
 }
 
@@ -180,7 +180,7 @@ static void node_stops_when_the_database_lost_published_events(void **state)
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(check_delivered_log_entries(c), OK);
+    assert_int_equal(stop_node_if_log_lacks_delivered_entries(c), OK);
     deliver_and_log_frame(f, c);
     int64_t last = deliver_and_log_frame(f, c);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
@@ -232,18 +232,18 @@ static void old_log_rows_are_deleted(void **state)
 
     for (int i = 0; i < 5; i++)
         last = deliver_and_log_frame(f, c);
-    log_partitions_maintain(c);
+    log_partitions_create_and_drop(c);
     assert_int_equal(store_number(f->store, "select count(*) from log"), 5);
     log_retention_ms = 0;
-    log_partitions_maintain(c);
+    log_partitions_create_and_drop(c);
     log_retention_ms = normal;
     assert_int_equal(store_number(f->store, "select count(*) from log"), 1);
     assert_int_equal(store_number(f->store, "select min(position) from log"), last);
     times_lost = 0;
-    log_partitions_maintain(c); /* all deleted rows were delivered */
+    log_partitions_create_and_drop(c); /* all deleted rows were delivered */
     assert_int_equal(times_lost, 0);
     assert_int_equal(store_do(f->store, "update log set position = position + 2"), OK);
-    log_partitions_maintain(c); /* the next position is gone */
+    log_partitions_create_and_drop(c); /* the next position is gone */
     assert_int_equal(times_lost, 1);
     cluster_close(c);
 }
@@ -278,13 +278,13 @@ static void node_is_isolated_only_after_heartbeats_of_others(void **state)
     int64_t minute = ms_to_ns(60000);
 
     assert_false(cluster_node_is_isolated(c)); /* no other node reaches the database */
-    cluster_record_peer_heartbeat(c);
+    cluster_record_heartbeat_of_other_node(c);
     assert_false(cluster_node_is_isolated(c)); /* the other node may have reconnected just now */
     atomic_fetch_sub(&c->nats.peer_heartbeats_since, minute);
     assert_true(cluster_node_is_isolated(c));
     atomic_fetch_sub(&c->nats.peer_heartbeat_at, minute);
     assert_false(cluster_node_is_isolated(c)); /* the database is gone for the other node, too */
-    cluster_record_peer_heartbeat(c);
+    cluster_record_heartbeat_of_other_node(c);
     assert_false(cluster_node_is_isolated(c)); /* the time starts again after the pause */
     close_cluster_without_nats(c);
 }

@@ -36,41 +36,41 @@ static int close_auth(void **state)
 
 static void encrypted_secret_can_be_decrypted(void **state)
 {
-    struct str sealed = encrypt_connection_secret(arena, auth, 7, STR("the secret"));
+    struct str sealed = encrypt_linked_account_secret(arena, auth, 7, STR("the secret"));
 
     (void)state;
     assert_null(memmem(sealed.p, sealed.n, "secret", 6));
-    assert_str(decrypt_connection_secret(arena, auth, 7, sealed), "the secret");
+    assert_str(decrypt_linked_account_secret(arena, auth, 7, sealed), "the secret");
     /* Each sealing of the same text gives another result. */
-    assert_false(str_eq(sealed, encrypt_connection_secret(arena, auth, 7, STR("the secret"))));
+    assert_false(str_eq(sealed, encrypt_linked_account_secret(arena, auth, 7, STR("the secret"))));
 }
 
 static void encrypted_secret_needs_its_owner_and_all_bytes(void **state)
 {
-    struct str sealed = encrypt_connection_secret(arena, auth, 7, STR("the secret"));
+    struct str sealed = encrypt_linked_account_secret(arena, auth, 7, STR("the secret"));
 
     (void)state;
-    assert_null(decrypt_connection_secret(arena, auth, 8, sealed).p);
+    assert_null(decrypt_linked_account_secret(arena, auth, 8, sealed).p);
     for (size_t n = 0; n < sealed.n; n++)
-        assert_null(decrypt_connection_secret(arena, auth, 7, str_slice(sealed.p, n)).p);
+        assert_null(decrypt_linked_account_secret(arena, auth, 7, str_slice(sealed.p, n)).p);
     for (size_t i = 0; i < sealed.n; i++) {
         struct str bent = str_dup(arena, sealed);
 
         ((char *)bent.p)[i] ^= 1;
-        assert_null(decrypt_connection_secret(arena, auth, 7, bent).p);
+        assert_null(decrypt_linked_account_secret(arena, auth, 7, bent).p);
     }
-    assert_null(encrypt_connection_secret(arena, auth, 7, STR("")).p);
-    assert_null(decrypt_connection_secret(arena, auth, 7, (struct str){ 0 }).p);
+    assert_null(encrypt_linked_account_secret(arena, auth, 7, STR("")).p);
+    assert_null(decrypt_linked_account_secret(arena, auth, 7, (struct str){ 0 }).p);
 }
 
 static void secret_digest_depends_on_purpose_and_text(void **state)
 {
-    struct str one = digest_connection_secret(arena, auth, "one", STR("x"));
+    struct str one = compute_digest_of_account_link_secret(arena, auth, "one", STR("x"));
 
     (void)state;
-    assert_true(str_eq(one, digest_connection_secret(arena, auth, "one", STR("x"))));
-    assert_false(str_eq(one, digest_connection_secret(arena, auth, "two", STR("x"))));
-    assert_false(str_eq(one, digest_connection_secret(arena, auth, "one", STR("y"))));
+    assert_true(str_eq(one, compute_digest_of_account_link_secret(arena, auth, "one", STR("x"))));
+    assert_false(str_eq(one, compute_digest_of_account_link_secret(arena, auth, "two", STR("x"))));
+    assert_false(str_eq(one, compute_digest_of_account_link_secret(arena, auth, "one", STR("y"))));
 }
 
 int main(void)

@@ -185,7 +185,7 @@ static void single_values_of_each_type_are_encoded(void **state)
     struct str s = STR("x");
     struct inner one = { 1 };
     struct list list = { &one, 1 };
-    struct image none = { 0 };
+    struct uploaded_image none = { 0 };
 
     schema_encode(&j, &text, &s);
     schema_encode(&j, &inner, &one);

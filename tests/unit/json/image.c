@@ -33,7 +33,7 @@ static const char *extension(const char *uri)
 {
     void *ret;
 
-    return decode(uri, &ret) == OK ? ((struct image *)ret)->extension : "none";
+    return decode(uri, &ret) == OK ? ((struct uploaded_image *)ret)->extension : "none";
 }
 
 static void wrong(const char *uri, const char *code)
@@ -73,7 +73,7 @@ static void decoded_image_contains_the_bytes(void **state)
     void *ret;
 
     assert_int_equal(decode("data:image/gif;base64,R0lGODlhAQA=", &ret), OK);
-    const struct image *i = ret;
+    const struct uploaded_image *i = ret;
     assert_int_equal(i->bytes.n, 8);
     assert_memory_equal(i->bytes.p, "GIF89a\x01\0", 8);
 }

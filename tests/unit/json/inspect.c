@@ -11,7 +11,7 @@ struct node {
     struct opt_int o;
     struct node *next;
     struct list list;
-    struct image image;
+    struct uploaded_image image;
 };
 
 static const struct type number = { .kind = KIND_INT }, text = { .kind = KIND_STRING };
@@ -213,7 +213,7 @@ static void list_item_sizes_match_the_c_types(void **state)
         { KIND_STRING, sizeof(struct str) }, { KIND_INT, sizeof(int64_t) },
         { KIND_REAL, sizeof(double) },       { KIND_BOOL, sizeof(bool) },
         { KIND_ID, sizeof(snowflake) },      { KIND_BITS, sizeof(uint64_t) },
-        { KIND_TIME, sizeof(int64_t) },      { KIND_IMAGE, sizeof(struct image) },
+        { KIND_TIME, sizeof(int64_t) },      { KIND_IMAGE, sizeof(struct uploaded_image) },
         { KIND_RAW, sizeof(struct str) },    { KIND_ARRAY, sizeof(struct list) },
         { KIND_MAP, sizeof(struct list) },
     };

@@ -289,7 +289,7 @@ static void json_reader_fails_after_the_first_error(void **state)
     json_enter_container(&r);
     assert_true(json_next_item(&r) && json_read_number(&r, &n));
     assert_false(json_next_item(&r));
-    assert_false(json_reader_ok(&r));
+    assert_false(json_reader_has_no_error(&r));
     assert_int_equal(json_peek_kind(&r), JSON_BAD);
     assert_false(json_read_number(&r, &n));
     assert_false(json_read_string(&r, &s));
@@ -311,7 +311,7 @@ static void reading_a_json_value_of_the_wrong_type_is_an_error(void **state)
 
     read_from("\"x\"");
     assert_false(json_read_number(&r, &n));
-    assert_false(json_reader_ok(&r));
+    assert_false(json_reader_has_no_error(&r));
     read_from("1");
     assert_false(json_read_string(&r, &s));
     read_from("null");
@@ -320,15 +320,15 @@ static void reading_a_json_value_of_the_wrong_type_is_an_error(void **state)
     assert_false(json_read_null(&r));
     read_from("1");
     json_enter_container(&r);
-    assert_false(json_reader_ok(&r));
+    assert_false(json_reader_has_no_error(&r));
     read_from("[]");
     json_enter_container(&r);
     assert_false(json_next_member(&r, &s));
-    assert_false(json_reader_ok(&r));
+    assert_false(json_reader_has_no_error(&r));
     read_from("{}");
     json_enter_container(&r);
     assert_false(json_next_item(&r));
-    assert_false(json_reader_ok(&r));
+    assert_false(json_reader_has_no_error(&r));
 }
 
 static void json_text_must_be_exactly_one_value(void **state)

@@ -158,7 +158,7 @@ static void string_length_counts_code_points_after_trimming(void **state)
 static void text_without_a_declared_maximum_is_limited(void **state)
 {
     (void)state;
-    char *long_text = arena_alloc_raw(arena, 152134);
+    char *long_text = arena_alloc_unzeroed(arena, 152134);
     void *ret;
 
     memset(long_text, 'a', 152134);
@@ -232,7 +232,7 @@ static void raw_json_fields_keep_the_source_text(void **state)
 static void long_values_are_truncated_in_errors(void **state)
 {
     (void)state;
-    char *long_text = arena_alloc_raw(arena, 1000);
+    char *long_text = arena_alloc_unzeroed(arena, 1000);
     void *ret;
 
     memset(long_text, 'a', 1000);

@@ -73,14 +73,14 @@ static void every_event_has_a_unique_name_and_description(void **state)
 {
     (void)state;
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const char *name = event_name((enum event)e);
+        const char *name = get_name_of_event_type((enum event)e);
 
         assert_true(strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(name));
-        assert_true(strlen(event_description((enum event)e)) > 0);
+        assert_true(strlen(get_description_of_event_type((enum event)e)) > 0);
         for (int other = EVENT_NONE + 1; other < e; other++)
-            assert_string_not_equal(event_name((enum event)other), name);
+            assert_string_not_equal(get_name_of_event_type((enum event)other), name);
     }
-    assert_string_equal(event_name(EVENT_USER_UPDATE), "USER_UPDATE");
+    assert_string_equal(get_name_of_event_type(EVENT_USER_UPDATE), "USER_UPDATE");
 }
 
 static void permission_names_and_bits_are_the_published_ones(void **state)

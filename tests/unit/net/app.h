@@ -106,7 +106,7 @@ static struct str app_bytes(struct http_exchange *x)
     uint64_t n = 0;
 
     assert_true(str_to_u64(x->request->query, &n));
-    char *p = arena_alloc_raw(x->arena, n + 1);
+    char *p = arena_alloc_unzeroed(x->arena, n + 1);
     app_fill(p, n, 23);
     return str_slice(p, n);
 }
@@ -238,13 +238,13 @@ static void app_admit(void *arg, struct http_exchange *x)
     else if (str_is(x->request->path, "/wait"))
         atomic_store(&app.held, x);
     else
-        http_accept_body(x, 7);
+        http_accept_request_body(x, 7);
 }
 
 static void app_admit_body_on_loop(struct loop *l, void *arg)
 {
     (void)l;
-    http_accept_body(arg, 7);
+    http_accept_request_body(arg, 7);
 }
 
 /* Admits the body that /wait holds. */
@@ -287,7 +287,7 @@ static void app_send_long_message(struct websocket *ws)
     b.n = APP_LONG;
     websocket_send_buf(ws, WS_BINARY, &b);
     assert_null(b.p);
-    assert_true(websocket_unsent_bytes(ws) >= APP_LONG);
+    assert_true(websocket_count_unsent_bytes(ws) >= APP_LONG);
     websocket_send(ws, WS_TEXT, STR("behind"));
 }
 
@@ -323,7 +323,7 @@ static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         app_send_long_message(ws);
     else if (str_is(payload, "who"))
         websocket_send(ws, WS_TEXT,
-                       websocket_is_secure(ws) ? STR("secure") : websocket_remote_address(ws));
+                       websocket_uses_tls(ws) ? STR("secure") : websocket_get_client_address(ws));
     else
         websocket_send(ws, opcode, payload);
     if (str_is(payload, "end"))
@@ -546,7 +546,7 @@ static void app_do_nothing_on_loop(struct loop *l, void *arg)
 static inline void app_run_loop_iterations(int times)
 {
     for (int i = 0; i < times; i++)
-        for (unsigned k = 0; k < loops_count(app.loops); k++)
+        for (unsigned k = 0; k < loops_get_count(app.loops); k++)
             loop_call_and_wait(loops_get_loop_at(app.loops, k), app_do_nothing_on_loop, NULL);
 }
 

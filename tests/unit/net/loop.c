@@ -130,7 +130,7 @@ static void run_slowly(struct loop_message *p)
     arrived++;
 }
 
-static void count_iteration(struct loop *l, void *arg)
+static void count_loop_iteration(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
     turns++;
@@ -151,7 +151,7 @@ static void post_loop_messages_with_slow_callbacks(struct loop *l, void *arg)
  * loop stops are run too. */
 static void slow_loop_messages_are_spread_over_iterations(void **state)
 {
-    struct loops *ls = loops_start(1, count_iteration, NULL);
+    struct loops *ls = loops_start(1, count_loop_iteration, NULL);
     struct loop_message all[SLOW_POSTS];
 
     (void)state;
@@ -173,7 +173,7 @@ static void record_freeing_loop(void *where)
     given_back++;
 }
 
-static void free_pointer_on_pool(struct loop *l, void *arg)
+static void free_pointer_on_thread_pool_and_signal(struct loop *l, void *arg)
 {
     loop_free_block_on_thread_pool(l, arg, record_freeing_loop);
 }
@@ -185,13 +185,13 @@ static void memory_can_be_freed_on_the_thread_pool(void **state)
 
     (void)state;
     given_back = 0;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), free_pointer_on_pool, &where);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), free_pointer_on_thread_pool_and_signal, &where);
     loops_stop(ls); /* waits for the background thread */
     assert_int_equal(given_back, 1);
     assert_null(where);
 }
 
-static void check_current_loop(struct loop *l, void *arg)
+static void expect_current_loop_is_argument(struct loop *l, void *arg)
 {
     *(bool *)arg = loop_get_current() == l;
 }
@@ -202,11 +202,11 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
 
     (void)state;
     assert_null(loop_get_current());
-    assert_int_equal(loops_count(ls), 2);
+    assert_int_equal(loops_get_count(ls), 2);
     for (unsigned i = 0; i < 2; i++) {
         bool there = false;
 
-        loop_call_and_wait(loops_get_loop_at(ls, i), check_current_loop, &there);
+        loop_call_and_wait(loops_get_loop_at(ls, i), expect_current_loop_is_argument, &there);
         assert_true(there);
         assert_int_equal(loop_index(loops_get_loop_at(ls, i)), i);
     }
@@ -222,7 +222,7 @@ static struct {
     bool called;
 } turn;
 
-static void record_callback(char c)
+static void record_loop_callback(char c)
 {
     if (turn.called && turn.n < sizeof turn.order - 1)
         turn.order[turn.n++] = c;
@@ -232,13 +232,13 @@ static void record_application_iteration_end(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
-    record_callback('a');
+    record_loop_callback('a');
 }
 
 static void record_callback_iteration_end(struct loop_iteration_callback *t)
 {
     (void)t;
-    record_callback('t');
+    record_loop_callback('t');
 }
 
 static void add_iteration_callback(struct loop *l, void *arg)
@@ -247,7 +247,7 @@ static void add_iteration_callback(struct loop *l, void *arg)
     turn.end.run = record_callback_iteration_end;
     loop_add_iteration_callback(l, &turn.end);
     turn.called = true;
-    record_callback('c');
+    record_loop_callback('c');
 }
 
 static void remove_iteration_callback(struct loop *l, void *arg)
@@ -327,9 +327,9 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
     loop_call_and_wait(loops_get_loop_at(ls, 0), start_deadlines_on_loop, NULL);
     sem_wait(&late.expired);
     sem_wait(&late.expired);
-    clock_advance_all(60LL * 60 * 1000 * 1000);
+    clock_advance_both_clocks(60LL * 60 * 1000 * 1000);
     sem_wait(&late.expired);
-    clock_reset();
+    clock_restore_real_time();
     loop_call_and_wait(loops_get_loop_at(ls, 0), free_deadlines_on_loop, NULL);
     loops_stop(ls);
     assert_int_equal(late.n, 3);
@@ -369,7 +369,7 @@ static void free_many_deadlines(struct loop *l, void *arg)
 /* When a proxy disappears, thousands of sockets reach their deadline at the same time. */
 static void simultaneous_deadlines_are_spread_over_several_iterations(void **state)
 {
-    struct loops *ls = loops_start(1, count_iteration, NULL);
+    struct loops *ls = loops_start(1, count_loop_iteration, NULL);
 
     (void)state;
     arrived = 0;

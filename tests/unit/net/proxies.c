@@ -22,7 +22,7 @@ static struct ip_address address(const char *text)
 {
     struct ip_address a;
 
-    assert_true(address_parse(str_of(text), &a));
+    assert_true(ip_address_parse(str_of(text), &a));
     return a;
 }
 
@@ -60,7 +60,7 @@ static void ipv6_addresses_are_counted_by_their_64_bit_prefix(void **state)
     assert_true(address_rate_limit_key(&a) != address_rate_limit_key(&c));
     assert_true(address_rate_limit_key(&four) == address_rate_limit_key(&mapped));
     assert_true(address_rate_limit_key(&four) != address_rate_limit_key(&other));
-    address_format(&mapped, text);
+    ip_address_format(&mapped, text);
     assert_string_equal(text, "192.0.2.1");
 }
 
@@ -75,7 +75,7 @@ static void ipv4_addresses_are_formatted_like_inet_ntop(void **state)
 
             a.bytes[12 + location] = (unsigned char)n;
             inet_ntop(AF_INET, a.bytes + 12, usual, sizeof usual);
-            assert_int_equal(address_format(&a, text), strlen(usual));
+            assert_int_equal(ip_address_format(&a, text), strlen(usual));
             assert_string_equal(text, usual);
         }
 }
@@ -133,7 +133,7 @@ static void forwarded_addresses_are_evaluated_from_right_to_left(void **state)
 
         assert_true(http_parse_head(str_slice(head, (size_t)n), &r) == n);
         find_forwarded_client_address(&p, &r, &a);
-        address_format(&a, text);
+        ip_address_format(&a, text);
         assert_string_equal(text, cases[i].client);
         assert_int_equal(client_used_tls_to_proxy(&r, false), cases[i].secure);
     }

@@ -48,7 +48,7 @@ struct turn_count {
     _Atomic int turns;
 };
 
-static void count_iteration(struct loop_iteration_callback *t)
+static void count_loop_iteration(struct loop_iteration_callback *t)
 {
     container_of(t, struct turn_count, end)->turns++;
 }
@@ -57,7 +57,7 @@ static void start_counting_iterations(struct loop *l, void *arg)
 {
     struct turn_count *c = arg;
 
-    c->end.run = count_iteration;
+    c->end.run = count_loop_iteration;
     loop_add_iteration_callback(l, &c->end);
 }
 
@@ -445,7 +445,7 @@ struct worker_check {
     snowflake room_of_first_user;
 };
 
-static void check_rooms_of_worker(struct loop *l, void *arg)
+static void check_worker_has_only_its_rooms(struct loop *l, void *arg)
 {
     struct worker_check *t = arg;
     const struct relay_worker *w = t->worker;
@@ -467,7 +467,7 @@ static struct worker_check check_workers(struct relay *r)
 
     for (unsigned i = 0; i < r->worker_count; i++) {
         t.worker = &r->workers[i];
-        loop_call_and_wait(t.worker->loop, check_rooms_of_worker, &t);
+        loop_call_and_wait(t.worker->loop, check_worker_has_only_its_rooms, &t);
     }
     return t;
 }
@@ -644,7 +644,7 @@ static void send_typed(const struct two_seats *t, struct media_cipher *seal, uns
     struct decrypted_rtp_packet plain = { .header = { 0x80, (unsigned char)type }, .n = 1 };
     struct sockaddr_in to = { .sin_family = AF_INET,
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                              .sin_port = htons((uint16_t)relay_port(t->relay)) };
+                              .sin_port = htons((uint16_t)relay_get_media_port(t->relay)) };
     uint32_t ssrc = htonl(t->ssrc);
     unsigned char out[ENCRYPTED_PACKET_MAX];
 
@@ -711,7 +711,7 @@ struct credit_reading {
     long credit;
 };
 
-static void read_credit_of_room(struct loop *l, void *arg)
+static void read_media_credit_of_relay_room(struct loop *l, void *arg)
 {
     struct credit_reading *c = arg;
     size_t at = 0;
@@ -751,7 +751,7 @@ static void room_is_charged_for_participants_that_receive_nothing(void **state)
         relay_read_stats(t.relay, &s);
     while (s.packets_out < 1 && clock_monotonic_ns() < until);
     struct credit_reading reading = { .relay = t.relay };
-    loop_call_and_wait(t.relay->workers[0].loop, read_credit_of_room, &reading);
+    loop_call_and_wait(t.relay->workers[0].loop, read_media_credit_of_relay_room, &reading);
     assert_int_equal(reading.credit, MEDIA_QUEUE_CREDIT - 2 - 1 - 6);
     media_cipher_free(seal);
     close(t.fd);
@@ -768,7 +768,7 @@ static struct relay_participant make_participant_with_messages(uint16_t seq, uns
     struct relay_participant s = { .version = VOICE_SEQUENCE_VERSION, .outbox.seq = seq };
 
     for (unsigned i = 0; i < count; i++)
-        outbox_send_message(&s, t);
+        participant_outbox_send_message(&s, t);
     serialized_message_unref(t);
     return s;
 }
@@ -780,19 +780,23 @@ static void message_sequence_numbers_wrap_around_and_skip_zero(void **state)
 
     (void)state;
     assert_int_equal(s.outbox.seq, 2);
-    assert_true(outbox_can_replay_after(&s, 65533) && outbox_can_replay_after(&s, 65534) &&
-                outbox_can_replay_after(&s, 65535));
-    assert_true(outbox_can_replay_after(&s, 1) && outbox_can_replay_after(&s, 2));
-    assert_false(outbox_can_replay_after(&s, 65532) || outbox_can_replay_after(&s, 3) ||
-                 outbox_can_replay_after(&s, -1));
-    outbox_drop_acknowledged_messages(&s, 65535);
+    assert_true(participant_outbox_can_replay_after(&s, 65533) &&
+                participant_outbox_can_replay_after(&s, 65534) &&
+                participant_outbox_can_replay_after(&s, 65535));
+    assert_true(participant_outbox_can_replay_after(&s, 1) &&
+                participant_outbox_can_replay_after(&s, 2));
+    assert_false(participant_outbox_can_replay_after(&s, 65532) ||
+                 participant_outbox_can_replay_after(&s, 3) ||
+                 participant_outbox_can_replay_after(&s, -1));
+    participant_outbox_drop_acknowledged(&s, 65535);
     assert_int_equal(s.outbox.ring_count, 2);
-    assert_false(outbox_can_replay_after(&s, 65534));
-    assert_true(outbox_can_replay_after(&s, 65535) && outbox_can_replay_after(&s, 1));
-    outbox_drop_acknowledged_messages(&s, 2);
+    assert_false(participant_outbox_can_replay_after(&s, 65534));
+    assert_true(participant_outbox_can_replay_after(&s, 65535) &&
+                participant_outbox_can_replay_after(&s, 1));
+    participant_outbox_drop_acknowledged(&s, 2);
     assert_int_equal(s.outbox.ring_count, 0);
-    assert_true(outbox_can_replay_after(&s, 2));
-    outbox_clear(&s);
+    assert_true(participant_outbox_can_replay_after(&s, 2));
+    participant_outbox_clear(&s);
 }
 
 static void participant_that_missed_too_many_messages_cannot_resume(void **state)
@@ -800,14 +804,15 @@ static void participant_that_missed_too_many_messages_cannot_resume(void **state
     struct relay_participant s = make_participant_with_messages(0, VOICE_REPLAY_MAX);
 
     (void)state;
-    assert_true(outbox_can_replay_after(&s, -1) && outbox_can_replay_after(&s, 0) &&
-                outbox_can_replay_after(&s, 1));
-    outbox_clear(&s);
+    assert_true(participant_outbox_can_replay_after(&s, -1) &&
+                participant_outbox_can_replay_after(&s, 0) &&
+                participant_outbox_can_replay_after(&s, 1));
+    participant_outbox_clear(&s);
     s = make_participant_with_messages(0, VOICE_REPLAY_MAX + 1);
     assert_int_equal(s.outbox.ring_count, VOICE_REPLAY_MAX);
-    assert_false(outbox_can_replay_after(&s, -1));
-    assert_true(outbox_can_replay_after(&s, 1));
-    outbox_clear(&s);
+    assert_false(participant_outbox_can_replay_after(&s, -1));
+    assert_true(participant_outbox_can_replay_after(&s, 1));
+    participant_outbox_clear(&s);
 }
 
 /* --- video frames --------------------------------------------------------------------- */

@@ -46,9 +46,9 @@ static enum err block_thread(struct work_item *w, struct tx *tx)
     return OK;
 }
 
-static void submit_background_read(struct fixture *f, struct test_work *one, struct test_work *ones,
-                                   uint64_t owner,
-                                   enum err (*run)(struct work_item *w, struct tx *tx))
+static void submit_background_store_read(struct fixture *f, struct test_work *one,
+                                         struct test_work *ones, uint64_t owner,
+                                         enum err (*run)(struct work_item *w, struct tx *tx))
 {
     *one = *ones;
     one->work.mode = STORE_READ;
@@ -74,14 +74,14 @@ static void background_reads_alternate_between_owners_and_urgent_reads_run_first
     for (int i = 0; i < ASIDES; i++) {
         keepers[i].entered = &entered;
         keepers[i].go = &go;
-        submit_background_read(f, &keepers[i].one, &ones[ALL + i], 0, block_thread);
+        submit_background_store_read(f, &keepers[i].one, &ones[ALL + i], 0, block_thread);
         wait_for(&entered);
     }
     for (int i = 0; i < ALL; i++) {
         reads[i].count = &count;
         ones[i].work.urgent = i == URGENT;
-        submit_background_read(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2,
-                               record_execution_order);
+        submit_background_store_read(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2,
+                                     record_execution_order);
     }
     sem_post(&go);
     for (int i = 0; i < ALL + 1; i++)
@@ -146,9 +146,9 @@ static void short_reads_are_served_despite_many_long_reads(void **state)
     struct test_work *ones = test_works_new(LONG, &long_done),
                      *others = test_works_new(SHORT, &short_done);
     for (int i = 0; i < LONG; i++)
-        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i + 1, read_until_test_ends);
+        submit_background_store_read(f, &reads[i], &ones[i], (uint64_t)i + 1, read_until_test_ends);
     for (int i = 0; i < SHORT; i++) {
-        submit_background_read(f, &brief[i], &others[i], LONG + 1, read_little);
+        submit_background_store_read(f, &brief[i], &others[i], LONG + 1, read_little);
         assert_true(ends_within_a_minute(&short_done));
         assert_int_equal(brief[i].result, OK);
     }
@@ -188,7 +188,7 @@ static void interrupted_reads_are_restarted_and_complete(void **state)
     struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
-        submit_background_read(f, &reads[i], &ones[i], 1, run_long_count);
+        submit_background_store_read(f, &reads[i], &ones[i], 1, run_long_count);
     for (int i = 0; i < COUNT; i++)
         wait_for(&finished);
     for (int i = 0; i < COUNT; i++) {
@@ -208,7 +208,7 @@ static void store_close_completes_long_reads(void **state)
     struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
-        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i, run_long_count);
+        submit_background_store_read(f, &reads[i], &ones[i], (uint64_t)i, run_long_count);
     store_close(f->store);
     for (int i = 0; i < COUNT; i++) {
         wait_for(&finished);
@@ -241,7 +241,8 @@ static enum err read_in_six_round_trips(struct work_item *w, struct tx *tx)
 }
 
 /* The thread that interrupts no reads stays blocked until all reads have started. */
-static void run_short_reads_during_a_long_read(struct fixture *f, struct far_read *reads, int count)
+static void run_short_reads_while_long_read_runs(struct fixture *f, struct far_read *reads,
+                                                 int count)
 {
     struct keeper keeper;
     sem_t entered, go, finished;
@@ -252,10 +253,10 @@ static void run_short_reads_during_a_long_read(struct fixture *f, struct far_rea
     keeper.entered = &entered;
     keeper.go = &go;
     ones[count].work.is_long = true;
-    submit_background_read(f, &keeper.one, &ones[count], 0, block_thread);
+    submit_background_store_read(f, &keeper.one, &ones[count], 0, block_thread);
     wait_for(&entered);
     for (int i = 0; i < count; i++)
-        submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_six_round_trips);
+        submit_background_store_read(f, &reads[i].one, &ones[i], 1, read_in_six_round_trips);
     for (int i = 0; i < count; i++)
         while (!atomic_load(&reads[i].times))
             usleep(1000);
@@ -274,7 +275,7 @@ static int count_uninterrupted_reads(struct fixture *f)
     struct far_read reads[READS] = { 0 };
     int begun_once = 0;
 
-    run_short_reads_during_a_long_read(f, reads, READS);
+    run_short_reads_while_long_read_runs(f, reads, READS);
     for (int i = 0; i < READS; i++) {
         assert_int_equal(reads[i].one.result, OK);
         begun_once += atomic_load(&reads[i].times) == 1;

@@ -47,7 +47,7 @@ static enum err write_and_read_back(struct tx *tx, void *arg)
     assert_true(str_eq(row_text(&r, 2), k->t));
     assert_true(str_eq(row_bytes(&r, 3), k->b));
     for (int i = 0; i < 4; i++)
-        assert_false(row_is_null(&r, i));
+        assert_false(row_column_is_null(&r, i));
     return OK;
 }
 
@@ -84,7 +84,7 @@ static enum err put_nulls(struct tx *tx, void *arg)
         tx_one(tx, "select i, d, t, b from kinds where i is null limit 1", NO_BIND, &r, &found));
     assert_true(found);
     for (int i = 0; i < 4; i++)
-        assert_true(row_is_null(&r, i));
+        assert_true(row_column_is_null(&r, i));
     assert_int_equal(row_int(&r, 0), 0);
     assert_false(row_bool(&r, 0));
     assert_true(row_real(&r, 1) == 0);

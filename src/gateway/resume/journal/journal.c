@@ -175,14 +175,14 @@ void journal_add_session(struct session *s)
     journal_record_presence(s);
     journal_record_session_tasks(s);
     atomic_store(&l->head->numbers[journal_slot_index(l, s->resume.slot)], s->number);
-    replication_mark_session_unsent(s);
+    journal_replication_mark_session_unsent(s);
 }
 
 void journal_remove_session(struct session *s)
 {
     struct journal *l = s->gateway_loop->gateway->journal;
 
-    replication_record_session_end(s);
+    journal_replication_record_session_end(s);
     if (!s->resume.slot)
         return;
     uint32_t slot = journal_slot_index(l, s->resume.slot);
@@ -203,7 +203,7 @@ void journal_set_session_loop(struct session *s)
         slot->base = s->gateway_loop->position;
     if (s->gateway_loop->resume.journal_position)
         atomic_store(&slot->loop_index, loop_index(s->gateway_loop->loop));
-    replication_mark_session_unsent(s);
+    journal_replication_mark_session_unsent(s);
 }
 
 void journal_set_session_in_transit(struct session *s)
@@ -215,7 +215,7 @@ void journal_set_session_in_transit(struct session *s)
     if (s->gateway_loop->position > slot->base)
         slot->base = s->gateway_loop->position;
     atomic_store(&slot->loop_index, JOURNAL_IN_TRANSIT);
-    replication_send_session_now(s);
+    journal_replication_send_session_now(s);
 }
 
 /* Records the activities. If they are too long, the session's journal slot stays marked as
@@ -228,7 +228,7 @@ void journal_record_presence(struct session *s)
 
     if (!slot)
         return;
-    replication_mark_session_unsent(s);
+    journal_replication_mark_session_unsent(s);
     atomic_store(&slot->is_incomplete, 1);
     slot->status = s->presence.status;
     slot->presence_ms = session_presence_window_ms(s);
@@ -247,6 +247,6 @@ void journal_record_session_tasks(struct session *s)
 {
     if (!s->resume.slot)
         return;
-    atomic_store(&s->resume.slot->tasks, session_count_tasks(s) + !links_are_empty(&s->lists));
-    replication_mark_session_unsent(s);
+    atomic_store(&s->resume.slot->tasks, session_count_tasks(s) + !linked_list_is_empty(&s->lists));
+    journal_replication_mark_session_unsent(s);
 }

@@ -92,7 +92,7 @@ static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t s
 
 /* --- journals of dead processes ------------------------------------------------------- */
 
-enum journal_result {
+enum journal_find_result {
     JOURNAL_UNKNOWN, /* this machine has no journal file of the node, or the file is not reliable */
     JOURNAL_OWNER_ALIVE, /* the owner process is alive */
     JOURNAL_SEQ_MISSING, /* the node does not reply; its replica lacks the client's seq */
@@ -110,9 +110,9 @@ struct found_journal_session {
 
 /* Finds the session in the journal of the node `identity`, for a client that has read up to
  * `seq`. */
-enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
-                                         uint64_t seq, struct arena *arena,
-                                         struct found_journal_session *ret);
+enum journal_find_result journal_find_session(const char *folder, uint32_t identity,
+                                              uint64_t number, uint64_t seq, struct arena *arena,
+                                              struct found_journal_session *ret);
 /* Returns an event number: every event up to it was sent to the session or does not concern it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
 /* Sets *ret to an event number: a client that has read up to `seq` has all its events up to that

@@ -155,9 +155,9 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
 
 /* Reads the session from a journal file. An unreliable file is treated as missing, because another
  * node may have a replica of it. */
-static enum journal_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
-                                                     struct arena *arena,
-                                                     struct found_journal_session *ret)
+static enum journal_find_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
+                                                          struct arena *arena,
+                                                          struct found_journal_session *ret)
 {
     bool outdated = journal_is_outdated(fd, clock_ms());
     uint64_t magic;
@@ -169,11 +169,11 @@ static enum journal_result read_session_from_journal(int fd, uint64_t number, ui
                                                                         : JOURNAL_INSUFFICIENT;
 }
 
-enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
-                                         uint64_t seq, struct arena *arena,
-                                         struct found_journal_session *ret)
+enum journal_find_result journal_find_session(const char *folder, uint32_t identity,
+                                              uint64_t number, uint64_t seq, struct arena *arena,
+                                              struct found_journal_session *ret)
 {
-    enum journal_result answer = JOURNAL_OWNER_ALIVE;
+    enum journal_find_result answer = JOURNAL_OWNER_ALIVE;
     int fd = open_journal_file(folder, identity);
 
     if (fd < 0)

@@ -20,7 +20,7 @@ static void stop_retaining_events(struct gateway_loop *h)
 {
     h->resume.retains_all = false;
     deadline_cancel(&h->resume.retain_end);
-    if (links_are_empty(&h->resume.arriving))
+    if (linked_list_is_empty(&h->resume.arriving))
         retained_events_drop_before(&h->resume.retained, retained_events_end(&h->resume.retained));
 }
 
@@ -37,7 +37,7 @@ void retain_events_after_restart(struct gateway_loop *h)
 
 bool loop_retains_events(const struct gateway_loop *h)
 {
-    return h->resume.retains_all || !links_are_empty(&h->resume.arriving);
+    return h->resume.retains_all || !linked_list_is_empty(&h->resume.arriving);
 }
 
 void retain_event_if_a_session_needs_it(struct gateway_loop *h, struct gateway_event *n)
@@ -56,10 +56,10 @@ void loop_resume_init(struct gateway_loop *h)
 {
     struct loop_resume_state *r = &h->resume;
 
-    links_init(&r->leaving_transfers);
-    links_init(&r->releases);
-    links_init(&r->requests);
-    links_init(&r->arriving);
+    linked_list_init(&r->leaving_transfers);
+    linked_list_init(&r->releases);
+    linked_list_init(&r->requests);
+    linked_list_init(&r->arriving);
     map_init(&r->requests_by_number);
     r->request_timer = deadline_list_new(h->loop, REQUEST_INTERVAL_MS, false,
                                          gateway_upcalls.resume_request_retry);

@@ -11,18 +11,18 @@
 #include "net/loop.h"
 
 struct gateway_loop;
-struct journal_replication;
+struct journal_replication_of_loop;
 
 struct loop_resume_state {
     /* Items: struct session_transfer, of sessions that must move to other loops. */
-    struct link leaving_transfers;
+    struct list_link leaving_transfers;
     /* Items: struct session_release, of sessions that other nodes have requested. */
-    struct link releases;
-    struct link requests; /* requests for sessions of other nodes */
+    struct list_link releases;
+    struct list_link requests; /* requests for sessions of other nodes */
     struct map requests_by_number;
     struct deadline_list *request_timer;
     /* Items: struct session_transfer, of sessions that move to this loop, oldest first. */
-    struct link arriving;
+    struct list_link arriving;
     struct retained_events
         retained;     /* events that began after the oldest transfer to this loop was requested */
     bool retains_all; /* all events since the process started are retained, after a restart */
@@ -32,7 +32,7 @@ struct loop_resume_state {
     /* This loop's event position in the mapped journal file, or NULL. */
     _Atomic uint64_t *journal_position;
     /* Sends this loop's part of the journal to the replica, or NULL. */
-    struct journal_replication *replication;
+    struct journal_replication_of_loop *replication;
 };
 
 void loop_resume_init(struct gateway_loop *h);

@@ -24,7 +24,7 @@ struct journal_replicas *journal_replicas_new(uint32_t identity)
     map_init(&k->sessions);
     map_init(&k->borrowed);
     map_init(&k->replicas);
-    links_init(&k->by_age);
+    linked_list_init(&k->by_age);
     return k;
 }
 
@@ -34,7 +34,7 @@ void journal_replicas_free(struct journal_replicas *k)
 
     if (!k)
         return;
-    while (!links_are_empty(&k->by_age))
+    while (!linked_list_is_empty(&k->by_age))
         replica_session_remove(k, container_of(k->by_age.next, struct replicated_session, link));
     for (struct replicated_node *s; (s = map_next_value(&k->nodes, &at));)
         mem_free(s);
@@ -48,15 +48,15 @@ void journal_replicas_free(struct journal_replicas *k)
 
 void append_replica_hello(struct buf *out, uint32_t identity)
 {
-    serial_append_u64(out, REPLICA_HELLO);
-    serial_append_u64(out, identity);
-    serial_append_u64(out, JOURNAL_MAGIC);
+    serialize_u64(out, REPLICA_HELLO);
+    serialize_u64(out, identity);
+    serialize_u64(out, JOURNAL_MAGIC);
 }
 
 static void handle_replica_hello(struct journal_replicas *k, uint32_t identity,
-                                 struct serial_reader *in)
+                                 struct serialized_data_reader *in)
 {
-    uint64_t magic = serial_get_u64(in);
+    uint64_t magic = deserialize_u64(in);
 
     if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < REPLICA_NODES_MAX)
         map_set_value(&k->replicas, identity, (void *)(uintptr_t)identity);
@@ -114,9 +114,10 @@ bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
     return are_in_set;
 }
 
-static void handle_replication_gap_report(struct serial_reader *in, struct replica_reply *ret)
+static void handle_replication_gap_report(struct serialized_data_reader *in,
+                                          struct replica_reply *ret)
 {
-    uint64_t hub = serial_get_u64(in);
+    uint64_t hub = deserialize_u64(in);
 
     ret->restart = !in->bad && hub < JOURNAL_LOOPS_MAX;
     ret->loop_index = (unsigned)hub;
@@ -125,9 +126,9 @@ static void handle_replication_gap_report(struct serial_reader *in, struct repli
 void replica_handle_message(struct journal_replicas *k, struct str message,
                             struct replica_reply *ret)
 {
-    struct serial_reader in = { .rest = message };
-    uint64_t kind = serial_get_u64(&in);
-    uint32_t identity = (uint32_t)serial_get_u64(&in);
+    struct serialized_data_reader in = { .rest = message };
+    uint64_t kind = deserialize_u64(&in);
+    uint32_t identity = (uint32_t)deserialize_u64(&in);
 
     ret->to = 0;
     ret->number = 0;
@@ -154,13 +155,13 @@ void replica_handle_message(struct journal_replicas *k, struct str message,
     pthread_mutex_unlock(&k->lock);
 }
 
-enum journal_result replica_find_session(struct journal_replicas *k, uint32_t identity,
-                                         uint64_t number, uint64_t seq, struct arena *arena,
-                                         struct found_journal_session *ret)
+enum journal_find_result replica_find_session(struct journal_replicas *k, uint32_t identity,
+                                              uint64_t number, uint64_t seq, struct arena *arena,
+                                              struct found_journal_session *ret)
 {
     pthread_mutex_lock(&k->lock);
     const struct replicated_session *s = replica_session_find(k, number, identity);
-    enum journal_result answer = replica_session_check_seq(k, s, seq, &ret->seen);
+    enum journal_find_result answer = replica_session_check_seq(k, s, seq, &ret->seen);
     if (answer == JOURNAL_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
         *ret->slot = s->slot;
@@ -182,7 +183,7 @@ void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms)
     struct replicated_node *silent = NULL;
 
     pthread_mutex_lock(&k->lock);
-    for (; count < EVICTED_PER_CALL && !links_are_empty(&k->by_age); count++) {
+    for (; count < EVICTED_PER_CALL && !linked_list_is_empty(&k->by_age); count++) {
         struct replicated_session *s =
             container_of(k->by_age.next, struct replicated_session, link);
 

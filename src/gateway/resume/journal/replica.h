@@ -66,9 +66,9 @@ void append_replica_request(struct buf *out, uint32_t identity, uint64_t number,
 void append_replica_hello(struct buf *out, uint32_t identity);
 /* Finds a copy of the session, for a client that has read up to `seq`. The result is
  * JOURNAL_UNKNOWN (no copy), JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
-enum journal_result replica_find_session(struct journal_replicas *k, uint32_t identity,
-                                         uint64_t number, uint64_t seq, struct arena *arena,
-                                         struct found_journal_session *ret);
+enum journal_find_result replica_find_session(struct journal_replicas *k, uint32_t identity,
+                                              uint64_t number, uint64_t seq, struct arena *arena,
+                                              struct found_journal_session *ret);
 /* Returns whether each living node that stores copies is this node, the node `owner`, or in
  * `identities`. Returns false if no node is known that stores copies. */
 bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,

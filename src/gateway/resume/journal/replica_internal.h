@@ -23,7 +23,7 @@ struct replicated_node {
 };
 
 struct replicated_session {
-    struct link link; /* link in replicas.by_age */
+    struct list_link link; /* link in replicas.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received, in ms */
@@ -45,7 +45,7 @@ struct journal_replicas {
      * former owner that died. */
     struct map borrowed;
     /* All copies of sessions, ordered by the time of receipt; the newest is last. */
-    struct link by_age;
+    struct list_link by_age;
     struct map replicas; /* identities of nodes that store copies; key and value are equal */
     bool full;           /* the limit of sessions is reached, and this was already logged */
 };
@@ -69,21 +69,21 @@ struct replicated_session *replica_session_find(const struct journal_replicas *k
                                                 uint32_t identity);
 struct replicated_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
                                                        uint32_t identity);
-void replica_handle_records(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret);
+void replica_handle_records(struct journal_replicas *k, uint32_t identity,
+                            struct serialized_data_reader *in, struct replica_reply *ret);
 
 /* --- replica_requests.c: requests for copies ------------------------------------------ */
 
-enum journal_result replica_session_check_seq(const struct journal_replicas *k,
-                                              const struct replicated_session *s, uint64_t seq,
-                                              uint64_t *ret_seen);
-void replica_handle_request(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret);
+enum journal_find_result replica_session_check_seq(const struct journal_replicas *k,
+                                                   const struct replicated_session *s, uint64_t seq,
+                                                   uint64_t *ret_seen);
+void replica_handle_request(struct journal_replicas *k, uint32_t identity,
+                            struct serialized_data_reader *in, struct replica_reply *ret);
 void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
-                                 struct serial_reader *in, struct replica_reply *ret);
-void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
+                                 struct serialized_data_reader *in, struct replica_reply *ret);
+void replica_handle_unknown_session(uint32_t identity, struct serialized_data_reader *in,
                                     struct replica_reply *ret);
 void replica_handle_refused_session(struct journal_replicas *k, uint32_t identity,
-                                    struct serial_reader *in, struct replica_reply *ret);
+                                    struct serialized_data_reader *in, struct replica_reply *ret);
 
 #endif

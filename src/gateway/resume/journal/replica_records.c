@@ -16,7 +16,7 @@ void replica_session_remove(struct journal_replicas *k, struct replicated_sessio
     if (!s)
         return;
     map_remove_value(s->borrowed ? &k->borrowed : &k->sessions, s->number);
-    link_remove(&s->link);
+    linked_list_remove(&s->link);
     mem_free(s);
 }
 
@@ -24,8 +24,8 @@ void replica_session_record_receipt(struct journal_replicas *k, struct replicate
                                     int64_t now_ms)
 {
     s->received_ms = now_ms;
-    link_remove(&s->link);
-    links_append(&k->by_age, &s->link);
+    linked_list_remove(&s->link);
+    linked_list_append(&k->by_age, &s->link);
 }
 
 struct replicated_session *replica_session_get_or_create(struct journal_replicas *k, bool borrowed,
@@ -49,7 +49,7 @@ struct replicated_session *replica_session_get_or_create(struct journal_replicas
     s->identity = identity;
     s->borrowed = borrowed;
     map_set_value(copies, number, s);
-    links_append(&k->by_age, &s->link);
+    linked_list_append(&k->by_age, &s->link);
     return s;
 }
 
@@ -108,10 +108,11 @@ static bool session_record_is_outdated(const struct replicated_session *s, unsig
  * seq at which the record ends. */
 static void handle_whole_session_record(struct journal_replicas *k,
                                         const struct replicated_node *from, unsigned hub,
-                                        struct serial_reader *in)
+                                        struct serialized_data_reader *in)
 {
-    uint64_t number = serial_get_u64(in), seen = serial_get_u64(in);
-    struct str head = serial_read_slice(in, SLOT_HEAD_BYTES), presence = serial_read_bytes(in);
+    uint64_t number = deserialize_u64(in), seen = deserialize_u64(in);
+    struct str head = deserialize_slice_of_bytes(in, SLOT_HEAD_BYTES),
+               presence = deserialize_bytes(in);
 
     if (in->bad || presence.n > JOURNAL_PRESENCE_BYTES) {
         in->bad = true;
@@ -142,10 +143,11 @@ static void handle_whole_session_record(struct journal_replicas *k,
 }
 
 static void handle_sent_events_record(struct journal_replicas *k,
-                                      const struct replicated_node *from, struct serial_reader *in)
+                                      const struct replicated_node *from,
+                                      struct serialized_data_reader *in)
 {
-    uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
-    size_t count = serial_read_count(in, 8);
+    uint64_t number = deserialize_u64(in), last = deserialize_u64(in);
+    size_t count = deserialize_element_count(in, 8);
     struct replicated_session *s =
         replica_session_find_in_map(&k->sessions, number, from->identity);
 
@@ -155,7 +157,7 @@ static void handle_sent_events_record(struct journal_replicas *k,
         s = NULL;
     }
     for (; count; count--) {
-        uint64_t delivered_to = serial_get_u64(in);
+        uint64_t delivered_to = deserialize_u64(in);
 
         if (s)
             journal_record_dispatch(&s->slot, s->slot.seq + 1, delivered_to);
@@ -163,9 +165,10 @@ static void handle_sent_events_record(struct journal_replicas *k,
 }
 
 static void handle_session_end_record(struct journal_replicas *k,
-                                      const struct replicated_node *from, struct serial_reader *in)
+                                      const struct replicated_node *from,
+                                      struct serialized_data_reader *in)
 {
-    uint64_t number = serial_get_u64(in);
+    uint64_t number = deserialize_u64(in);
 
     replica_session_remove(k, replica_session_find_in_map(&k->sessions, number, from->identity));
     replica_session_remove(k, replica_session_find_in_map(&k->borrowed, number, from->identity));
@@ -173,10 +176,10 @@ static void handle_session_end_record(struct journal_replicas *k,
 
 /* Handles all records of a message. Returns false if the message is malformed. */
 static bool handle_session_records(struct journal_replicas *k, struct replicated_node *from,
-                                   unsigned hub, struct serial_reader *in)
+                                   unsigned hub, struct serialized_data_reader *in)
 {
     while (in->rest.n && !in->bad)
-        switch (serial_get_u64(in)) {
+        switch (deserialize_u64(in)) {
         case RECORD_WHOLE_SESSION:
             handle_whole_session_record(k, from, hub, in);
             break;
@@ -193,11 +196,11 @@ static bool handle_session_records(struct journal_replicas *k, struct replicated
     return !in->bad;
 }
 
-void replica_handle_records(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret)
+void replica_handle_records(struct journal_replicas *k, uint32_t identity,
+                            struct serialized_data_reader *in, struct replica_reply *ret)
 {
-    uint64_t magic = serial_get_u64(in), hub = serial_get_u64(in), message = serial_get_u64(in);
-    uint64_t position = serial_get_u64(in);
+    uint64_t magic = deserialize_u64(in), hub = deserialize_u64(in), message = deserialize_u64(in);
+    uint64_t position = deserialize_u64(in);
 
     if (in->bad || magic != JOURNAL_MAGIC || hub >= JOURNAL_LOOPS_MAX)
         return;
@@ -207,9 +210,9 @@ void replica_handle_records(struct journal_replicas *k, uint32_t identity, struc
     if (message != h->messages + 1) {
         h->gaps++;
         ret->to = identity;
-        serial_append_u64(&ret->bytes, REPLICA_GAP);
-        serial_append_u64(&ret->bytes, identity);
-        serial_append_u64(&ret->bytes, hub);
+        serialize_u64(&ret->bytes, REPLICA_GAP);
+        serialize_u64(&ret->bytes, identity);
+        serialize_u64(&ret->bytes, hub);
     }
     h->messages = message;
     if (!handle_session_records(k, from, (unsigned)hub, in))

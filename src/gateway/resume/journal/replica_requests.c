@@ -20,9 +20,9 @@ static uint64_t event_position_of_session_copy(const struct journal_replicas *k,
     return from->loops[s->slot.loop_index].position;
 }
 
-enum journal_result replica_session_check_seq(const struct journal_replicas *k,
-                                              const struct replicated_session *s, uint64_t seq,
-                                              uint64_t *ret_seen)
+enum journal_find_result replica_session_check_seq(const struct journal_replicas *k,
+                                                   const struct replicated_session *s, uint64_t seq,
+                                                   uint64_t *ret_seen)
 {
     if (!s || (s->borrowed && s->slot.is_incomplete &&
                clock_steady_ms() - s->received_ms > REFUSAL_VALID_MS))
@@ -38,24 +38,24 @@ enum journal_result replica_session_check_seq(const struct journal_replicas *k,
 void append_replica_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker)
 {
-    serial_append_u64(out, REPLICA_REQUEST);
-    serial_append_u64(out, identity);
-    serial_append_u64(out, asker);
-    serial_append_u64(out, number);
-    serial_append_u64(out, seq);
+    serialize_u64(out, REPLICA_REQUEST);
+    serialize_u64(out, identity);
+    serialize_u64(out, asker);
+    serialize_u64(out, number);
+    serialize_u64(out, seq);
 }
 
 static void append_replica_unknown(struct buf *out, uint32_t identity, uint64_t number)
 {
-    serial_append_u64(out, REPLICA_UNKNOWN);
-    serial_append_u64(out, identity);
-    serial_append_u64(out, number);
+    serialize_u64(out, REPLICA_UNKNOWN);
+    serialize_u64(out, identity);
+    serialize_u64(out, number);
 }
 
-void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
+void replica_handle_unknown_session(uint32_t identity, struct serialized_data_reader *in,
                                     struct replica_reply *ret)
 {
-    uint64_t number = serial_get_u64(in);
+    uint64_t number = deserialize_u64(in);
 
     if (in->bad)
         return;
@@ -63,11 +63,11 @@ void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
     ret->unknown_at = identity;
 }
 
-void replica_handle_request(struct journal_replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret)
+void replica_handle_request(struct journal_replicas *k, uint32_t identity,
+                            struct serialized_data_reader *in, struct replica_reply *ret)
 {
-    uint32_t asker = (uint32_t)serial_get_u64(in);
-    uint64_t number = serial_get_u64(in), seq = serial_get_u64(in), seen;
+    uint32_t asker = (uint32_t)deserialize_u64(in);
+    uint64_t number = deserialize_u64(in), seq = deserialize_u64(in), seen;
     const struct replicated_session *s =
         replica_session_find_in_map(&k->sessions, number, identity);
 
@@ -80,16 +80,16 @@ void replica_handle_request(struct journal_replicas *k, uint32_t identity, struc
     }
     bool is_found = replica_session_check_seq(k, s, seq, &seen) == JOURNAL_FOUND;
     ret->to = asker;
-    serial_append_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
-    serial_append_u64(&ret->bytes, identity);
-    serial_append_u64(&ret->bytes, number);
+    serialize_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
+    serialize_u64(&ret->bytes, identity);
+    serialize_u64(&ret->bytes, number);
     if (!is_found) {
-        serial_append_u64(&ret->bytes, s->slot.first);
-        serial_append_u64(&ret->bytes, s->slot.seq);
+        serialize_u64(&ret->bytes, s->slot.first);
+        serialize_u64(&ret->bytes, s->slot.seq);
         return;
     }
-    serial_append_u64(&ret->bytes, event_position_of_session_copy(k, s));
-    serial_append_u64(&ret->bytes, JOURNAL_MAGIC);
+    serialize_u64(&ret->bytes, event_position_of_session_copy(k, s));
+    serialize_u64(&ret->bytes, JOURNAL_MAGIC);
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
@@ -124,10 +124,11 @@ static void store_session_copy_from_replica(struct journal_replicas *k, uint32_t
 }
 
 void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
-                                 struct serial_reader *in, struct replica_reply *ret)
+                                 struct serialized_data_reader *in, struct replica_reply *ret)
 {
-    uint64_t number = serial_get_u64(in), position = serial_get_u64(in), magic = serial_get_u64(in);
-    struct str bytes = serial_read_slice(in, sizeof(struct journal_slot));
+    uint64_t number = deserialize_u64(in), position = deserialize_u64(in),
+             magic = deserialize_u64(in);
+    struct str bytes = deserialize_slice_of_bytes(in, sizeof(struct journal_slot));
     struct journal_slot slot;
 
     if (in->bad || magic != JOURNAL_MAGIC)
@@ -139,9 +140,9 @@ void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
 
 /* Stores the refusal of another replica as an incomplete copy, with only the first and last seq. */
 void replica_handle_refused_session(struct journal_replicas *k, uint32_t identity,
-                                    struct serial_reader *in, struct replica_reply *ret)
+                                    struct serialized_data_reader *in, struct replica_reply *ret)
 {
-    uint64_t number = serial_get_u64(in), first = serial_get_u64(in), seq = serial_get_u64(in);
+    uint64_t number = deserialize_u64(in), first = deserialize_u64(in), seq = deserialize_u64(in);
     struct journal_slot slot = {
         .is_incomplete = 1, .loop_index = JOURNAL_IN_TRANSIT, .first = first, .seq = seq
     };

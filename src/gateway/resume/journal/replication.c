@@ -29,22 +29,22 @@ enum {
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                                  uint64_t position)
 {
-    serial_append_u64(out, REPLICA_RECORDS);
-    serial_append_u64(out, identity);
-    serial_append_u64(out, JOURNAL_MAGIC);
-    serial_append_u64(out, hub);
-    serial_append_u64(out, message);
-    serial_append_u64(out, position);
+    serialize_u64(out, REPLICA_RECORDS);
+    serialize_u64(out, identity);
+    serialize_u64(out, JOURNAL_MAGIC);
+    serialize_u64(out, hub);
+    serialize_u64(out, message);
+    serialize_u64(out, position);
 }
 
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position)
 {
-    serial_append_u64(out, RECORD_WHOLE_SESSION);
-    serial_append_u64(out, number);
-    serial_append_u64(out, journal_slot_last_sent_event(slot, hub_position));
+    serialize_u64(out, RECORD_WHOLE_SESSION);
+    serialize_u64(out, number);
+    serialize_u64(out, journal_slot_last_sent_event(slot, hub_position));
     buf_add(out, (const void *)slot, offsetof(struct journal_slot, presence));
-    serial_append_bytes(out, str_slice(slot->presence, slot->presence_n));
+    serialize_bytes(out, str_slice(slot->presence, slot->presence_n));
 }
 
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
@@ -56,24 +56,24 @@ bool append_sent_events_record(struct buf *out, uint64_t number, const struct jo
         return false;
     if (test_fault_is_enabled(TEST_FAULT_EMPTY_REPLICA))
         return true;
-    serial_append_u64(out, RECORD_SENT_EVENTS);
-    serial_append_u64(out, number);
-    serial_append_u64(out, slot->seq);
-    serial_append_u64(out, count);
+    serialize_u64(out, RECORD_SENT_EVENTS);
+    serialize_u64(out, number);
+    serialize_u64(out, slot->seq);
+    serialize_u64(out, count);
     for (uint64_t seq = after + 1; seq <= slot->seq; seq++)
-        serial_append_u64(out, slot->sent[seq % JOURNAL_SENT_MAX]);
+        serialize_u64(out, slot->sent[seq % JOURNAL_SENT_MAX]);
     return true;
 }
 
 void append_session_end_record(struct buf *out, uint64_t number)
 {
-    serial_append_u64(out, RECORD_SESSION_END);
-    serial_append_u64(out, number);
+    serialize_u64(out, RECORD_SESSION_END);
+    serialize_u64(out, number);
 }
 
 /* Sends the records and the loop's event position. Position 0 leaves the replica's position
  * unchanged, because sessions whose records are not sent yet may have newer events. */
-static void replication_send_message(struct journal_replication *c, uint64_t position)
+static void replication_send_message(struct journal_replication_of_loop *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
     struct buf message;
@@ -86,15 +86,16 @@ static void replication_send_message(struct journal_replication *c, uint64_t pos
     /* If the buffer overflowed, the message is not sent. The replica notices the gap in the
      * numbers, as if NATS had lost the message. */
     if (!buf_is_full(&message))
-        cluster_send_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_as_str(&message));
+        cluster_send_message_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_as_str(&message));
     buf_clear(&message);
 }
 
-static void append_unsent_records_of_session(struct journal_replication *c, struct session *s)
+static void append_unsent_records_of_session(struct journal_replication_of_loop *c,
+                                             struct session *s)
 {
     struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
 
-    link_remove(&sync->unreplicated);
+    linked_list_remove(&sync->unreplicated);
     if (!s->resume.slot)
         return;
     if (sync->whole ||
@@ -106,40 +107,40 @@ static void append_unsent_records_of_session(struct journal_replication *c, stru
         replication_send_message(c, 0);
 }
 
-static void discard_unsent_records(struct journal_replication *c)
+static void discard_unsent_records(struct journal_replication_of_loop *c)
 {
-    while (!links_are_empty(&c->unsent))
-        link_remove(c->unsent.next);
+    while (!linked_list_is_empty(&c->unsent))
+        linked_list_remove(c->unsent.next);
     buf_reset(&c->out);
 }
 
-void replication_send_unsent_records(struct gateway_loop *h)
+void journal_replication_send_unsent_records(struct gateway_loop *h)
 {
-    struct journal_replication *c = h->resume.replication;
+    struct journal_replication_of_loop *c = h->resume.replication;
 
-    if (!c || (links_are_empty(&c->unsent) && !c->out.n))
+    if (!c || (linked_list_is_empty(&c->unsent) && !c->out.n))
         return;
     if (!c->node) {
         discard_unsent_records(c);
         return;
     }
-    while (!links_are_empty(&c->unsent))
+    while (!linked_list_is_empty(&c->unsent))
         append_unsent_records_of_session(
             c, container_of(c->unsent.next, struct session_cluster_state, unreplicated)->session);
     replication_send_message(c, h->position);
 }
 
-void replication_mark_session_unsent(struct session *s)
+void journal_replication_mark_session_unsent(struct session *s)
 {
     if (s->sync)
         s->sync->whole = true;
     if (s->resume.slot)
-        replication_mark_records_unsent(s);
+        journal_replication_mark_records_unsent(s);
 }
 
-void replication_send_session_now(struct session *s)
+void journal_replication_send_session_now(struct session *s)
 {
-    struct journal_replication *c = s->gateway_loop->resume.replication;
+    struct journal_replication_of_loop *c = s->gateway_loop->resume.replication;
 
     if (!c || !c->node || !s->resume.slot)
         return;
@@ -148,12 +149,12 @@ void replication_send_session_now(struct session *s)
     replication_send_message(c, 0); /* sent now, before the session's next loop can send records */
 }
 
-void replication_record_session_end(struct session *s)
+void journal_replication_record_session_end(struct session *s)
 {
-    struct journal_replication *c = s->gateway_loop->resume.replication;
+    struct journal_replication_of_loop *c = s->gateway_loop->resume.replication;
 
     if (s->sync)
-        link_remove(&s->sync->unreplicated);
+        linked_list_remove(&s->sync->unreplicated);
     if (!c || !c->node || !s->resume.slot)
         return;
     append_session_end_record(&c->out, s->number);
@@ -170,19 +171,20 @@ static size_t session_record_size(const struct session *s)
 
 /* Marks the next session as unsent and moves it to the end of the loop's list. Returns false if all
  * sessions were marked in this full resend. */
-static bool replication_round_mark_next_session(struct journal_replication *c, size_t *bytes)
+static bool replication_round_mark_next_session(struct journal_replication_of_loop *c,
+                                                size_t *bytes)
 {
-    struct link *list = &c->gateway_loop->sessions;
+    struct list_link *list = &c->gateway_loop->sessions;
 
-    if (links_are_empty(list))
+    if (linked_list_is_empty(list))
         return false;
     struct session *s = container_of(list->next, struct session, link);
     if (session_get_or_create_cluster_state(s)->round == c->round)
         return false;
     s->sync->round = c->round;
-    link_remove(&s->link);
-    links_append(list, &s->link);
-    replication_mark_session_unsent(s);
+    linked_list_remove(&s->link);
+    linked_list_append(list, &s->link);
+    journal_replication_mark_session_unsent(s);
     *bytes += session_record_size(s);
     c->marked++;
     return true;
@@ -190,7 +192,7 @@ static bool replication_round_mark_next_session(struct journal_replication *c, s
 
 /* Marks sessions as unsent. The number of sessions per step is chosen so that the full resend takes
  * about ROUND_TICKS seconds if there are as many sessions as last time. */
-bool replication_round_mark_sessions(struct journal_replication *c, size_t unsent)
+bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
     size_t share = size / ROUND_STEPS + 1, bytes = 0;
@@ -207,24 +209,25 @@ bool replication_round_mark_sessions(struct journal_replication *c, size_t unsen
     return true;
 }
 
-static void replication_round_continue(struct journal_replication *c)
+static void replication_round_continue(struct journal_replication_of_loop *c)
 {
     const struct gateway *g = c->gateway_loop->gateway;
 
-    c->round_runs = !g->draining && c->node &&
-                    replication_round_mark_sessions(c, cluster_unsent_bytes(g->cluster));
+    c->round_runs =
+        !g->draining && c->node &&
+        journal_replication_round_mark_sessions(c, cluster_count_unsent_nats_bytes(g->cluster));
     if (c->round_runs)
         deadline_restart(c->steps, &c->step);
 }
 
 static void on_replication_round_step_due(struct deadline *d)
 {
-    replication_round_continue(container_of(d, struct journal_replication, step));
+    replication_round_continue(container_of(d, struct journal_replication_of_loop, step));
 }
 
 /* Begins a full resend ("round"), which marks all sessions as unsent. If a full resend is running,
  * it is replaced by the new one, and its timer continues. */
-static void replication_round_begin(struct journal_replication *c)
+static void replication_round_begin(struct journal_replication_of_loop *c)
 {
     c->round++;
     c->ticks = 0;
@@ -236,9 +239,9 @@ static void replication_round_begin(struct journal_replication *c)
         replication_round_continue(c);
 }
 
-struct journal_replication *journal_replication_new(struct gateway_loop *h)
+struct journal_replication_of_loop *journal_replication_new(struct gateway_loop *h)
 {
-    struct journal_replication *c;
+    struct journal_replication_of_loop *c;
 
     if (!h->gateway->replica)
         return NULL;
@@ -246,12 +249,12 @@ struct journal_replication *journal_replication_new(struct gateway_loop *h)
     c->gateway_loop = h;
     c->round = 1;
     c->steps = deadline_list_new(h->loop, STEP_MS, false, on_replication_round_step_due);
-    links_init(&c->unsent);
+    linked_list_init(&c->unsent);
     buf_init(&c->out, MESSAGE_MAX_BYTES);
     return c;
 }
 
-void journal_replication_free(struct journal_replication *c)
+void journal_replication_free(struct journal_replication_of_loop *c)
 {
     if (!c)
         return;
@@ -269,7 +272,7 @@ struct replication_tick {
 
 /* Returns whether a full resend must begin. If the replica has lost messages, the next full resend
  * begins after a pause, because more traffic would not help an overloaded node. */
-bool replication_round_is_due(struct journal_replication *c, bool restart)
+bool journal_replication_round_is_due(struct journal_replication_of_loop *c, bool restart)
 {
     c->restart_due |= restart;
     if (!restart) {
@@ -281,7 +284,7 @@ bool replication_round_is_due(struct journal_replication *c, bool restart)
     return c->ticks >= ROUND_TICKS && !c->round_runs;
 }
 
-static void set_replica_node(struct journal_replication *c, uint32_t node)
+static void set_replica_node(struct journal_replication_of_loop *c, uint32_t node)
 {
     c->node = node;
     c->messages = 0;
@@ -293,13 +296,13 @@ static void set_replica_node(struct journal_replication *c, uint32_t node)
 static void on_replication_tick(struct loop_message *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);
-    struct journal_replication *c = t->gateway_loop->resume.replication;
+    struct journal_replication_of_loop *c = t->gateway_loop->resume.replication;
 
     if (!t->restart && c->node != t->node)
         set_replica_node(c, t->node);
-    else if (replication_round_is_due(c, t->restart))
+    else if (journal_replication_round_is_due(c, t->restart))
         replication_round_begin(c);
-    replication_send_unsent_records(t->gateway_loop);
+    journal_replication_send_unsent_records(t->gateway_loop);
     if (c->node)
         replication_send_message(c, t->gateway_loop->position);
     atomic_store(&t->gateway_loop->gateway->replicated_by, c->node);
@@ -335,11 +338,12 @@ static void publish_replica_hello(struct gateway *g)
 
     buf_init(&message, HELLO_MAX_BYTES);
     append_replica_hello(&message, cluster_node_identity(g->cluster));
-    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_as_str(&message));
+    cluster_send_message_to_all_nodes(g->cluster, CLUSTER_LEDGERS, buf_as_str(&message));
     buf_clear(&message);
 }
 
-void replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count)
+void journal_replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities,
+                                               size_t count)
 {
     if (!g->replica)
         return;
@@ -350,7 +354,7 @@ void replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identi
         false);
 }
 
-void replication_resend_all_loops(struct gateway *g)
+void journal_replication_resend_all_loops(struct gateway *g)
 {
     if (!g->replica)
         return;
@@ -358,7 +362,7 @@ void replication_resend_all_loops(struct gateway *g)
     post_replication_ticks(g, 0, UINT_MAX, 0, true);
 }
 
-void replication_resend_loop(struct gateway *g, unsigned hub)
+void journal_replication_resend_loop(struct gateway *g, unsigned hub)
 {
     if (g->replica)
         post_replication_ticks(g, hub, hub + 1, 0, true);

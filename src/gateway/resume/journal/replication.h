@@ -13,14 +13,15 @@
 #include "gateway/sessions/session.h"
 
 /* Journal replication of one loop. */
-struct journal_replication {
+struct journal_replication_of_loop {
     struct gateway_loop *gateway_loop;
-    uint32_t node;      /* identity of the node that has the replica; 0 if none */
-    uint64_t messages;  /* number of messages sent to the replica so far */
-    struct link unsent; /* items: struct session_cluster_state, of sessions with unsent records */
-    struct buf out;     /* records of the next message */
-    uint32_t round;     /* number of the current round (full resend) */
-    unsigned ticks;     /* seconds since the last round began */
+    uint32_t node;     /* identity of the node that has the replica; 0 if none */
+    uint64_t messages; /* number of messages sent to the replica so far */
+    struct list_link
+        unsent;     /* items: struct session_cluster_state, of sessions with unsent records */
+    struct buf out; /* records of the next message */
+    uint32_t round; /* number of the current round (full resend) */
+    unsigned ticks; /* seconds since the last round began */
     bool round_runs;
     size_t marked;        /* number of sessions that this round has marked as unsent */
     size_t round_size;    /* number of sessions that the previous round has sent */
@@ -31,45 +32,48 @@ struct journal_replication {
 };
 
 /* Returns NULL if this node does not replicate its journal. */
-struct journal_replication *journal_replication_new(struct gateway_loop *h);
-void journal_replication_free(struct journal_replication *c); /* accepts NULL */
+struct journal_replication_of_loop *journal_replication_new(struct gateway_loop *h);
+void journal_replication_free(struct journal_replication_of_loop *c); /* accepts NULL */
 
 /* All of these functions must be called on the session's loop. If there is no replica, they do
  * nothing. */
-void replication_mark_session_unsent(struct session *s); /* marks the whole session as unsent */
-void replication_send_session_now(struct session *s);    /* sends the whole session immediately */
-void replication_record_session_end(struct session *s);
-void replication_send_unsent_records(struct gateway_loop *h);
+void journal_replication_mark_session_unsent(
+    struct session *s); /* marks the whole session as unsent */
+void journal_replication_send_session_now(
+    struct session *s); /* sends the whole session immediately */
+void journal_replication_record_session_end(struct session *s);
+void journal_replication_send_unsent_records(struct gateway_loop *h);
 
 /* Runs one step of a round: marks some sessions as unsent. Marks none if more than
  * ROUND_MAX_UNSENT_BYTES (`unsent`) wait for NATS. Returns false if the round is complete. */
-bool replication_round_mark_sessions(struct journal_replication *c, size_t unsent);
+bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent);
 /* Returns whether a round must begin. Called once a second, or with `restart` because the replica
  * missed a message. */
-bool replication_round_is_due(struct journal_replication *c, bool restart);
+bool journal_replication_round_is_due(struct journal_replication_of_loop *c, bool restart);
 
-/* replication_on_live_nodes_changed gets the identities of all living nodes, this one included.
- * replication_resend_all_loops and replication_resend_loop are called when messages of all loops or
- * of one loop may be lost. Thread-safe. */
-void replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count);
-void replication_resend_all_loops(struct gateway *g);
-void replication_resend_loop(struct gateway *g, unsigned hub);
+/* journal_replication_on_live_nodes_changed gets the identities of all living nodes, this one
+ * included. journal_replication_resend_all_loops and journal_replication_resend_loop are called
+ * when messages of all loops or of one loop may be lost. Thread-safe. */
+void journal_replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities,
+                                               size_t count);
+void journal_replication_resend_all_loops(struct gateway *g);
+void journal_replication_resend_loop(struct gateway *g, unsigned hub);
 
 /* Marks that the session has a journal record that was not sent to the replica. */
-static inline void replication_mark_records_unsent(struct session *s)
+static inline void journal_replication_mark_records_unsent(struct session *s)
 {
-    struct journal_replication *c = s->gateway_loop->resume.replication;
+    struct journal_replication_of_loop *c = s->gateway_loop->resume.replication;
 
     if (!c)
         return;
     struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
     if (!sync->unreplicated.next)
-        links_append(&c->unsent, &sync->unreplicated);
+        linked_list_append(&c->unsent, &sync->unreplicated);
 }
 
 /* Returns whether bytes to clients must wait for the end of the loop iteration, because journal
  * records must be sent to the replica first. */
-static inline bool replication_delays_output(const struct gateway_loop *h)
+static inline bool journal_replication_delays_output(const struct gateway_loop *h)
 {
     return h->resume.replication && h->resume.replication->node;
 }

@@ -30,7 +30,7 @@ struct mail_delivery {
     enum mailed_link_purpose purpose;
     int64_t tries;
     enum mail_state state;
-    struct mail mail;
+    struct outgoing_mail mail;
     struct call *call;
 };
 

@@ -115,9 +115,9 @@ enum err mailed_link_read(struct call *call, snowflake user_id, enum mailed_link
     if (e || !found)
         return e;
     ret->address = row_text(&row, 0);
-    ret->salt = row_is_null(&row, 1) ? (struct str){ 0 } : row_bytes(&row, 1);
+    ret->salt = row_column_is_null(&row, 1) ? (struct str){ 0 } : row_bytes(&row, 1);
     ret->expires_at = row_int(&row, 2);
-    ret->is_valid = ret->salt.n && ret->expires_at > clock_us() && !row_is_null(&row, 3) &&
+    ret->is_valid = ret->salt.n && ret->expires_at > clock_us() && !row_column_is_null(&row, 3) &&
                     str_eq(ret->address, row_text(&row, 3));
     return OK;
 }

@@ -154,7 +154,7 @@ static enum err reset_password(struct call *call)
     if (!e)
         e = account_set_password(call, user.id, *hash);
     user.password_hash = *hash;
-    return e ? e : reply_to_login(call, &user, false);
+    return e ? e : reply_to_login_after_password_check(call, &user, false);
 }
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */

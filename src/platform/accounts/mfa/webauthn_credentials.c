@@ -48,7 +48,7 @@ static void credential_from_row(struct arena *a, const struct rows *r, struct cr
         .shown = { .id = row_id(r, 0),
                    .type = 1,
                    .name = row_text(r, 1),
-                   .last_used = { row_is_null(r, 2) ? GIVEN_NULL : GIVEN, row_int(r, 2) } },
+                   .last_used = { row_column_is_null(r, 2) ? GIVEN_NULL : GIVEN, row_int(r, 2) } },
         .credential_id = row_bytes(r, 3),
         .public_key = row_bytes(r, 4),
         .rp_id = row_text(r, 5),

@@ -45,7 +45,7 @@ enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
 static void remote_login_from_row(const struct rows *r, struct remote_login *ret)
 {
     *ret = (struct remote_login){ .id = row_id(r, 0),
-                                  .user_id = row_is_null(r, 1) ? 0 : row_id(r, 1),
+                                  .user_id = row_column_is_null(r, 1) ? 0 : row_id(r, 1),
                                   .public_key = row_text(r, 2),
                                   .state = row_int(r, 3) };
 }

@@ -55,7 +55,7 @@ static bool skip_field_value(struct str *rest, uint64_t wire)
     }
 }
 
-bool proto_split_fields(struct arena *a, struct str message, struct list *ret)
+bool protobuf_split_fields(struct arena *a, struct str message, struct list *ret)
 {
     *ret = (struct list){ 0 };
     while (message.n) {
@@ -65,15 +65,15 @@ bool proto_split_fields(struct arena *a, struct str message, struct list *ret)
         if (!parse_varint(&message, &tag) || tag >> 3 == 0 || tag >> 3 > 536870911 ||
             !skip_field_value(&message, tag & 7) || ret->count == MOST_FIELDS)
             return false;
-        struct proto_field *f = list_append(a, ret, sizeof *f);
-        *f = (struct proto_field){ tag >> 3, str_slice(began, (size_t)(message.p - began)) };
+        struct protobuf_field *f = list_append(a, ret, sizeof *f);
+        *f = (struct protobuf_field){ tag >> 3, str_slice(began, (size_t)(message.p - began)) };
     }
     return true;
 }
 
 static bool has_field_number(const struct list *fields, uint64_t number)
 {
-    const struct proto_field *f = fields->items;
+    const struct protobuf_field *f = fields->items;
 
     for (size_t i = 0; i < fields->count; i++)
         if (f[i].number == number)
@@ -81,10 +81,10 @@ static bool has_field_number(const struct list *fields, uint64_t number)
     return false;
 }
 
-struct str proto_merge_fields(struct arena *a, const struct list *before, const struct list *change,
-                              uint64_t but)
+struct str protobuf_merge_fields(struct arena *a, const struct list *before,
+                                 const struct list *change, uint64_t but)
 {
-    const struct proto_field *b = before->items, *c = change->items;
+    const struct protobuf_field *b = before->items, *c = change->items;
     struct buf out;
 
     buf_init(&out, 8 * 1024 * 1024);
@@ -104,13 +104,13 @@ static void append_varint(struct buf *out, uint64_t v)
     buf_add_char(out, (char)v);
 }
 
-void proto_append_varint_field(struct buf *out, uint64_t number, uint64_t value)
+void protobuf_append_varint_field(struct buf *out, uint64_t number, uint64_t value)
 {
     append_varint(out, number << 3 | WIRE_VARINT);
     append_varint(out, value);
 }
 
-void proto_append_bytes_field(struct buf *out, uint64_t number, struct str message)
+void protobuf_append_bytes_field(struct buf *out, uint64_t number, struct str message)
 {
     append_varint(out, number << 3 | WIRE_BYTES);
     append_varint(out, message.n);

@@ -8,20 +8,20 @@
 
 #include "json/schema.h"
 
-struct proto_field {
+struct protobuf_field {
     uint64_t number;
     struct str bytes; /* whole field, including its tag */
 };
 
 /* Splits a message into its fields, in order. Returns false if it is malformed or has more than
  * 1000 fields. */
-bool proto_split_fields(struct arena *a, struct str message, struct list *ret);
+bool protobuf_split_fields(struct arena *a, struct str message, struct list *ret);
 /* Returns the fields of `before` that `change` lacks, then the fields of `change`, both without the
  * field number `but`. */
-struct str proto_merge_fields(struct arena *a, const struct list *before, const struct list *change,
-                              uint64_t but);
-void proto_append_varint_field(struct buf *out, uint64_t number, uint64_t value);
+struct str protobuf_merge_fields(struct arena *a, const struct list *before,
+                                 const struct list *change, uint64_t but);
+void protobuf_append_varint_field(struct buf *out, uint64_t number, uint64_t value);
 /* Appends one length-delimited field. */
-void proto_append_bytes_field(struct buf *out, uint64_t number, struct str message);
+void protobuf_append_bytes_field(struct buf *out, uint64_t number, struct str message);
 
 #endif

@@ -108,8 +108,8 @@ static enum err read_stored_settings(struct tx *tx, snowflake user_id, struct us
     enum err e = tx_one_or(tx, FIND_SETTINGS, BIND(v_id(user_id)), ERR_UNKNOWN_USER, &row);
     if (e)
         return e;
-    e = decode_settings_document(tx_arena(tx),
-                                 row_is_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
+    e = decode_settings_document(
+        tx_arena(tx), row_column_is_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
     ret->locale = opt_str_or_null(row_text(&row, 0));
     return e;
 }

@@ -104,14 +104,14 @@ static struct str encode_settings_proto(struct arena *a, int64_t version, struct
     struct buf versions, out;
 
     buf_init(&versions, 64);
-    proto_append_varint_field(&versions, FIELD_DATA_VERSION, (uint64_t)version);
+    protobuf_append_varint_field(&versions, FIELD_DATA_VERSION, (uint64_t)version);
     buf_init(&out, 2 * LONGEST_PROTO);
-    proto_append_bytes_field(&out, FIELD_VERSIONS, buf_as_str(&versions));
+    protobuf_append_bytes_field(&out, FIELD_VERSIONS, buf_as_str(&versions));
     buf_add_str(&out, fields);
     buf_clear(&versions);
     struct str bytes = buf_move_to_arena(&out, a);
     size_t size = sodium_base64_encoded_len(bytes.n, sodium_base64_VARIANT_ORIGINAL);
-    char *text = arena_alloc_raw(a, size);
+    char *text = arena_alloc_unzeroed(a, size);
 
     sodium_bin2base64(text, size, (const unsigned char *)bytes.p, bytes.n,
                       sodium_base64_VARIANT_ORIGINAL);
@@ -192,7 +192,7 @@ static bool decode_settings_proto(struct arena *a, struct str text, struct list 
 {
     struct str bytes;
 
-    return str_base64_decode(a, text, &bytes) && proto_split_fields(a, bytes, ret);
+    return str_base64_decode(a, text, &bytes) && protobuf_split_fields(a, bytes, ret);
 }
 
 static enum err merge_settings_proto(struct call *call)
@@ -206,7 +206,7 @@ static enum err merge_settings_proto(struct call *call)
         return OK;
     if (!decode_settings_proto(call->arena, m->before.settings, &before))
         before = (struct list){ 0 };
-    struct str merged = proto_merge_fields(call->arena, &before, &fields, FIELD_VERSIONS);
+    struct str merged = protobuf_merge_fields(call->arena, &before, &fields, FIELD_VERSIONS);
     m->after.version = m->before.version + 1;
     m->after.settings = merged.n > LONGEST_PROTO
                             ? (struct str){ 0 }

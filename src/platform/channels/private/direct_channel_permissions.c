@@ -160,8 +160,8 @@ static enum err check_game_friend_accepts_dms(struct tx *tx, snowflake to)
     return e || access == DM_ANYWHERE ? e : ERR_NO_GAME_FRIEND_DMS;
 }
 
-enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
-                                    const struct caller *from)
+enum err check_caller_may_write_in_direct_channel(struct tx *tx, const struct channel *c,
+                                                  const struct caller *from)
 {
     bool is_bot = from->kind == CALLER_BOT;
     enum dm_connection tie = CONNECTION_NONE;

@@ -37,7 +37,7 @@ static void add_recipient_from_row(const struct rows *r, struct channel *c)
         list_reserve(arena, &c->recipients.value, sizeof(struct user), 1);
     struct user *user = list_append(arena, &c->recipients.value, sizeof *user);
     user_from_row(r, 2, user);
-    if (row_is_null(r, 1))
+    if (row_column_is_null(r, 1))
         return;
     struct channel_nickname *nick = list_append(arena, &c->nicks.value, sizeof *nick);
     *nick = (struct channel_nickname){ user->id, row_text(r, 1) };

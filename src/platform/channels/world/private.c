@@ -69,8 +69,8 @@ static enum err find_imported_group(struct world_file_importer *im, const struct
     if (p->id.given == GIVEN)
         e = tx_one(im->tx, GROUP_BY_ID, BIND(v_id(p->id.value)), &row, &known);
     else
-        e = tx_one(im->tx, GROUP_BY_NAME, BIND(optional_text_value(p->name), v_id(owner)), &row,
-                   &known);
+        e = tx_one(im->tx, GROUP_BY_NAME, BIND(sql_value_of_optional_text(p->name), v_id(owner)),
+                   &row, &known);
     *ret = known ? row_id(&row, 0) : 0;
     return e;
 }

@@ -38,7 +38,7 @@ static enum err read_tags_of_forum(struct world_file_importer *im, snowflake for
     enum err e = tx_one(im->tx, FORUM_TAGS, BIND(v_id(forum)), &row, &found);
 
     *ret = (struct list){ 0 };
-    if (!e && found && !row_is_null(&row, 0))
+    if (!e && found && !row_column_is_null(&row, 0))
         *ret = json_column_decode_list(im->arena, &type_forum_tags, row_text(&row, 0));
     return e;
 }
@@ -126,10 +126,10 @@ enum err import_forum_fields(struct world_file_importer *im, const struct world_
                         c->tags.given == GIVEN
                             ? v_text(json_column_encode(im->arena, &type_forum_tags, &tags))
                             : v_null(),
-                        reaction, optional_int_value(c->default_sort_order),
-                        optional_int_value(c->default_forum_layout),
-                        optional_text_value(c->default_tag_setting),
-                        optional_int_value(c->default_thread_rate_limit_per_user)),
+                        reaction, sql_value_of_optional_int(c->default_sort_order),
+                        sql_value_of_optional_int(c->default_forum_layout),
+                        sql_value_of_optional_text(c->default_tag_setting),
+                        sql_value_of_optional_int(c->default_thread_rate_limit_per_user)),
                    NULL);
 }
 
@@ -194,7 +194,7 @@ enum err import_thread_fields(struct world_file_importer *im, const struct world
                      c->applied_tags.given == GIVEN
                          ? v_text(json_column_encode(im->arena, &type_ids, &tags))
                          : v_null(),
-                     value_of_optional_bool(c->invitable)),
+                     sql_value_of_optional_bool(c->invitable)),
                 NULL);
     return e ? e : import_thread_members(im, c, id, &people);
 }
@@ -215,11 +215,12 @@ static const char PEOPLE[] =
 static void export_forum_settings(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
     struct list tags =
-        row_is_null(r, 2) ? (struct list){ 0 }
-                          : json_column_decode_list(tx_arena(tx), &type_forum_tags, row_text(r, 2));
+        row_column_is_null(r, 2)
+            ? (struct list){ 0 }
+            : json_column_decode_list(tx_arena(tx), &type_forum_tags, row_text(r, 2));
     const struct forum_tag *t = tags.items;
     const struct default_reaction *reaction =
-        row_is_null(r, 3)
+        row_column_is_null(r, 3)
             ? NULL
             : json_column_decode(tx_arena(tx), &type_default_reaction, row_text(r, 3));
 
@@ -241,11 +242,11 @@ static void export_forum_settings(const struct rows *r, struct tx *tx, struct wo
 /* Omits tags that the forum no longer has, because an import could not find them. */
 static void export_thread_tags(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
-    struct list ids = row_is_null(r, 8)
+    struct list ids = row_column_is_null(r, 8)
                           ? (struct list){ 0 }
                           : json_column_decode_list(tx_arena(tx), &type_ids, row_text(r, 8));
     struct list tags =
-        ids.count && !row_is_null(r, 10)
+        ids.count && !row_column_is_null(r, 10)
             ? json_column_decode_list(tx_arena(tx), &type_forum_tags, row_text(r, 10))
             : (struct list){ 0 };
     const struct forum_tag *t = tags.items;

@@ -196,14 +196,17 @@ static enum err update_channel_row(struct world_file_importer *im, const struct 
     return tx_exec(
         im->tx, UPDATE_CHANNEL,
         BIND(v_id(id), v_text(c->name), v_int(channel_type_from_word(c->type)),
-             parent ? v_id(parent) : v_null(), optional_text_value(c->topic),
-             optional_int_value(c->position), value_of_optional_bool(c->nsfw),
-             optional_int_value(c->rate_limit_per_user), optional_int_value(c->bitrate),
-             optional_int_value(c->user_limit), optional_text_value(c->rtc_region),
-             optional_int_value(c->video_quality_mode), optional_int_value(c->flags),
-             optional_int_value(c->default_auto_archive_duration), owner ? v_id(owner) : v_null(),
-             value_of_optional_bool(c->archived), optional_int_value(c->archived_at),
-             optional_int_value(c->auto_archive_duration), value_of_optional_bool(c->locked)),
+             parent ? v_id(parent) : v_null(), sql_value_of_optional_text(c->topic),
+             sql_value_of_optional_int(c->position), sql_value_of_optional_bool(c->nsfw),
+             sql_value_of_optional_int(c->rate_limit_per_user),
+             sql_value_of_optional_int(c->bitrate), sql_value_of_optional_int(c->user_limit),
+             sql_value_of_optional_text(c->rtc_region),
+             sql_value_of_optional_int(c->video_quality_mode), sql_value_of_optional_int(c->flags),
+             sql_value_of_optional_int(c->default_auto_archive_duration),
+             owner ? v_id(owner) : v_null(), sql_value_of_optional_bool(c->archived),
+             sql_value_of_optional_int(c->archived_at),
+             sql_value_of_optional_int(c->auto_archive_duration),
+             sql_value_of_optional_bool(c->locked)),
         NULL);
 }
 

@@ -102,7 +102,7 @@ static void link_reaction_user_hash_chains(struct own_reaction_offsets *marks)
 
 static void *copy_buffer_to_arena(struct buf *from, struct arena *arena)
 {
-    void *all = arena_alloc_raw(arena, from->n);
+    void *all = arena_alloc_unzeroed(arena, from->n);
 
     if (from->n)
         memcpy(all, from->p, from->n);

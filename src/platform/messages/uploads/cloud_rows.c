@@ -70,8 +70,8 @@ static const char UPDATE_UPLOAD_FILE[] =
 enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u)
 {
     return tx_exec(tx, UPDATE_UPLOAD_FILE,
-                   BIND(v_id(u->id), v_id(u->file_id), optional_text_value(u->content_type),
-                        optional_int_value(u->width), optional_int_value(u->height),
+                   BIND(v_id(u->id), v_id(u->file_id), sql_value_of_optional_text(u->content_type),
+                        sql_value_of_optional_int(u->width), sql_value_of_optional_int(u->height),
                         u->target_id ? v_id(u->target_id) : v_null()),
                    NULL);
 }

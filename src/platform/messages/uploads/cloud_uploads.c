@@ -243,8 +243,8 @@ enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, st
             e = convert_upload_to_attachment(
                 call, &in[i], owner_id, list_append(call->arena, ret, sizeof(struct attachment)));
     return !e && ret->count > MESSAGE_MAX_FILES
-               ? message_refuse_field(call, "attachments", "BASE_TYPE_MAX_LENGTH",
-                                      "Must be 10 or fewer in length.")
+               ? message_refuse_with_field_error(call, "attachments", "BASE_TYPE_MAX_LENGTH",
+                                                 "Must be 10 or fewer in length.")
                : e;
 }
 
@@ -255,7 +255,7 @@ static struct opt_int opt_int_absent_to_null(struct opt_int v)
     return v.given == GIVEN ? v : (struct opt_int){ .given = GIVEN_NULL };
 }
 
-enum err attachment_publish_temporarily(struct call *call, snowflake target_id,
+enum err attachment_publish_for_one_day(struct call *call, snowflake target_id,
                                         const struct attachment *a)
 {
     struct cloud_upload u = { .id = snowflake_new(),

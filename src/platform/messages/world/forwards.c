@@ -33,7 +33,8 @@ static const struct field forward_fields[] = {
     { 0 },
 };
 
-static void check_forward(struct form *form, const struct json_path *here, const void *object)
+static void check_forward_of_world_message(struct form *form, const struct json_path *here,
+                                           const void *object)
 {
     const struct world_forward *f = object;
 
@@ -44,7 +45,7 @@ static void check_forward(struct form *form, const struct json_path *here, const
                                JSON_OBJECT);
 }
 
-WORLD_SINGLE(forward, forward_fields, check_forward);
+WORLD_SINGLE(forward, forward_fields, check_forward_of_world_message);
 
 /* --- import from a world file -------------------------------------------------------- */
 
@@ -119,7 +120,7 @@ static void omit_default_fields_of_forward(struct world_forward *f)
 
 static struct opt_id optional_id_column(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
 static void forward_from_row(const struct rows *r, struct opt_object *ret)

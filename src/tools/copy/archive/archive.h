@@ -74,16 +74,20 @@ int64_t guild_archive_count_lines(const struct guild_archive *a, const char *nam
 
 /* Messages of an archive that must not be imported: those that were deleted after the archive was
  * read, and those that were posted from this server. */
-struct copy_skipped {
+struct guild_copy_skipped_ids {
     struct map ids, webhooks;
 };
-void copy_skipped_read(const struct guild_archive *a, struct copy_skipped *ret);
-void copy_skipped_clear(struct copy_skipped *s);
-bool copy_skipped_contains(const struct copy_skipped *s, struct str message);
-bool copy_skipped_contains_webhook(const struct copy_skipped *s, snowflake webhook);
+void guild_copy_skipped_ids_read(const struct guild_archive *a, struct guild_copy_skipped_ids *ret);
+void guild_copy_skipped_ids_clear(struct guild_copy_skipped_ids *s);
+bool guild_copy_skipped_ids_contain_message(const struct guild_copy_skipped_ids *s,
+                                            struct str message);
+bool guild_copy_skipped_ids_contain_webhook(const struct guild_copy_skipped_ids *s,
+                                            snowflake webhook);
 /* Records ids in the archive. */
-bool copy_skip_message(struct copy_skipped *s, struct guild_archive *a, snowflake id);
-bool copy_skip_webhook(struct copy_skipped *s, struct guild_archive *a, snowflake webhook);
+bool guild_copy_record_skipped_message(struct guild_copy_skipped_ids *s, struct guild_archive *a,
+                                       snowflake id);
+bool guild_copy_record_skipped_webhook(struct guild_copy_skipped_ids *s, struct guild_archive *a,
+                                       snowflake webhook);
 
 /* --- chat_export.c --- */
 

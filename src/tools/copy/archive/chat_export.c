@@ -57,8 +57,8 @@ struct chat_export {
     bool is_reversed, failed;
 };
 
-static void write_member(struct json_writer *j, const char *name, struct str object,
-                         const char *from)
+static void write_renamed_json_member(struct json_writer *j, const char *name, struct str object,
+                                      const char *from)
 {
     struct str raw = json_member_raw(object, from);
 
@@ -71,10 +71,10 @@ static void write_member(struct json_writer *j, const char *name, struct str obj
 static void write_chat_user(struct json_writer *j, struct str user)
 {
     json_begin_object(j);
-    write_member(j, "id", user, "id");
-    write_member(j, "username", user, "name");
-    write_member(j, "global_name", user, "nickname");
-    write_member(j, "bot", user, "isBot");
+    write_renamed_json_member(j, "id", user, "id");
+    write_renamed_json_member(j, "username", user, "name");
+    write_renamed_json_member(j, "global_name", user, "nickname");
+    write_renamed_json_member(j, "bot", user, "isBot");
     json_end_object(j);
 }
 
@@ -140,9 +140,9 @@ static void write_chat_attachments(struct chat_export *x, struct arena *arena,
 
         copy_saved_file(x, arena, json_member_text(arena, file, "url"), json_member_id(file, "id"));
         json_begin_object(j);
-        write_member(j, "id", file, "id");
-        write_member(j, "filename", file, "fileName");
-        write_member(j, "size", file, "fileSizeBytes");
+        write_renamed_json_member(j, "id", file, "id");
+        write_renamed_json_member(j, "filename", file, "fileName");
+        write_renamed_json_member(j, "size", file, "fileSizeBytes");
         json_end_object(j);
     }
     json_end_array(j);
@@ -159,12 +159,12 @@ static void write_embed_part(struct json_writer *j, struct str embed, const char
         return;
     json_write_key(j, str_of(name));
     json_begin_object(j);
-    write_member(j, "name", part, "name");
-    write_member(j, "text", part, "text");
-    write_member(j, "url", part, json_member_raw(part, url).n ? url : "url");
-    write_member(j, "icon_url", part, "iconCanonicalUrl");
-    write_member(j, "width", part, "width");
-    write_member(j, "height", part, "height");
+    write_renamed_json_member(j, "name", part, "name");
+    write_renamed_json_member(j, "text", part, "text");
+    write_renamed_json_member(j, "url", part, json_member_raw(part, url).n ? url : "url");
+    write_renamed_json_member(j, "icon_url", part, "iconCanonicalUrl");
+    write_renamed_json_member(j, "width", part, "width");
+    write_renamed_json_member(j, "height", part, "height");
     json_end_object(j);
 }
 
@@ -177,11 +177,11 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
     json_write_name(j, "type");
     json_write_text(j, STR("rich"));
     if (json_member_text(arena, embed, "title").n)
-        write_member(j, "title", embed, "title");
+        write_renamed_json_member(j, "title", embed, "title");
     if (json_member_text(arena, embed, "description").n)
-        write_member(j, "description", embed, "description");
-    write_member(j, "url", embed, "url");
-    write_member(j, "timestamp", embed, "timestamp");
+        write_renamed_json_member(j, "description", embed, "description");
+    write_renamed_json_member(j, "url", embed, "url");
+    write_renamed_json_member(j, "timestamp", embed, "timestamp");
     if (color.n == 7) {
         json_write_name(j, "color");
         json_write_int(j, strtol(str_dup_cstring(arena, str_skip_bytes(color, 1)), NULL, 16));
@@ -198,9 +198,9 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
             struct str field = ((struct str *)fields.items)[i];
 
             json_begin_object(j);
-            write_member(j, "name", field, "name");
-            write_member(j, "value", field, "value");
-            write_member(j, "inline", field, "isInline");
+            write_renamed_json_member(j, "name", field, "name");
+            write_renamed_json_member(j, "value", field, "value");
+            write_renamed_json_member(j, "inline", field, "isInline");
             json_end_object(j);
         }
         json_end_array(j);
@@ -226,8 +226,8 @@ static void write_chat_reactions(struct json_writer *j, struct arena *arena, str
         json_write_name(j, "emoji");
         json_begin_object(j);
         if (json_member_id(emoji, "id"))
-            write_member(j, "id", emoji, "id");
-        write_member(j, "name", emoji, "name");
+            write_renamed_json_member(j, "id", emoji, "id");
+        write_renamed_json_member(j, "name", emoji, "name");
         json_end_object(j);
         json_end_object(j);
     }
@@ -246,12 +246,12 @@ static void append_chat_message(struct chat_export *x, struct arena *arena, stru
     struct str reference = json_member_raw(message, "reference");
 
     json_begin_object(&j);
-    write_member(&j, "id", message, "id");
+    write_renamed_json_member(&j, "id", message, "id");
     json_write_name(&j, "type");
     json_write_int(&j, find_number(message_kinds, json_member_text(arena, message, "type"), 0));
-    write_member(&j, "content", message, "content");
-    write_member(&j, "edited_timestamp", message, "timestampEdited");
-    write_member(&j, "pinned", message, "isPinned");
+    write_renamed_json_member(&j, "content", message, "content");
+    write_renamed_json_member(&j, "edited_timestamp", message, "timestampEdited");
+    write_renamed_json_member(&j, "pinned", message, "isPinned");
     json_write_name(&j, "author");
     write_chat_user(&j, json_member_raw(message, "author"));
     write_chat_attachments(x, arena, &j, message);
@@ -265,9 +265,9 @@ static void append_chat_message(struct chat_export *x, struct arena *arena, stru
     if (json_member_id(reference, "messageId")) {
         json_write_name(&j, "message_reference");
         json_begin_object(&j);
-        write_member(&j, "message_id", reference, "messageId");
-        write_member(&j, "channel_id", reference, "channelId");
-        write_member(&j, "guild_id", reference, "guildId");
+        write_renamed_json_member(&j, "message_id", reference, "messageId");
+        write_renamed_json_member(&j, "channel_id", reference, "channelId");
+        write_renamed_json_member(&j, "guild_id", reference, "guildId");
         json_end_object(&j);
     }
     write_chat_reactions(&j, arena, message);
@@ -372,9 +372,9 @@ static void add_guild_and_channel(struct chat_export *x, struct arena *arena, st
     bool thread = channel_is_thread(type);
 
     json_begin_object(&j);
-    write_member(&j, "id", x->guild, "id");
-    write_member(&j, "name", x->guild, "name");
-    write_member(&j, "owner_id", json_member_raw(first, "author"), "id");
+    write_renamed_json_member(&j, "id", x->guild, "id");
+    write_renamed_json_member(&j, "name", x->guild, "name");
+    write_renamed_json_member(&j, "owner_id", json_member_raw(first, "author"), "id");
     json_end_object(&j);
     buf_add_char(&x->lines, '\n');
     append_line_unless_id_exists(x, "guild.jsonl", json_member_id(x->guild, "id"),
@@ -403,7 +403,7 @@ snowflake chat_export_read_guild(const char *path)
 }
 
 /* Returns the first message of the export, whose author becomes the owner of a new guild. */
-static struct str find_first_message(struct arena *arena, struct str messages)
+static struct str find_first_message_of_chat_export(struct arena *arena, struct str messages)
 {
     struct json_reader r;
     struct str first = { 0 };
@@ -434,7 +434,7 @@ bool chat_export_convert(struct guild_archive *archive, const char *path)
     x.guild = json_member_raw(text, "guild");
     x.channel = json_member_raw(text, "channel");
     struct str messages = json_member_raw(text, "messages"),
-               first = find_first_message(arena, messages);
+               first = find_first_message_of_chat_export(arena, messages);
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", json_member_id(x.channel, "id"));
     if (first.n) {
         add_guild_and_channel(&x, arena, first);

@@ -1,4 +1,4 @@
-/* skipped.c - messages of an archive that must not be imported (struct copy_skipped). */
+/* skipped.c - messages of an archive that must not be imported (struct guild_copy_skipped_ids). */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 static const char DELETED[] = "deleted-messages.jsonl", WEBHOOKS[] = "mirror-webhooks.jsonl";
 
-static void add_id(struct map *ids, snowflake id)
+static void append_id_to_skipped_list(struct map *ids, snowflake id)
 {
     static char skipped;
 
@@ -15,40 +15,44 @@ static void add_id(struct map *ids, snowflake id)
         map_set_value(ids, id, &skipped);
 }
 
-static bool add_skipped_id(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool append_skipped_id_to_journal(void *arg, struct str line, int64_t next_offset,
+                                         struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_id(arg, json_member_id(line, "id"));
+    append_id_to_skipped_list(arg, json_member_id(line, "id"));
     return true;
 }
 
-void copy_skipped_read(const struct guild_archive *a, struct copy_skipped *ret)
+void guild_copy_skipped_ids_read(const struct guild_archive *a, struct guild_copy_skipped_ids *ret)
 {
     map_init(&ret->ids);
     map_init(&ret->webhooks);
-    guild_archive_for_each_line(a, DELETED, 0, add_skipped_id, &ret->ids);
-    guild_archive_for_each_line(a, WEBHOOKS, 0, add_skipped_id, &ret->webhooks);
+    guild_archive_for_each_line(a, DELETED, 0, append_skipped_id_to_journal, &ret->ids);
+    guild_archive_for_each_line(a, WEBHOOKS, 0, append_skipped_id_to_journal, &ret->webhooks);
 }
 
-void copy_skipped_clear(struct copy_skipped *s)
+void guild_copy_skipped_ids_clear(struct guild_copy_skipped_ids *s)
 {
     map_clear(&s->ids);
     map_clear(&s->webhooks);
 }
 
-bool copy_skipped_contains(const struct copy_skipped *s, struct str message)
+bool guild_copy_skipped_ids_contain_message(const struct guild_copy_skipped_ids *s,
+                                            struct str message)
 {
     return (s->ids.count && map_find_value(&s->ids, json_member_id(message, "id"))) ||
            (s->webhooks.count &&
             map_find_value(&s->webhooks, json_member_id(message, "webhook_id")));
 }
 
-bool copy_skipped_contains_webhook(const struct copy_skipped *s, snowflake webhook)
+bool guild_copy_skipped_ids_contain_webhook(const struct guild_copy_skipped_ids *s,
+                                            snowflake webhook)
 {
     return map_find_value(&s->webhooks, webhook);
 }
 
-static bool add_line(struct map *ids, struct guild_archive *a, const char *name, snowflake id)
+static bool append_line_to_archive_list(struct map *ids, struct guild_archive *a, const char *name,
+                                        snowflake id)
 {
     struct guild_archive_list list;
     char line[64];
@@ -56,19 +60,21 @@ static bool add_line(struct map *ids, struct guild_archive *a, const char *name,
 
     if (map_find_value(ids, id))
         return true;
-    add_id(ids, id);
+    append_id_to_skipped_list(ids, id);
     bool ok = guild_archive_list_open(a, name, "id", &list) &&
               guild_archive_list_append(&list, str_slice(line, (size_t)n));
     guild_archive_list_close(&list);
     return ok;
 }
 
-bool copy_skip_message(struct copy_skipped *s, struct guild_archive *a, snowflake id)
+bool guild_copy_record_skipped_message(struct guild_copy_skipped_ids *s, struct guild_archive *a,
+                                       snowflake id)
 {
-    return add_line(&s->ids, a, DELETED, id);
+    return append_line_to_archive_list(&s->ids, a, DELETED, id);
 }
 
-bool copy_skip_webhook(struct copy_skipped *s, struct guild_archive *a, snowflake webhook)
+bool guild_copy_record_skipped_webhook(struct guild_copy_skipped_ids *s, struct guild_archive *a,
+                                       snowflake webhook)
 {
-    return add_line(&s->webhooks, a, WEBHOOKS, webhook);
+    return append_line_to_archive_list(&s->webhooks, a, WEBHOOKS, webhook);
 }

@@ -23,14 +23,14 @@ void world_entries_clear(struct world_entries *e);
 void world_entries_end_entry(struct world_entries *e);
 
 /* Ids that entries may refer to. */
-struct copy_known_ids {
+struct guild_copy_known_ids {
     struct map users, roles, channels, emojis;
 };
-struct copy_conversion {
+struct guild_copy_conversion {
     const struct guild_archive *archive;
     snowflake guild;
     bool people, welcome_screen_enabled;
-    struct copy_known_ids known;
+    struct guild_copy_known_ids known;
     /* Accounts to which other entries refer, so that the next import adds them first. */
     struct world_entries users;
     struct map queued; /* ids of these accounts */
@@ -41,8 +41,8 @@ struct copy_conversion {
 };
 /* Converts an API object and appends it as an entry. Returns false if objects of this kind are not
  * copied. */
-typedef bool world_entry_function(struct copy_conversion *c, struct arena *arena, struct str object,
-                                  struct buf *out);
+typedef bool world_entry_function(struct guild_copy_conversion *c, struct arena *arena,
+                                  struct str object, struct buf *out);
 world_entry_function write_world_guild, write_world_role, write_world_channel, write_world_member,
     write_world_ban, write_world_emoji, write_world_sticker, write_world_sound, write_world_event,
     write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite,
@@ -51,10 +51,10 @@ world_entry_function write_world_guild, write_world_role, write_world_channel, w
  * are not copied. */
 const char *world_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */
-void queue_user_for_world_file(struct copy_conversion *c, struct arena *arena, struct str user);
-bool copy_id_is_known(const struct map *ids, snowflake id);
-void copy_add_known_id(struct map *ids, snowflake id);
+void add_user_to_world_file(struct guild_copy_conversion *c, struct arena *arena, struct str user);
+bool guild_copy_id_is_known(const struct map *ids, snowflake id);
+void guild_copy_add_known_id(struct map *ids, snowflake id);
 /* Makes the queued accounts known, except those of which only the id is known. */
-void mark_queued_users_known(struct copy_conversion *c);
+void mark_added_users_as_known(struct guild_copy_conversion *c);
 
 #endif

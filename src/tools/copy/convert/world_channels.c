@@ -27,8 +27,8 @@ const char *world_channel_type(int64_t type)
     return known ? channel_type_words[type] : NULL;
 }
 
-static void write_overwrites(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                             struct str channel)
+static void write_overwrites(struct guild_copy_conversion *c, struct arena *arena,
+                             struct json_writer *j, struct str channel)
 {
     static const struct json_member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
     struct str overwrites = json_member_raw(channel, "permission_overwrites");
@@ -44,7 +44,7 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
         bool member = json_member_int(overwrite, "type") == 1;
         snowflake id = json_member_id(overwrite, "id");
 
-        if (member ? !c->people : !copy_id_is_known(&c->known.roles, id)) {
+        if (member ? !c->people : !guild_copy_id_is_known(&c->known.roles, id)) {
             c->omitted++;
             continue;
         }
@@ -59,8 +59,8 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
     json_end_array(j);
 }
 
-static void write_forum_tags(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                             struct str channel)
+static void write_forum_tags(struct guild_copy_conversion *c, struct arena *arena,
+                             struct json_writer *j, struct str channel)
 {
     static const struct json_member_name names[] = {
         { "id", NULL }, { "name", NULL }, { "moderated", NULL }, { 0 }
@@ -87,14 +87,14 @@ static bool write_thread_member(void *arg, struct str line, int64_t next_offset,
     snowflake id = json_member_id(line, "user_id");
 
     (void)next_offset;
-    queue_user_id(r->conversion, arena, id);
+    add_user_id_to_world_file(r->conversion, arena, id);
     if (id)
         json_write_id(r->j, id);
     return true;
 }
 
-static void write_thread(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                         struct str thread)
+static void write_thread(struct guild_copy_conversion *c, struct arena *arena,
+                         struct json_writer *j, struct str thread)
 {
     static const struct json_member_name names[] = {
         { "archived", NULL },
@@ -110,7 +110,7 @@ static void write_thread(struct copy_conversion *c, struct arena *arena, struct 
     copy_json_members(j, json_member_raw(thread, "thread_metadata"), names);
     write_user_reference(c, arena, j, "owner", (struct str){ 0 },
                          json_member_id(thread, "owner_id"));
-    write_raw_member(j, "applied_tags", json_member_raw(thread, "applied_tags"));
+    write_json_member_raw(j, "applied_tags", json_member_raw(thread, "applied_tags"));
     if (!c->people)
         return;
     snprintf(name, sizeof name, "thread_members/%" PRIu64 ".jsonl", json_member_id(thread, "id"));
@@ -120,7 +120,7 @@ static void write_thread(struct copy_conversion *c, struct arena *arena, struct 
     json_end_array(j);
 }
 
-bool write_world_channel(struct copy_conversion *c, struct arena *arena, struct str channel,
+bool write_world_channel(struct guild_copy_conversion *c, struct arena *arena, struct str channel,
                          struct buf *out)
 {
     static const struct json_member_name names[] = {

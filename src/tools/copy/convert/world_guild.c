@@ -1,7 +1,7 @@
 /* world_guild.c - converts a guild, its roles and its settings to entries of world files. */
 #include "tools/copy/convert/world_members.h"
 
-bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct str guild,
+bool write_world_guild(struct guild_copy_conversion *c, struct arena *arena, struct str guild,
                        struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -47,7 +47,7 @@ bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct st
     return true;
 }
 
-bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str role,
+bool write_world_role(struct guild_copy_conversion *c, struct arena *arena, struct str role,
                       struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -75,8 +75,8 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
 
 /* --- welcome screen, onboarding, widget ------------------------------------------------- */
 
-bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, struct str screen,
-                                struct buf *out)
+bool write_world_welcome_screen(struct guild_copy_conversion *c, struct arena *arena,
+                                struct str screen, struct buf *out)
 {
     static const struct json_member_name names[] = { { "description", NULL }, { 0 } };
     struct list channels = json_array_items(arena, json_member_raw(screen, "welcome_channels"));
@@ -92,7 +92,7 @@ bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, 
         struct str channel = ((struct str *)channels.items)[i];
         snowflake id = json_member_id(channel, "channel_id");
 
-        if (!copy_id_is_known(&c->known.channels, id)) {
+        if (!guild_copy_id_is_known(&c->known.channels, id)) {
             c->omitted++;
             continue;
         }
@@ -107,7 +107,7 @@ bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, 
     return true;
 }
 
-static void write_onboarding_option(struct copy_conversion *c, struct arena *arena,
+static void write_onboarding_option(struct guild_copy_conversion *c, struct arena *arena,
                                     struct json_writer *j, struct str option)
 {
     static const struct json_member_name names[] = {
@@ -120,7 +120,7 @@ static void write_onboarding_option(struct copy_conversion *c, struct arena *are
     if (json_member_id(emoji, "id"))
         write_world_file_reference(c, j, "emoji", &c->known.emojis, json_member_id(emoji, "id"));
     else
-        write_raw_member(j, "emoji", json_member_raw(emoji, "name"));
+        write_json_member_raw(j, "emoji", json_member_raw(emoji, "name"));
     write_world_file_references(c, arena, j, "roles", &c->known.roles,
                                 json_member_raw(option, "role_ids"));
     write_world_file_references(c, arena, j, "channels", &c->known.channels,
@@ -128,8 +128,8 @@ static void write_onboarding_option(struct copy_conversion *c, struct arena *are
     json_end_object(j);
 }
 
-bool write_world_onboarding(struct copy_conversion *c, struct arena *arena, struct str onboarding,
-                            struct buf *out)
+bool write_world_onboarding(struct guild_copy_conversion *c, struct arena *arena,
+                            struct str onboarding, struct buf *out)
 {
     static const struct json_member_name settings[] = { { "enabled", NULL },
                                                         { "mode", NULL },
@@ -170,7 +170,7 @@ bool write_world_onboarding(struct copy_conversion *c, struct arena *arena, stru
     return true;
 }
 
-bool write_world_widget(struct copy_conversion *c, struct arena *arena, struct str widget,
+bool write_world_widget(struct guild_copy_conversion *c, struct arena *arena, struct str widget,
                         struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);

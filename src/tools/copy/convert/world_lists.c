@@ -9,7 +9,7 @@
 
 /* --- people ------------------------------------------------------------------------ */
 
-bool write_world_member(struct copy_conversion *c, struct arena *arena, struct str member,
+bool write_world_member(struct guild_copy_conversion *c, struct arena *arena, struct str member,
                         struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -36,7 +36,7 @@ bool write_world_member(struct copy_conversion *c, struct arena *arena, struct s
     return true;
 }
 
-bool write_world_ban(struct copy_conversion *c, struct arena *arena, struct str ban,
+bool write_world_ban(struct guild_copy_conversion *c, struct arena *arena, struct str ban,
                      struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
@@ -50,8 +50,8 @@ bool write_world_ban(struct copy_conversion *c, struct arena *arena, struct str 
 
 /* --- emoji, stickers, sounds ------------------------------------------------------- */
 
-static void write_uploader(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                           struct str object)
+static void write_uploader_of_expression(struct guild_copy_conversion *c, struct arena *arena,
+                                         struct json_writer *j, struct str object)
 {
     struct str user = json_member_raw(object, "user");
 
@@ -59,7 +59,7 @@ static void write_uploader(struct copy_conversion *c, struct arena *arena, struc
         write_user_reference(c, arena, j, "by", user, 0);
 }
 
-bool write_world_emoji(struct copy_conversion *c, struct arena *arena, struct str emoji,
+bool write_world_emoji(struct guild_copy_conversion *c, struct arena *arena, struct str emoji,
                        struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -71,13 +71,13 @@ bool write_world_emoji(struct copy_conversion *c, struct arena *arena, struct st
     copy_json_members(&j, emoji, names);
     write_world_file_references(c, arena, &j, "roles", &c->known.roles,
                                 json_member_raw(emoji, "roles"));
-    write_uploader(c, arena, &j, emoji);
+    write_uploader_of_expression(c, arena, &j, emoji);
     write_data_uri(c, arena, &j, "image", "image/png", "emojis", json_member_id(emoji, "id"));
     json_end_object(&j);
     return true;
 }
 
-bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct str sticker,
+bool write_world_sticker(struct guild_copy_conversion *c, struct arena *arena, struct str sticker,
                          struct buf *out)
 {
     static const char *const formats[] = { NULL, "png", "apng", "lottie", "gif" };
@@ -90,16 +90,16 @@ bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct 
     json_begin_object(&j);
     copy_json_members(&j, sticker, names);
     if (description.n > 2) /* not "" */
-        write_raw_member(&j, "description", description);
+        write_json_member_raw(&j, "description", description);
     write_json_word_for_number(&j, "format", formats, COUNT_OF(formats),
                                json_member_int(sticker, "format_type"));
-    write_uploader(c, arena, &j, sticker);
+    write_uploader_of_expression(c, arena, &j, sticker);
     write_data_uri(c, arena, &j, "image", "image/png", "stickers", json_member_id(sticker, "id"));
     json_end_object(&j);
     return true;
 }
 
-bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct str sound,
+bool write_world_sound(struct guild_copy_conversion *c, struct arena *arena, struct str sound,
                        struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -113,8 +113,8 @@ bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct st
         write_world_file_reference(c, &j, "emoji", &c->known.emojis,
                                    json_member_id(sound, "emoji_id"));
     else
-        write_raw_member(&j, "unicode_emoji", json_member_raw(sound, "emoji_name"));
-    write_uploader(c, arena, &j, sound);
+        write_json_member_raw(&j, "unicode_emoji", json_member_raw(sound, "emoji_name"));
+    write_uploader_of_expression(c, arena, &j, sound);
     write_data_uri(c, arena, &j, "sound", "audio/mpeg", "sounds",
                    json_member_id(sound, "sound_id"));
     json_end_object(&j);
@@ -123,20 +123,21 @@ bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct st
 
 /* --- other lists ------------------------------------------------------------------- */
 
-static bool write_event_user(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool write_user_of_scheduled_event(void *arg, struct str line, int64_t next_offset,
+                                          struct arena *arena)
 {
     struct line_item_writer *r = arg;
     struct str user = json_member_raw(line, "user");
     snowflake id = json_member_id(user, "id");
 
     (void)next_offset;
-    queue_user_for_world_file(r->conversion, arena, user);
+    add_user_to_world_file(r->conversion, arena, user);
     if (id)
         json_write_id(r->j, id);
     return true;
 }
 
-bool write_world_event(struct copy_conversion *c, struct arena *arena, struct str event,
+bool write_world_event(struct guild_copy_conversion *c, struct arena *arena, struct str event,
                        struct buf *out)
 {
     static const char *const states[] = { NULL, "scheduled", "active", "completed", "canceled" };
@@ -158,8 +159,8 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
     copy_json_members(&j, event, names);
     write_world_file_reference(c, &j, "channel", &c->known.channels,
                                json_member_id(event, "channel_id"));
-    write_raw_member(&j, "location",
-                     json_member_raw(json_member_raw(event, "entity_metadata"), "location"));
+    write_json_member_raw(&j, "location",
+                          json_member_raw(json_member_raw(event, "entity_metadata"), "location"));
     write_json_word_for_number(&j, "status", states, COUNT_OF(states),
                                json_member_int(event, "status"));
     write_user_reference(c, arena, &j, "by", json_member_raw(event, "creator"),
@@ -169,14 +170,14 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
                  json_member_id(event, "id"));
         json_write_name(&j, "users");
         json_begin_array(&j);
-        guild_archive_for_each_line(c->archive, name, 0, write_event_user, &r);
+        guild_archive_for_each_line(c->archive, name, 0, write_user_of_scheduled_event, &r);
         json_end_array(&j);
     }
     json_end_object(&j);
     return true;
 }
 
-bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, struct str rule,
+bool write_world_automod_rule(struct guild_copy_conversion *c, struct arena *arena, struct str rule,
                               struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -203,20 +204,20 @@ bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, st
 
 /* Converts a webhook, if it was created for incoming messages. All other webhooks belong to apps or
  * to followed channels, and are not copied. */
-bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct str webhook,
+bool write_world_webhook(struct guild_copy_conversion *c, struct arena *arena, struct str webhook,
                          struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
     struct str name = json_member_raw(webhook, "name"), user = json_member_raw(webhook, "user");
 
     if (json_member_int(webhook, "type") != 1 ||
-        !copy_id_is_known(&c->known.channels, json_member_id(webhook, "channel_id")))
+        !guild_copy_id_is_known(&c->known.channels, json_member_id(webhook, "channel_id")))
         return false;
     json_begin_object(&j);
     copy_json_members(
         &j, webhook,
         (const struct json_member_name[]){ { "id", NULL }, { "avatar", NULL }, { 0 } });
-    write_raw_member(&j, "name", name.n ? name : STR("\"Webhook\""));
+    write_json_member_raw(&j, "name", name.n ? name : STR("\"Webhook\""));
     write_world_file_reference(c, &j, "channel", &c->known.channels,
                                json_member_id(webhook, "channel_id"));
     if (user.n)
@@ -225,7 +226,7 @@ bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct 
     return true;
 }
 
-bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct str invite,
+bool write_world_invite(struct guild_copy_conversion *c, struct arena *arena, struct str invite,
                         struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -241,7 +242,7 @@ bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct s
     struct str inviter = json_member_raw(invite, "inviter");
     struct json_writer j = json_writer_to_buf(out);
 
-    if (!copy_id_is_known(&c->known.channels, channel))
+    if (!guild_copy_id_is_known(&c->known.channels, channel))
         return false;
     json_begin_object(&j);
     copy_json_members(&j, invite, names);

@@ -26,7 +26,7 @@ void world_entries_end_entry(struct world_entries *e)
     buf_add_char(&e->text, ',');
 }
 
-void write_raw_member(struct json_writer *j, const char *name, struct str raw)
+void write_json_member_raw(struct json_writer *j, const char *name, struct str raw)
 {
     if (!raw.n)
         return;
@@ -38,16 +38,16 @@ void copy_json_members(struct json_writer *j, struct str object,
                        const struct json_member_name *names)
 {
     for (; names->from; names++)
-        write_raw_member(j, names->to ? names->to : names->from,
-                         json_member_raw(object, names->from));
+        write_json_member_raw(j, names->to ? names->to : names->from,
+                              json_member_raw(object, names->from));
 }
 
-bool copy_id_is_known(const struct map *ids, snowflake id)
+bool guild_copy_id_is_known(const struct map *ids, snowflake id)
 {
     return id && map_find_value(ids, id);
 }
 
-void copy_add_known_id(struct map *ids, snowflake id)
+void guild_copy_add_known_id(struct map *ids, snowflake id)
 {
     static char known;
 
@@ -55,12 +55,12 @@ void copy_add_known_id(struct map *ids, snowflake id)
         map_set_value(ids, id, &known);
 }
 
-void write_world_file_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
-                                const struct map *ids, snowflake id)
+void write_world_file_reference(struct guild_copy_conversion *c, struct json_writer *j,
+                                const char *name, const struct map *ids, snowflake id)
 {
     if (!id)
         return;
-    if (!copy_id_is_known(ids, id)) {
+    if (!guild_copy_id_is_known(ids, id)) {
         c->omitted++;
         return;
     }
@@ -75,7 +75,7 @@ static snowflake parse_raw_id(struct str raw)
     return json_parse_int_text(raw, &id) ? (snowflake)id : 0;
 }
 
-void write_world_file_references(struct copy_conversion *c, struct arena *arena,
+void write_world_file_references(struct guild_copy_conversion *c, struct arena *arena,
                                  struct json_writer *j, const char *name, const struct map *ids,
                                  struct str array)
 {
@@ -88,7 +88,7 @@ void write_world_file_references(struct copy_conversion *c, struct arena *arena,
     for (size_t i = 0; i < items.count; i++) {
         snowflake id = parse_raw_id(((struct str *)items.items)[i]);
 
-        if (copy_id_is_known(ids, id))
+        if (guild_copy_id_is_known(ids, id))
             json_write_id(j, id);
         else
             c->omitted++;
@@ -105,7 +105,7 @@ void write_json_word_for_number(struct json_writer *j, const char *name, const c
     json_write_text(j, str_of(words[value]));
 }
 
-void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+void write_data_uri(struct guild_copy_conversion *c, struct arena *arena, struct json_writer *j,
                     const char *name, const char *type, const char *folder, snowflake id)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -142,7 +142,7 @@ void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_
     buf_clear(&text);
 }
 
-void write_emoji_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
+void write_emoji_reference(struct guild_copy_conversion *c, struct json_writer *j, const char *name,
                            struct str object)
 {
     snowflake id = json_member_id(object, "emoji_id");
@@ -150,5 +150,5 @@ void write_emoji_reference(struct copy_conversion *c, struct json_writer *j, con
     if (id)
         write_world_file_reference(c, j, name, &c->known.emojis, id);
     else
-        write_raw_member(j, name, json_member_raw(object, "emoji_name"));
+        write_json_member_raw(j, name, json_member_raw(object, "emoji_name"));
 }

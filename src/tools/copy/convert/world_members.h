@@ -10,39 +10,39 @@
 struct json_member_name {
     const char *from, *to; /* to: NULL if the name stays */
 };
-void write_raw_member(struct json_writer *j, const char *name, struct str raw);
+void write_json_member_raw(struct json_writer *j, const char *name, struct str raw);
 /* Copies the members that the object has; the list ends with { 0 }. */
 void copy_json_members(struct json_writer *j, struct str object,
                        const struct json_member_name *names);
 /* Writes a reference if its object exists. */
-void write_world_file_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
-                                const struct map *ids, snowflake id);
+void write_world_file_reference(struct guild_copy_conversion *c, struct json_writer *j,
+                                const char *name, const struct map *ids, snowflake id);
 /* Writes a list of references without those whose objects do not exist. */
-void write_world_file_references(struct copy_conversion *c, struct arena *arena,
+void write_world_file_references(struct guild_copy_conversion *c, struct arena *arena,
                                  struct json_writer *j, const char *name, const struct map *ids,
                                  struct str array);
 /* Writes the word for a number; nothing if there is none. */
 void write_json_word_for_number(struct json_writer *j, const char *name, const char *const *words,
                                 size_t count, int64_t value);
 /* Writes a file of the archive as a data URI, if the archive has it. */
-void write_data_uri(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+void write_data_uri(struct guild_copy_conversion *c, struct arena *arena, struct json_writer *j,
                     const char *name, const char *type, const char *folder, snowflake id);
 /* Writes an emoji that the API object has in two fields, one of which is null. */
-void write_emoji_reference(struct copy_conversion *c, struct json_writer *j, const char *name,
+void write_emoji_reference(struct guild_copy_conversion *c, struct json_writer *j, const char *name,
                            struct str object);
 
 /* Adds an account of which only the id is known, because the person has left the guild. If a later
  * object has the person's name, it replaces this account. */
-void queue_user_id(struct copy_conversion *c, struct arena *arena, snowflake id);
+void add_user_id_to_world_file(struct guild_copy_conversion *c, struct arena *arena, snowflake id);
 /* Writes a reference to an account, which is added if it is not known. */
-void write_user_reference(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                          const char *name, struct str user, snowflake id);
-void write_user_references(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                           const char *name, struct str users);
+void write_user_reference(struct guild_copy_conversion *c, struct arena *arena,
+                          struct json_writer *j, const char *name, struct str user, snowflake id);
+void write_user_references(struct guild_copy_conversion *c, struct arena *arena,
+                           struct json_writer *j, const char *name, struct str users);
 
 /* Argument of functions that write an item for each line of a file. */
 struct line_item_writer {
-    struct copy_conversion *conversion;
+    struct guild_copy_conversion *conversion;
     struct json_writer *j;
 };
 

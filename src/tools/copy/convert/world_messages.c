@@ -13,8 +13,8 @@ static struct str format_emoji_as_text(struct arena *arena, struct str emoji)
     return str_printf(arena, "%.*s:%" PRIu64, STR_ARGS(name.n ? name : STR("_")), id);
 }
 
-static void write_reactions(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                            struct str message)
+static void write_reactions(struct guild_copy_conversion *c, struct arena *arena,
+                            struct json_writer *j, struct str message)
 {
     struct list reactions = json_array_items(arena, json_member_raw(message, "reactions"));
     struct list users = json_array_items(arena, json_member_raw(message, "reaction_users"));
@@ -37,8 +37,8 @@ static void write_reactions(struct copy_conversion *c, struct arena *arena, stru
     json_end_array(j);
 }
 
-static void write_poll(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                       struct str message)
+static void write_message_poll(struct guild_copy_conversion *c, struct arena *arena,
+                               struct json_writer *j, struct str message)
 {
     struct str poll = json_member_raw(message, "poll");
     struct list answers = json_array_items(arena, json_member_raw(poll, "answers"));
@@ -48,9 +48,10 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
         return;
     json_write_name(j, "poll");
     json_begin_object(j);
-    write_raw_member(j, "question", json_member_raw(json_member_raw(poll, "question"), "text"));
-    write_raw_member(j, "ends_at", json_member_raw(poll, "expiry"));
-    write_raw_member(j, "allow_multiselect", json_member_raw(poll, "allow_multiselect"));
+    write_json_member_raw(j, "question",
+                          json_member_raw(json_member_raw(poll, "question"), "text"));
+    write_json_member_raw(j, "ends_at", json_member_raw(poll, "expiry"));
+    write_json_member_raw(j, "allow_multiselect", json_member_raw(poll, "allow_multiselect"));
     json_write_name(j, "answers");
     json_begin_array(j);
     for (size_t i = 0; i < answers.count; i++) {
@@ -58,7 +59,7 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
                    emoji = json_member_raw(media, "emoji"), text = json_member_raw(media, "text");
 
         json_begin_object(j);
-        write_raw_member(j, "text", text.n ? text : STR("\"-\""));
+        write_json_member_raw(j, "text", text.n ? text : STR("\"-\""));
         if (emoji.n) {
             json_write_name(j, "emoji");
             json_write_text(j, format_emoji_as_text(arena, emoji));
@@ -71,8 +72,8 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
     json_end_object(j);
 }
 
-static void write_forward(struct json_writer *j, struct arena *arena, struct str message,
-                          struct str reference)
+static void write_forwarded_message(struct json_writer *j, struct arena *arena, struct str message,
+                                    struct str reference)
 {
     static const struct json_member_name origin[] = {
         { "channel_id", NULL }, { "message_id", NULL }, { "guild_id", NULL }, { 0 }
@@ -101,8 +102,8 @@ static void write_forward(struct json_writer *j, struct arena *arena, struct str
     json_end_object(j);
 }
 
-static void write_author(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                         struct str message)
+static void write_message_author(struct guild_copy_conversion *c, struct arena *arena,
+                                 struct json_writer *j, struct str message)
 {
     struct str author = json_member_raw(message, "author"),
                webhook = json_member_raw(message, "webhook_id");
@@ -110,24 +111,24 @@ static void write_author(struct copy_conversion *c, struct arena *arena, struct 
     /* A response to an interaction has the app's id as webhook id, and the app's bot as author. */
     bool by_app = webhook.n && str_eq(webhook, json_member_raw(message, "application_id"));
     if (webhook.n && !by_app) {
-        write_raw_member(j, "webhook", webhook);
-        write_raw_member(j, "username", json_member_raw(author, "username"));
+        write_json_member_raw(j, "webhook", webhook);
+        write_json_member_raw(j, "username", json_member_raw(author, "username"));
         return;
     }
     write_user_reference(c, arena, j, "author", author, 0);
 }
 
-static void write_mentions(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                           struct str message)
+static void write_message_mentions(struct guild_copy_conversion *c, struct arena *arena,
+                                   struct json_writer *j, struct str message)
 {
     struct str mentions = json_member_raw(message, "mentions");
 
     if (mentions.n > 2)
         write_user_references(c, arena, j, "mentions", mentions);
-    write_raw_member(j, "mention_roles", json_member_raw(message, "mention_roles"));
+    write_json_member_raw(j, "mention_roles", json_member_raw(message, "mention_roles"));
 }
 
-bool write_world_message(struct copy_conversion *c, struct arena *arena, struct str message,
+bool write_world_message(struct guild_copy_conversion *c, struct arena *arena, struct str message,
                          struct buf *out)
 {
     static const struct json_member_name names[] = {
@@ -152,18 +153,19 @@ bool write_world_message(struct copy_conversion *c, struct arena *arena, struct 
 
     json_begin_object(&j);
     copy_json_members(&j, message, names);
-    write_raw_member(&j, "pinned", pinned_at ? STR("true") : json_member_raw(message, "pinned"));
+    write_json_member_raw(&j, "pinned",
+                          pinned_at ? STR("true") : json_member_raw(message, "pinned"));
     if (pinned_at)
-        write_raw_member(&j, "pinned_at", *pinned_at);
-    write_author(c, arena, &j, message);
-    write_mentions(c, arena, &j, message);
+        write_json_member_raw(&j, "pinned_at", *pinned_at);
+    write_message_author(c, arena, &j, message);
+    write_message_mentions(c, arena, &j, message);
     if (json_member_raw(message, "message_snapshots").n)
-        write_forward(&j, arena, message, reference);
+        write_forwarded_message(&j, arena, message, reference);
     else
-        write_raw_member(&j, "reference", reference);
+        write_json_member_raw(&j, "reference", reference);
     if (c->people)
         write_reactions(c, arena, &j, message);
-    write_poll(c, arena, &j, message);
+    write_message_poll(c, arena, &j, message);
     json_end_object(&j);
     return true;
 }

@@ -25,7 +25,7 @@ static struct str create_username_from_name(struct arena *arena, struct str name
     return str_slice(out, n);
 }
 
-static void write_world_user(struct copy_conversion *c, struct arena *arena, struct str user,
+static void write_world_user(struct guild_copy_conversion *c, struct arena *arena, struct str user,
                              snowflake id)
 {
     static const struct json_member_name names[] = { { "bot", NULL },
@@ -58,40 +58,41 @@ static void write_world_user(struct copy_conversion *c, struct arena *arena, str
 
 static char queued_with_name, queued_without_name;
 
-void queue_user_for_world_file(struct copy_conversion *c, struct arena *arena, struct str user)
+void add_user_to_world_file(struct guild_copy_conversion *c, struct arena *arena, struct str user)
 {
     snowflake id = json_member_id(user, "id");
 
-    if (!id || copy_id_is_known(&c->known.users, id) ||
+    if (!id || guild_copy_id_is_known(&c->known.users, id) ||
         map_find_value(&c->queued, id) == &queued_with_name)
         return;
     map_set_value(&c->queued, id, &queued_with_name);
     write_world_user(c, arena, user, id);
 }
 
-void queue_user_id(struct copy_conversion *c, struct arena *arena, snowflake id)
+void add_user_id_to_world_file(struct guild_copy_conversion *c, struct arena *arena, snowflake id)
 {
-    if (!id || copy_id_is_known(&c->known.users, id) || copy_id_is_known(&c->queued, id))
+    if (!id || guild_copy_id_is_known(&c->known.users, id) ||
+        guild_copy_id_is_known(&c->queued, id))
         return;
     map_set_value(&c->queued, id, &queued_without_name);
     write_world_user(c, arena, STR("{}"), id);
 }
 
-void mark_queued_users_known(struct copy_conversion *c)
+void mark_added_users_as_known(struct guild_copy_conversion *c)
 {
     for (size_t i = 0; i < c->queued.cap; i++)
         if (c->queued.slots[i].value == &queued_with_name)
-            copy_add_known_id(&c->known.users, c->queued.slots[i].key);
+            guild_copy_add_known_id(&c->known.users, c->queued.slots[i].key);
     map_clear(&c->queued);
 }
 
-void write_user_reference(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                          const char *name, struct str user, snowflake id)
+void write_user_reference(struct guild_copy_conversion *c, struct arena *arena,
+                          struct json_writer *j, const char *name, struct str user, snowflake id)
 {
     if (user.n)
-        queue_user_for_world_file(c, arena, user);
+        add_user_to_world_file(c, arena, user);
     else
-        queue_user_id(c, arena, id);
+        add_user_id_to_world_file(c, arena, id);
     if (user.n)
         id = json_member_id(user, "id");
     if (!id)
@@ -100,8 +101,8 @@ void write_user_reference(struct copy_conversion *c, struct arena *arena, struct
     json_write_id(j, id);
 }
 
-void write_user_references(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
-                           const char *name, struct str users)
+void write_user_references(struct guild_copy_conversion *c, struct arena *arena,
+                           struct json_writer *j, const char *name, struct str users)
 {
     struct list items = json_array_items(arena, users);
 
@@ -110,7 +111,7 @@ void write_user_references(struct copy_conversion *c, struct arena *arena, struc
     for (size_t i = 0; i < items.count; i++) {
         struct str user = ((struct str *)items.items)[i];
 
-        queue_user_for_world_file(c, arena, user);
+        add_user_to_world_file(c, arena, user);
         json_write_id(j, json_member_id(user, "id"));
     }
     json_end_array(j);

@@ -16,7 +16,7 @@ static struct progress_output progress_meter;
 
 /* --- steps ------------------------------------------------------------------------------- */
 
-bool copy_download_is_stopped(struct copy_download *d)
+bool guild_download_is_stopped(struct guild_download *d)
 {
     pthread_mutex_lock(&d->lock);
     bool stopped = d->stopped;
@@ -25,9 +25,9 @@ bool copy_download_is_stopped(struct copy_download *d)
 }
 
 /* Ends a step: refused objects are reported, failed steps are left to the next run. */
-static enum copy_result finish_download_step(struct copy_download *d,
-                                             const struct copy_connection *c, const char *step,
-                                             enum copy_result result)
+static enum guild_copy_result finish_download_step(struct guild_download *d,
+                                                   const struct copy_connection *c,
+                                                   const char *step, enum guild_copy_result result)
 {
     if (result == COPY_OK || result == COPY_REFUSED) {
         if (result == COPY_REFUSED)
@@ -95,15 +95,15 @@ static const struct guild_list {
     { "widget", "/guilds/%" PRIu64 "/widget", NULL },
 };
 
-static enum copy_result download_list(struct copy_download *d, struct copy_connection *c,
-                                      const char *name, const char *path, const char *array)
+static enum guild_copy_result download_list(struct guild_download *d, struct copy_connection *c,
+                                            const char *name, const char *path, const char *array)
 {
     struct buf body, lines;
     char file[200];
 
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
-    enum copy_result result =
+    enum guild_copy_result result =
         copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         if (array)
@@ -124,11 +124,12 @@ static enum copy_result download_list(struct copy_download *d, struct copy_conne
 /* Reads pages of objects that have a user, ordered by the user's id. If the list comes from an
  * earlier download that was completed, it is replaced; if that download was interrupted, the list
  * continues. */
-static enum copy_result download_user_pages(struct copy_download *d, struct copy_connection *c,
-                                            const char *name, const char *path_format)
+static enum guild_copy_result download_user_pages(struct guild_download *d,
+                                                  struct copy_connection *c, const char *name,
+                                                  const char *path_format)
 {
     struct guild_archive_list list;
-    enum copy_result result;
+    enum guild_copy_result result;
     char file[200], begun[200], path[300];
     struct buf body, lines;
     size_t n;
@@ -173,9 +174,9 @@ static const struct user_list {
     { "bans", "/guilds/%" PRIu64 "/bans?limit=%d&after=%" PRIu64 },
 };
 
-static enum copy_result download_lists(struct copy_download *d, struct copy_connection *c)
+static enum guild_copy_result download_lists(struct guild_download *d, struct copy_connection *c)
 {
-    enum copy_result result = COPY_OK;
+    enum guild_copy_result result = COPY_OK;
     char path[300];
 
     for (size_t i = 0; i < COUNT_OF(guild_lists) && result == COPY_OK; i++) {
@@ -204,12 +205,12 @@ static enum copy_result download_lists(struct copy_download *d, struct copy_conn
 /* Reads all pages of a list of archived Discord threads, newest first. If the download is
  * interrupted, it reads the whole list again, because the list is short compared with the
  * messages. */
-static enum copy_result download_archived_threads(struct copy_download *d,
-                                                  struct copy_connection *c, snowflake channel,
-                                                  const char *kind)
+static enum guild_copy_result download_archived_threads(struct guild_download *d,
+                                                        struct copy_connection *c,
+                                                        snowflake channel, const char *kind)
 {
     char name[100], file[120], path[400], before[80] = "", last_before[80];
-    enum copy_result result;
+    enum guild_copy_result result;
     struct buf body, lines;
     bool more;
 
@@ -253,10 +254,10 @@ static enum copy_result download_archived_threads(struct copy_download *d,
 
 /* --- tasks in parallel ------------------------------------------------------------- */
 
-typedef enum copy_result channel_task(struct copy_download *d, struct copy_connection *c,
-                                      struct copy_channel *channel);
+typedef enum guild_copy_result channel_task(struct guild_download *d, struct copy_connection *c,
+                                            struct downloaded_channel *channel);
 struct worker {
-    struct copy_download *download;
+    struct guild_download *download;
     channel_task *task;
     struct copy_connection connection;
     pthread_t thread;
@@ -266,7 +267,7 @@ struct worker {
 static void *run_download_tasks(void *arg)
 {
     struct worker *w = arg;
-    struct copy_download *d = w->download;
+    struct guild_download *d = w->download;
 
     for (;;) {
         pthread_mutex_lock(&d->lock);
@@ -275,12 +276,12 @@ static void *run_download_tasks(void *arg)
         pthread_mutex_unlock(&d->lock);
         if (over)
             return NULL;
-        w->task(d, &w->connection, &((struct copy_channel *)d->channels.items)[i]);
+        w->task(d, &w->connection, &((struct downloaded_channel *)d->channels.items)[i]);
     }
 }
 
 /* Calls `task` for each channel, on several OS threads. */
-static void for_each_channel(struct copy_download *d, channel_task *task)
+static void for_each_channel(struct guild_download *d, channel_task *task)
 {
     struct worker workers[MAX_WORKERS] = { 0 };
     size_t count = (size_t)d->options->workers;
@@ -307,11 +308,11 @@ static bool channel_may_have_threads(int64_t type)
            type == CHANNEL_MEDIA;
 }
 
-static enum copy_result download_archived_threads_task(struct copy_download *d,
-                                                       struct copy_connection *c,
-                                                       struct copy_channel *channel)
+static enum guild_copy_result download_archived_threads_task(struct guild_download *d,
+                                                             struct copy_connection *c,
+                                                             struct downloaded_channel *channel)
 {
-    enum copy_result result = COPY_OK;
+    enum guild_copy_result result = COPY_OK;
 
     if (channel_may_have_threads(channel->type))
         result = download_archived_threads(d, c, channel->id, "public");
@@ -321,11 +322,11 @@ static enum copy_result download_archived_threads_task(struct copy_download *d,
 }
 
 /* Marks the channel as completely read, and prints the progress over all channels. */
-static void print_download_progress(struct copy_download *d, struct copy_channel *finished)
+static void print_download_progress(struct guild_download *d, struct downloaded_channel *finished)
 {
     pthread_mutex_lock(&d->lock);
     finished->progress = 1;
-    struct copy_channel *channels = d->channels.items;
+    struct downloaded_channel *channels = d->channels.items;
     double sum = 0;
     for (size_t i = 0; i < d->channels.count; i++)
         sum += channels[i].progress;
@@ -338,11 +339,12 @@ static void print_download_progress(struct copy_download *d, struct copy_channel
     pthread_mutex_unlock(&d->lock);
 }
 
-static enum copy_result download_messages_task(struct copy_download *d, struct copy_connection *c,
-                                               struct copy_channel *channel)
+static enum guild_copy_result download_messages_task(struct guild_download *d,
+                                                     struct copy_connection *c,
+                                                     struct downloaded_channel *channel)
 {
     char step[100], path[200];
-    enum copy_result result = COPY_OK;
+    enum guild_copy_result result = COPY_OK;
 
     snprintf(step, sizeof step, "thread_members/%" PRIu64, channel->id);
     if (channel_is_thread(channel->type) && d->options->people &&
@@ -361,7 +363,7 @@ static enum copy_result download_messages_task(struct copy_download *d, struct c
 /* --- the channels ------------------------------------------------------------------ */
 
 struct channel_reader {
-    struct copy_download *download;
+    struct guild_download *download;
     struct map seen;
 };
 
@@ -375,18 +377,18 @@ static bool add_channel_line(void *arg, struct str line, int64_t next_offset, st
     if (!id || map_set_value(&r->seen, id, r))
         return true;
     timestamp_parse(json_member_text(arena, line, "last_pin_timestamp"), &last_pin_at);
-    *(struct copy_channel *)list_append(r->download->archive->names, &r->download->channels,
-                                        sizeof(struct copy_channel)) =
-        (struct copy_channel){ .id = id,
-                               .type = json_member_int(line, "type"),
-                               .last_message_id = json_member_id(line, "last_message_id"),
-                               .last_pin_at = last_pin_at };
+    *(struct downloaded_channel *)list_append(r->download->archive->names, &r->download->channels,
+                                              sizeof(struct downloaded_channel)) =
+        (struct downloaded_channel){ .id = id,
+                                     .type = json_member_int(line, "type"),
+                                     .last_message_id = json_member_id(line, "last_message_id"),
+                                     .last_pin_at = last_pin_at };
     return true;
 }
 
 /* Lists the channels that the archive has. If `threads` is set, lists its Discord threads as
  * well. */
-static void read_channels(struct copy_download *d, bool threads)
+static void read_channels(struct guild_download *d, bool threads)
 {
     struct channel_reader r = { .download = d };
     char name[100];
@@ -398,7 +400,7 @@ static void read_channels(struct copy_download *d, bool threads)
     if (threads)
         guild_archive_for_each_line(d->archive, "active_threads.jsonl", 0, add_channel_line, &r);
     for (size_t i = 0; threads && i < parents; i++) {
-        snowflake id = ((struct copy_channel *)d->channels.items)[i].id;
+        snowflake id = ((struct downloaded_channel *)d->channels.items)[i].id;
 
         snprintf(name, sizeof name, "archived_threads/%" PRIu64 ".public.jsonl", id);
         guild_archive_for_each_line(d->archive, name, 0, add_channel_line, &r);
@@ -411,16 +413,16 @@ static void read_channels(struct copy_download *d, bool threads)
 /* --- users of scheduled events ----------------------------------------------------- */
 
 struct event_reader {
-    struct copy_download *download;
+    struct guild_download *download;
     struct copy_connection *connection;
-    enum copy_result result;
+    enum guild_copy_result result;
 };
 
 static bool download_event_users(void *arg, struct str line, int64_t next_offset,
                                  struct arena *arena)
 {
     struct event_reader *r = arg;
-    struct copy_download *d = r->download;
+    struct guild_download *d = r->download;
     char step[100], file[120], path[300];
     snowflake id = json_member_id(line, "id"), last = 0, before;
     struct buf body, lines;
@@ -486,11 +488,11 @@ static const struct picture_row {
 };
 
 struct picture_reader {
-    struct copy_download *download;
+    struct guild_download *download;
     struct copy_connection *connection;
     const struct picture_row *row;
     struct file_download_batch batch;
-    enum copy_result result;
+    enum guild_copy_result result;
 };
 
 static const char *choose_extension(const struct picture_row *row, struct str object,
@@ -505,7 +507,8 @@ static const char *choose_extension(const struct picture_row *row, struct str ob
     return format == 3 ? ".json" : ".png";
 }
 
-static bool queue_picture(struct picture_reader *r, struct str object, struct arena *arena)
+static bool enqueue_picture_download(struct picture_reader *r, struct str object,
+                                     struct arena *arena)
 {
     const struct picture_row *row = r->row;
     struct str user = json_member_raw(object, "user");
@@ -532,28 +535,28 @@ static bool queue_picture(struct picture_reader *r, struct str object, struct ar
     int n = snprintf(job.url, sizeof job.url, row->url, id_text, hash_text, guild);
 #pragma GCC diagnostic pop
     snprintf(job.url + n, sizeof job.url - (size_t)n, "%s", choose_extension(row, owner, hash));
-    file_queue_add(r->download, &job);
-    r->result = file_queue_finish_batch(r->download, r->connection, &r->batch);
+    download_file_queue_add(r->download, &job);
+    r->result = download_file_queue_finish_batch(r->download, r->connection, &r->batch);
     return r->result == COPY_OK;
 }
 
-static bool queue_pictures_of_line(void *arg, struct str line, int64_t next_offset,
-                                   struct arena *arena)
+static bool enqueue_picture_downloads_of_line(void *arg, struct str line, int64_t next_offset,
+                                              struct arena *arena)
 {
     struct picture_reader *r = arg;
     struct list roles = { 0 };
 
     (void)next_offset;
     if (r->row->of != OF_ROLE)
-        return queue_picture(r, line, arena);
+        return enqueue_picture_download(r, line, arena);
     roles = json_array_items(arena, json_member_raw(line, "roles"));
     for (size_t i = 0; i < roles.count; i++)
-        if (!queue_picture(r, ((struct str *)roles.items)[i], arena))
+        if (!enqueue_picture_download(r, ((struct str *)roles.items)[i], arena))
             return false;
     return true;
 }
 
-static enum copy_result download_pictures(struct copy_download *d, struct copy_connection *c)
+static enum guild_copy_result download_pictures(struct guild_download *d, struct copy_connection *c)
 {
     struct picture_reader r = { .download = d, .connection = c };
     char file[100];
@@ -561,17 +564,18 @@ static enum copy_result download_pictures(struct copy_download *d, struct copy_c
     for (size_t i = 0; i < COUNT_OF(picture_rows) && r.result == COPY_OK; i++) {
         r.row = &picture_rows[i];
         snprintf(file, sizeof file, "%s.jsonl", r.row->list);
-        guild_archive_for_each_line(d->archive, file, 0, queue_pictures_of_line, &r);
+        guild_archive_for_each_line(d->archive, file, 0, enqueue_picture_downloads_of_line, &r);
     }
     return r.result;
 }
 
 /* --- the whole download ------------------------------------------------------------ */
 
-static enum copy_result download_everything(struct copy_download *d, struct copy_connection *c)
+static enum guild_copy_result download_everything(struct guild_download *d,
+                                                  struct copy_connection *c)
 {
     struct event_reader events = { .download = d, .connection = c };
-    enum copy_result result = download_lists(d, c);
+    enum guild_copy_result result = download_lists(d, c);
 
     if (result != COPY_OK)
         return result;
@@ -589,15 +593,15 @@ static enum copy_result download_everything(struct copy_download *d, struct copy
     return d->stopped ? COPY_STOPPED : download_pictures(d, c);
 }
 
-enum copy_result download_guild_to_archive(struct copy_source *source,
-                                           struct guild_archive *archive,
-                                           const struct copy_download_options *options)
+enum guild_copy_result download_guild_to_archive(struct copy_source *source,
+                                                 struct guild_archive *archive,
+                                                 const struct guild_download_options *options)
 {
-    struct copy_download d = {
-        .options = options, .source = source, .archive = archive, .files = file_queue_new()
+    struct guild_download d = {
+        .options = options, .source = source, .archive = archive, .files = download_file_queue_new()
     };
     struct copy_connection c;
-    enum copy_result result = COPY_FAILED;
+    enum guild_copy_result result = COPY_FAILED;
 
     pthread_mutex_init(&d.lock, NULL);
     progress_begin(&progress_meter, "copy-guild");
@@ -614,7 +618,7 @@ enum copy_result download_guild_to_archive(struct copy_source *source,
     if (result == COPY_OK && !guild_archive_finish(archive))
         result = COPY_STOPPED;
     copy_connection_close(&c);
-    file_queue_free(d.files);
+    download_file_queue_free(d.files);
     pthread_mutex_destroy(&d.lock);
     return result;
 }
@@ -638,8 +642,8 @@ static int64_t count_items(struct copy_connection *c, struct buf *body, const st
     return count;
 }
 
-enum copy_result print_guild_download_estimate(struct copy_source *source,
-                                               const struct copy_download_options *options)
+enum guild_copy_result print_guild_download_estimate(struct copy_source *source,
+                                                     const struct guild_download_options *options)
 {
     struct copy_connection c;
     struct buf body;
@@ -649,7 +653,7 @@ enum copy_result print_guild_download_estimate(struct copy_source *source,
         return COPY_FAILED;
     buf_init(&body, SIZE_MAX);
     snprintf(path, sizeof path, guild_lists[0].path, options->guild);
-    enum copy_result result =
+    enum guild_copy_result result =
         copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         printf("%-18s %lld\n", "members",

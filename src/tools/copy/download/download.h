@@ -10,7 +10,7 @@
 #include "tools/copy/archive/archive.h"
 #include "tools/copy/source/source.h"
 
-struct copy_download_options {
+struct guild_download_options {
     snowflake guild;
     int64_t max_file_bytes, workers;
     snowflake read_again_since; /* messages with at least this id are read again */
@@ -19,16 +19,16 @@ struct copy_download_options {
 };
 
 /* Fills the archive. Returns COPY_OK also if some objects were refused; they are in the report. */
-enum copy_result download_guild_to_archive(struct copy_source *source,
-                                           struct guild_archive *archive,
-                                           const struct copy_download_options *options);
+enum guild_copy_result download_guild_to_archive(struct copy_source *source,
+                                                 struct guild_archive *archive,
+                                                 const struct guild_download_options *options);
 /* Reads the files of one message: attachments, and the picture of the author. */
-enum copy_result copy_download_message_files(struct copy_connection *c,
-                                             struct guild_archive *archive,
-                                             const struct copy_download_options *options,
-                                             struct str message);
+enum guild_copy_result download_files_of_message(struct copy_connection *c,
+                                                 struct guild_archive *archive,
+                                                 const struct guild_download_options *options,
+                                                 struct str message);
 /* Prints what a download would read. */
-enum copy_result print_guild_download_estimate(struct copy_source *source,
-                                               const struct copy_download_options *options);
+enum guild_copy_result print_guild_download_estimate(struct copy_source *source,
+                                                     const struct guild_download_options *options);
 
 #endif

@@ -15,21 +15,21 @@
 enum { MESSAGES_PER_PAGE = 100, USERS_PER_PAGE = 100, MAX_USERS_PER_EMOJI = 5000 };
 
 struct message_download {
-    struct copy_download *download;
+    struct guild_download *download;
     struct copy_connection *connection;
     snowflake channel;
     struct buf body, lines; /* response of a request; lines of the present page */
     /* The first page replaces the lines from this offset on; -1: it replaces none. */
     off_t read_again_from;
-    enum copy_result result;
+    enum guild_copy_result result;
 };
 
 /* --- users of reactions and of poll answers ----------------------------------------------- */
 
 /* Appends the users that a paged list of the API returns. `array` is the field with the users; ""
  * if the response is the array. */
-static void append_users(struct message_download *m, const char *path, const char *array,
-                         snowflake message)
+static void append_users_of_reaction_page(struct message_download *m, const char *path,
+                                          const char *array, snowflake message)
 {
     struct json_writer j = json_writer_to_buf(&m->lines);
     size_t n = 0, total = 0;
@@ -91,7 +91,7 @@ static void append_reaction_users(struct message_download *m, struct arena *aren
                  m->channel, id, STR_ARGS(str_percent_encode(arena, key)));
         if (i)
             buf_add_char(&m->lines, ',');
-        append_users(m, path, "", id);
+        append_users_of_reaction_page(m, path, "", id);
     }
     buf_add_char(&m->lines, ']');
 }
@@ -112,15 +112,15 @@ static void append_poll_voters(struct message_download *m, struct arena *arena, 
                  m->channel, id, (long long)json_member_int(items[i], "answer_id"));
         if (i)
             buf_add_char(&m->lines, ',');
-        append_users(m, path, "users", id);
+        append_users_of_reaction_page(m, path, "users", id);
     }
     buf_add_char(&m->lines, ']');
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void queue_attachments(struct message_download *m, struct arena *arena, struct str message,
-                              struct file_download_batch *batch)
+static void enqueue_attachment_downloads(struct message_download *m, struct arena *arena,
+                                         struct str message, struct file_download_batch *batch)
 {
     struct list attachments = json_array_items(arena, json_member_raw(message, "attachments"));
     const struct str *items = attachments.items;
@@ -134,12 +134,12 @@ static void queue_attachments(struct message_download *m, struct arena *arena, s
             continue;
         snprintf(job.url, sizeof job.url, "%.*s", STR_ARGS(url));
         snprintf(job.name, sizeof job.name, "attachments/%" PRIu64, job.attachment_id);
-        file_queue_add(m->download, &job);
+        download_file_queue_add(m->download, &job);
     }
 }
 
-static void queue_author_avatar(struct message_download *m, struct arena *arena, struct str message,
-                                struct file_download_batch *batch)
+static void enqueue_download_of_author_avatar(struct message_download *m, struct arena *arena,
+                                              struct str message, struct file_download_batch *batch)
 {
     struct str author = json_member_raw(message, "author"),
                hash = json_member_text(arena, author, "avatar");
@@ -152,27 +152,28 @@ static void queue_author_avatar(struct message_download *m, struct arena *arena,
     snprintf(job.name, sizeof job.name, "avatars/%" PRIu64 "/%.*s", id, STR_ARGS(hash));
     snprintf(job.url, sizeof job.url, "/avatars/%" PRIu64 "/%.*s.%s", id, STR_ARGS(hash),
              str_starts_with(hash, STR("a_")) ? "gif" : "png");
-    file_queue_add(m->download, &job);
+    download_file_queue_add(m->download, &job);
 }
 
-enum copy_result copy_download_message_files(struct copy_connection *c,
-                                             struct guild_archive *archive,
-                                             const struct copy_download_options *options,
-                                             struct str message)
+enum guild_copy_result download_files_of_message(struct copy_connection *c,
+                                                 struct guild_archive *archive,
+                                                 const struct guild_download_options *options,
+                                                 struct str message)
 {
-    struct copy_download d = {
-        .options = options, .source = c->source, .archive = archive, .files = file_queue_new()
-    };
+    struct guild_download d = { .options = options,
+                                .source = c->source,
+                                .archive = archive,
+                                .files = download_file_queue_new() };
     struct message_download m = { .download = &d, .connection = c };
     struct arena *arena = arena_new_small();
     struct file_download_batch batch = { 0 };
 
     pthread_mutex_init(&d.lock, NULL);
-    queue_attachments(&m, arena, message, &batch);
-    queue_author_avatar(&m, arena, message, &batch);
-    enum copy_result result = file_queue_finish_batch(&d, c, &batch);
+    enqueue_attachment_downloads(&m, arena, message, &batch);
+    enqueue_download_of_author_avatar(&m, arena, message, &batch);
+    enum guild_copy_result result = download_file_queue_finish_batch(&d, c, &batch);
     pthread_mutex_destroy(&d.lock);
-    file_queue_free(d.files);
+    download_file_queue_free(d.files);
     arena_free(arena);
     return result;
 }
@@ -199,7 +200,7 @@ static void append_message_line(struct message_download *m, struct arena *arena,
 
 /* Reads the page after the message id `after`. The API returns a page newest first; the list is
  * stored oldest first. */
-static size_t download_page(struct message_download *m, struct guild_archive_list *list)
+static size_t download_page_of_messages(struct message_download *m, struct guild_archive_list *list)
 {
     struct arena *arena = arena_new();
     struct file_download_batch batch = { 0 };
@@ -224,12 +225,13 @@ static size_t download_page(struct message_download *m, struct guild_archive_lis
         }
         buf_reset(&m->lines);
         for (size_t i = 0; i < n; i++) {
-            queue_attachments(m, arena, items[i], &batch);
-            queue_author_avatar(m, arena, items[i], &batch);
+            enqueue_attachment_downloads(m, arena, items[i], &batch);
+            enqueue_download_of_author_avatar(m, arena, items[i], &batch);
         }
         for (size_t i = n; i > 0 && m->result == COPY_OK; i--)
             append_message_line(m, arena, items[i - 1]);
-        enum copy_result files = file_queue_finish_batch(m->download, m->connection, &batch);
+        enum guild_copy_result files =
+            download_file_queue_finish_batch(m->download, m->connection, &batch);
         if (m->result == COPY_OK)
             m->result = files;
         if (m->result == COPY_OK && m->read_again_from >= 0 &&
@@ -245,7 +247,7 @@ static size_t download_page(struct message_download *m, struct guild_archive_lis
     return m->result == COPY_OK ? n : 0;
 }
 
-static enum copy_result download_pins(struct message_download *m)
+static enum guild_copy_result download_pinned_messages(struct message_download *m)
 {
     char path[200], name[100], before[120] = "", last_before[120];
     struct json_writer j = json_writer_to_buf(&m->lines);
@@ -301,7 +303,8 @@ static bool find_newest_pin(void *arg, struct str line, int64_t next_offset, str
 
 /* Returns whether the archive has the newest pin of a channel. A pin can be added without a new
  * message. */
-static bool has_newest_pin(const struct guild_archive *archive, const struct copy_channel *channel)
+static bool has_newest_pin(const struct guild_archive *archive,
+                           const struct downloaded_channel *channel)
 {
     char name[100];
     int64_t newest = 0;
@@ -312,7 +315,7 @@ static bool has_newest_pin(const struct guild_archive *archive, const struct cop
 }
 
 /* Updates the share of a channel that was read, from the time of its last message. */
-static void update_download_progress(struct copy_download *d, struct copy_channel *channel,
+static void update_download_progress(struct guild_download *d, struct downloaded_channel *channel,
                                      snowflake last, size_t n)
 {
     double begin = (double)(channel->id >> 22), end = (double)(channel->last_message_id >> 22),
@@ -328,8 +331,9 @@ static void update_download_progress(struct copy_download *d, struct copy_channe
     pthread_mutex_unlock(&d->lock);
 }
 
-enum copy_result download_channel_messages(struct copy_download *d, struct copy_connection *c,
-                                           struct copy_channel *channel)
+enum guild_copy_result download_channel_messages(struct guild_download *d,
+                                                 struct copy_connection *c,
+                                                 struct downloaded_channel *channel)
 {
     struct message_download m = { .download = d, .connection = c, .channel = channel->id };
     struct guild_archive_list list;
@@ -354,15 +358,15 @@ enum copy_result download_channel_messages(struct copy_download *d, struct copy_
         list.last = before;
     buf_init(&m.body, SIZE_MAX);
     buf_init(&m.lines, SIZE_MAX);
-    if (download_pins(&m) == COPY_REFUSED) {
+    if (download_pinned_messages(&m) == COPY_REFUSED) {
         snprintf(why, sizeof why, "%s", c->reason);
         m.result = COPY_OK;
     }
     if (m.result == COPY_OK) {
         do {
-            n = download_page(&m, &list);
+            n = download_page_of_messages(&m, &list);
             update_download_progress(d, channel, list.last, n);
-        } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !copy_download_is_stopped(d));
+        } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !guild_download_is_stopped(d));
     }
     if (m.result == COPY_OK && *why) {
         snprintf(name, sizeof name, "pins of %" PRIu64, channel->id);
@@ -371,5 +375,5 @@ enum copy_result download_channel_messages(struct copy_download *d, struct copy_
     buf_clear(&m.body);
     buf_clear(&m.lines);
     guild_archive_list_close(&list);
-    return m.result == COPY_OK && copy_download_is_stopped(d) ? COPY_FAILED : m.result;
+    return m.result == COPY_OK && guild_download_is_stopped(d) ? COPY_FAILED : m.result;
 }

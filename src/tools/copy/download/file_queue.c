@@ -15,7 +15,7 @@ struct file_queue {
     struct file_download_job *first, **last;
 };
 
-struct file_queue *file_queue_new(void)
+struct file_queue *download_file_queue_new(void)
 {
     struct file_queue *q = mem_new(sizeof *q);
 
@@ -25,7 +25,7 @@ struct file_queue *file_queue_new(void)
     return q;
 }
 
-void file_queue_free(struct file_queue *q)
+void download_file_queue_free(struct file_queue *q)
 {
     struct file_download_job *next;
 
@@ -40,7 +40,7 @@ void file_queue_free(struct file_queue *q)
     mem_free(q);
 }
 
-void file_queue_add(struct copy_download *d, const struct file_download_job *job)
+void download_file_queue_add(struct guild_download *d, const struct file_download_job *job)
 {
     struct file_queue *q = d->files;
     struct stat st;
@@ -94,13 +94,14 @@ static bool refresh_attachment_url(struct copy_connection *c, struct file_downlo
     return ok;
 }
 
-static enum copy_result fetch_file(struct copy_download *d, struct copy_connection *c,
-                                   struct file_download_job *job)
+static enum guild_copy_result download_file_of_queue(struct guild_download *d,
+                                                     struct copy_connection *c,
+                                                     struct file_download_job *job)
 {
     char path[1200], what[400];
 
     guild_archive_format_path(d->archive, path, "files/%s", job->name);
-    enum copy_result result =
+    enum guild_copy_result result =
         copy_connection_download_file(c, job->url, path, d->options->max_file_bytes);
     if (result == COPY_REFUSED && job->attachment_id && (c->status == 403 || c->status == 404) &&
         refresh_attachment_url(c, job))
@@ -112,8 +113,9 @@ static enum copy_result fetch_file(struct copy_download *d, struct copy_connecti
     return result;
 }
 
-enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
-                                         struct file_download_batch *batch)
+enum guild_copy_result download_file_queue_finish_batch(struct guild_download *d,
+                                                        struct copy_connection *c,
+                                                        struct file_download_batch *batch)
 {
     struct file_queue *q = d->files;
 
@@ -129,7 +131,7 @@ enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_co
         if (!q->first)
             q->last = &q->first;
         pthread_mutex_unlock(&q->lock);
-        enum copy_result result = fetch_file(d, c, job);
+        enum guild_copy_result result = download_file_of_queue(d, c, job);
         pthread_mutex_lock(&q->lock);
         job->batch->pending--;
         job->batch->stopped |= result == COPY_STOPPED;

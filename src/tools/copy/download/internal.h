@@ -6,19 +6,19 @@
 #include "tools/copy/download/download.h"
 
 /* State of a download, which all its OS threads share. */
-struct copy_download {
-    const struct copy_download_options *options;
+struct guild_download {
+    const struct guild_download_options *options;
     struct copy_source *source;
     struct guild_archive *archive;
     bool stopped, incomplete; /* incomplete: a step has failed; the next run repeats it */
     int64_t message_count;    /* messages of this run */
     int64_t file_count;
     pthread_mutex_t lock;
-    struct list channels; /* struct copy_channel, with threads */
+    struct list channels; /* struct downloaded_channel, with threads */
     size_t next_task;
     struct file_queue *files;
 };
-struct copy_channel {
+struct downloaded_channel {
     snowflake id, last_message_id;
     /* Last_pin_at: time of the newest pin in microseconds since 1970; 0 if unknown. */
     int64_t type, last_pin_at;
@@ -26,13 +26,14 @@ struct copy_channel {
 };
 
 /* Returns whether an OS thread has ended the download. */
-bool copy_download_is_stopped(struct copy_download *d);
+bool guild_download_is_stopped(struct guild_download *d);
 
 /* --- download_messages.c --- */
 
 /* Reads the messages of a channel that the archive does not have yet, with their files. */
-enum copy_result download_channel_messages(struct copy_download *d, struct copy_connection *c,
-                                           struct copy_channel *channel);
+enum guild_copy_result download_channel_messages(struct guild_download *d,
+                                                 struct copy_connection *c,
+                                                 struct downloaded_channel *channel);
 
 /* --- file_queue.c: files that the OS threads of a download fetch together --- */
 
@@ -48,12 +49,13 @@ struct file_download_batch {
     size_t pending;
     bool stopped;
 };
-struct file_queue *file_queue_new(void);
-void file_queue_free(struct file_queue *q);
+struct file_queue *download_file_queue_new(void);
+void download_file_queue_free(struct file_queue *q);
 /* Adds a file unless the archive has it. Copies the job. */
-void file_queue_add(struct copy_download *d, const struct file_download_job *job);
+void download_file_queue_add(struct guild_download *d, const struct file_download_job *job);
 /* Fetches files until all files of the batch are there or refused. Any thread may call it. */
-enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
-                                         struct file_download_batch *batch);
+enum guild_copy_result download_file_queue_finish_batch(struct guild_download *d,
+                                                        struct copy_connection *c,
+                                                        struct file_download_batch *batch);
 
 #endif

@@ -40,7 +40,7 @@ enum {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int number)
+static void on_follow_interrupt_signal(int number)
 {
     (void)number;
     interrupted = 1;
@@ -53,9 +53,10 @@ bool follow_is_interrupted(void)
 
 /* Handles SIGINT and SIGTERM. A second signal ends the process at once, because the state is always
  * on disk. */
-static void catch_signals(void)
+static void catch_follow_interrupt_signals(void)
 {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+    struct sigaction action = { .sa_handler = on_follow_interrupt_signal,
+                                .sa_flags = (int)SA_RESETHAND };
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -68,7 +69,7 @@ static void pause_for_a_second(void)
     nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
 }
 
-bool follow_wait_for_server(struct copy_follow *f)
+bool follow_wait_for_server(struct guild_follower *f)
 {
     bool said = false;
 
@@ -82,7 +83,7 @@ bool follow_wait_for_server(struct copy_follow *f)
     return !interrupted;
 }
 
-static void report_refused_command(struct copy_follow *f, const char *words, struct str reply)
+static void report_refused_command(struct guild_follower *f, const char *words, struct str reply)
 {
     char what[300], why[300];
 
@@ -94,7 +95,7 @@ static void report_refused_command(struct copy_follow *f, const char *words, str
     guild_archive_add_report_line(f->archive, what, why);
 }
 
-bool follow_command(struct copy_follow *f, const char *format, ...)
+bool follow_run_server_command(struct guild_follower *f, const char *format, ...)
 {
     char request[4000];
     int n = snprintf(request, sizeof request, "operate guild\t");
@@ -107,7 +108,8 @@ bool follow_command(struct copy_follow *f, const char *format, ...)
     if (written < 0 || (size_t)written >= sizeof request - (size_t)n)
         return true; /* the emoji of the event has a name that no server accepts */
     buf_init(&out, SIZE_MAX);
-    bool ok = control_send_request_with_timeout(f->options->data, request, 0, &out) == OK && out.n;
+    bool ok =
+        control_socket_send_request_with_timeout(f->options->data, request, 0, &out) == OK && out.n;
     struct str reply = buf_as_str(&out), word = str_cut(&reply, ' ');
     if (ok && str_is(word, "error")) {
         ok = !str_starts_with(reply, STR("5")); /* busy: try again */
@@ -118,7 +120,7 @@ bool follow_command(struct copy_follow *f, const char *format, ...)
     return ok;
 }
 
-bool follow_run_query(const struct copy_follow *f, enum err (*run)(struct tx *tx, void *arg),
+bool follow_run_query(const struct guild_follower *f, enum err (*run)(struct tx *tx, void *arg),
                       void *arg)
 {
     struct arena *arena = arena_new_small();
@@ -130,9 +132,10 @@ bool follow_run_query(const struct copy_follow *f, enum err (*run)(struct tx *tx
 
 /* --- state --------------------------------------------------------------------------- */
 
-static bool read_state_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool read_line_of_follow_state(void *arg, struct str line, int64_t next_offset,
+                                      struct arena *arena)
 {
-    struct copy_follow *f = arg;
+    struct guild_follower *f = arg;
     int64_t side = json_member_int(line, "side");
 
     (void)next_offset;
@@ -149,7 +152,8 @@ static bool read_state_line(void *arg, struct str line, int64_t next_offset, str
     return true;
 }
 
-static void write_point(struct buf *out, const struct gateway_resume_point *p, int side)
+static void write_resume_point_of_follow_session(struct buf *out,
+                                                 const struct gateway_resume_point *p, int side)
 {
     struct json_writer j = json_writer_to_buf(out);
 
@@ -168,14 +172,14 @@ static void write_point(struct buf *out, const struct gateway_resume_point *p, i
 
 /* Writes the state to disk. This happens after the events were applied, so that after a crash the
  * process receives them again. */
-static bool save_state(const struct copy_follow *f)
+static bool save_follow_state(const struct guild_follower *f)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
     for (int side = 0; side < SIDES; side++)
         if (f->points[side].id[0])
-            write_point(&out, &f->points[side], side);
+            write_resume_point_of_follow_session(&out, &f->points[side], side);
     buf_printf(&out, "{\"newest_event\":%" PRId64 ",\"newest_here\":\"%" PRIu64 "\"}\n",
                f->newest_event, f->newest_here);
     bool ok = guild_archive_write_lines(f->archive, STATE_FILE, buf_as_str(&out));
@@ -186,7 +190,7 @@ static bool save_state(const struct copy_follow *f)
 /* --- copies -------------------------------------------------------------------------- */
 
 /* Returns the first id after the time of the last event; 0 before the first run. */
-static snowflake first_missed_id(const struct copy_follow *f)
+static snowflake first_missed_id(const struct guild_follower *f)
 {
     int64_t ms = f->newest_event / 1000 - MARGIN_MS;
 
@@ -195,14 +199,15 @@ static snowflake first_missed_id(const struct copy_follow *f)
 
 /* Chooses the messages that the next copy reads again: those since the last event, because they may
  * have been edited or deleted. */
-static void choose_messages_to_read_again(struct copy_follow *f)
+static void choose_messages_to_read_again(struct guild_follower *f)
 {
     snowflake since = f->options->download->read_again_since, missed = first_missed_id(f);
 
     f->download_options.read_again_since = missed && missed < since ? missed : since;
 }
 
-static bool request_json(struct copy_connection *c, const char *path, struct buf *out)
+static bool request_json_of_source_server(struct copy_connection *c, const char *path,
+                                          struct buf *out)
 {
     bool ok = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, out) == COPY_OK;
 
@@ -213,7 +218,7 @@ static bool request_json(struct copy_connection *c, const char *path, struct buf
 
 /* Called when a copy has stopped. The copy is tried again, unless the bot's token is no longer
  * valid. */
-static void check_token(struct copy_follow *f)
+static void check_token_of_source_server(struct guild_follower *f)
 {
     struct buf out;
 
@@ -227,29 +232,30 @@ static void check_token(struct copy_follow *f)
 
 /* Runs the copy as without --follow. If `messages` is set, also deletes messages on this server
  * that were deleted on the source server meanwhile. */
-static bool copy_again(struct copy_follow *f, bool messages)
+static bool run_guild_copy_again(struct guild_follower *f, bool messages)
 {
-    struct archive_ids *before = NULL;
+    struct guild_archive_ids *before = NULL;
 
     if (!follow_wait_for_server(f))
         return false;
     choose_messages_to_read_again(f);
     if (messages)
-        before = archive_ids_read(f->archive, f->download_options.read_again_since);
-    enum copy_result downloaded =
+        before = guild_archive_ids_read(f->archive, f->download_options.read_again_since);
+    enum guild_copy_result downloaded =
         download_guild_to_archive(f->options->source, f->archive, &f->download_options);
     f->load.no_messages = !messages;
     live_import_free(f->import);
     f->import = NULL;
     bool ok = downloaded != COPY_STOPPED && import_guild_archive(&f->load) != COPY_STOPPED;
     if (downloaded == COPY_STOPPED)
-        check_token(f);
+        check_token_of_source_server(f);
     if (ok)
         f->import = live_import_new(&f->load);
-    ok = ok && f->import && (!before || downloaded != COPY_OK || follow_delete_missing(f, before));
+    ok = ok && f->import &&
+         (!before || downloaded != COPY_OK || follow_delete_objects_missing_in_archive(f, before));
     if (ok && messages && first_missed_id(f))
         ok = follow_add_missed_reactions(f, first_missed_id(f));
-    archive_ids_free(before);
+    guild_archive_ids_free(before);
     if (ok && messages && f->options->after_copy)
         f->options->after_copy(f->options->after_copy_arg);
     fflush(stdout);
@@ -258,13 +264,14 @@ static bool copy_again(struct copy_follow *f, bool messages)
 
 /* --- events -------------------------------------------------------------------------- */
 
-static bool apply_event(struct copy_follow *f, const struct follow_event *e)
+static bool apply_followed_guild_event(struct guild_follower *f,
+                                       const struct followed_guild_event *e)
 {
     if (e->side == SIDE_HERE)
-        return post_back_apply_event(f->back, e);
+        return source_guild_poster_apply_event(f->back, e);
     if (!str_is(str_of(e->name), "READY"))
         return follow_apply_source_event(f, e);
-    if (!copy_again(f, true))
+    if (!run_guild_copy_again(f, true))
         return false;
     printf("following the guild\n");
     fflush(stdout);
@@ -273,7 +280,8 @@ static bool apply_event(struct copy_follow *f, const struct follow_event *e)
 
 /* Applies an event. If a server cannot be reached, tries again later. Returns false if the command
  * ends. */
-static bool apply_until_done(struct copy_follow *f, const struct follow_event *e)
+static bool retry_followed_guild_event_until_done(struct guild_follower *f,
+                                                  const struct followed_guild_event *e)
 {
     bool copies = e->side == SIDE_SOURCE && str_is(str_of(e->name), "READY");
     char what[200];
@@ -284,7 +292,7 @@ static bool apply_until_done(struct copy_follow *f, const struct follow_event *e
             return false;
         if (!f->import && !copies)
             f->import = live_import_new(&f->load);
-        if ((f->import || copies) && apply_event(f, e))
+        if ((f->import || copies) && apply_followed_guild_event(f, e))
             return true;
         if (interrupted || f->result == COPY_STOPPED)
             return false;
@@ -297,34 +305,35 @@ static bool apply_until_done(struct copy_follow *f, const struct follow_event *e
     return true;
 }
 
-static void record_event(struct copy_follow *f, const struct follow_event *e)
+static void record_followed_guild_event(struct guild_follower *f,
+                                        const struct followed_guild_event *e)
 {
     f->points[e->side] = e->after;
     if (e->side == SIDE_SOURCE)
         f->newest_event = clock_us();
 }
 
-static bool read_lists_if_due(struct copy_follow *f)
+static bool download_guild_lists_if_due(struct guild_follower *f)
 {
     if (!f->lists_changed || clock_monotonic_ns() < f->read_lists_at)
         return true;
     f->lists_changed = false;
-    if (copy_again(f, false))
+    if (run_guild_copy_again(f, false))
         return true;
     f->lists_changed = true;
     f->read_lists_at = clock_monotonic_ns() + READ_LISTS_AFTER_S * SECOND_NS;
     return f->result != COPY_STOPPED;
 }
 
-static bool start_session_here(struct copy_follow *f);
+static bool start_follow_session_on_this_server(struct guild_follower *f);
 
-static void run_loop(struct copy_follow *f)
+static void run_follow_loop(struct guild_follower *f)
 {
     int unsaved = 0;
     bool more = true;
 
     while (more && !interrupted) {
-        struct follow_event *e = follow_sessions_take(f->sessions);
+        struct followed_guild_event *e = follow_sessions_wait_for_event(f->sessions);
 
         if (e && e->refused) {
             fprintf(stderr, "guildhall: %s of %s\n", e->data,
@@ -332,37 +341,38 @@ static void run_loop(struct copy_follow *f)
             f->result = COPY_STOPPED;
             more = false;
         } else if (e) {
-            more = apply_until_done(f, e);
+            more = retry_followed_guild_event_until_done(f, e);
             if (more)
-                record_event(f, e);
+                record_followed_guild_event(f, e);
             unsaved++;
         }
-        follow_event_free(e);
-        if (more && f->back && f->import && !f->here_runs && !start_session_here(f)) {
+        followed_guild_event_free(e);
+        if (more && f->back && f->import && !f->here_runs &&
+            !start_follow_session_on_this_server(f)) {
             f->result = COPY_STOPPED;
             more = false;
         }
         if (more && follow_sessions_are_empty(f->sessions))
-            more = read_lists_if_due(f);
+            more = download_guild_lists_if_due(f);
         if (unsaved && (unsaved >= SAVE_EVERY || follow_sessions_are_empty(f->sessions))) {
-            save_state(f);
+            save_follow_state(f);
             unsaved = 0;
         }
     }
-    save_state(f);
+    save_follow_state(f);
 }
 
 /* --- beginning ----------------------------------------------------------------------- */
 
 /* Starts a gateway session with one of the servers. Requests the address of its gateway first. */
-static bool start_session(struct copy_follow *f, enum follow_side side, struct copy_connection *c,
-                          const char *token, int64_t intents)
+static bool start_follow_session(struct guild_follower *f, enum followed_guild_side side,
+                                 struct copy_connection *c, const char *token, int64_t intents)
 {
     struct arena *arena = arena_new_small();
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool ok = request_json(c, "/gateway/bot", &out);
+    bool ok = request_json_of_source_server(c, "/gateway/bot", &out);
     if (ok) {
         struct bot_session_options options = {
             .url = str_dup_cstring(arena, json_member_text(arena, buf_as_str(&out), "url")),
@@ -379,9 +389,9 @@ static bool start_session(struct copy_follow *f, enum follow_side side, struct c
 
 /* Starts the gateway session with this server, after the guild was imported. The bot must be a
  * member of the guild. */
-static bool start_session_here(struct copy_follow *f)
+static bool start_follow_session_on_this_server(struct guild_follower *f)
 {
-    const struct copy_follow_options *o = f->options;
+    const struct guild_follower_options *o = f->options;
     struct copy_connection here;
     struct buf out;
     char path[100];
@@ -396,66 +406,68 @@ static bool start_session_here(struct copy_follow *f)
                 "guildhall: the bot of --post-back-token-file cannot read the guild here (%s); add "
                 "it to the guild with Administrator\n",
                 here.reason);
-    ok = ok && start_session(f, SIDE_HERE, &here, o->here_token,
-                             INTENT_GUILDS | INTENT_MESSAGES | INTENT_REACTIONS | INTENT_CONTENT);
+    ok = ok &&
+         start_follow_session(f, SIDE_HERE, &here, o->here_token,
+                              INTENT_GUILDS | INTENT_MESSAGES | INTENT_REACTIONS | INTENT_CONTENT);
     buf_clear(&out);
     copy_connection_close(&here);
     f->here_runs = ok;
     return ok;
 }
 
-static bool find_own_account(struct copy_follow *f)
+static bool find_account_of_follow_token(struct guild_follower *f)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool ok = request_json(&f->connection, "/users/@me", &out);
+    bool ok = request_json_of_source_server(&f->connection, "/users/@me", &out);
     f->bot = ok ? json_member_id(buf_as_str(&out), "id") : 0;
     buf_clear(&out);
     return ok;
 }
 
-static bool follow_begin(struct copy_follow *f)
+static bool follow_read_state_and_start_sessions(struct guild_follower *f)
 {
-    const struct copy_follow_options *o = f->options;
+    const struct guild_follower_options *o = f->options;
     int64_t intents = INTENT_GUILDS | INTENT_MODERATION | INTENT_EXPRESSIONS | INTENT_WEBHOOKS |
                       INTENT_INVITES | INTENT_MESSAGES | INTENT_REACTIONS | INTENT_CONTENT |
                       INTENT_SCHEDULED_EVENTS | INTENT_AUTOMOD;
 
     if (o->download->people)
         intents |= INTENT_MEMBERS;
-    guild_archive_for_each_line(f->archive, STATE_FILE, 0, read_state_line, f);
-    copy_skipped_read(f->archive, &f->skipped);
-    if (!copy_connection_open(&f->connection, o->source) || !find_own_account(f) ||
+    guild_archive_for_each_line(f->archive, STATE_FILE, 0, read_line_of_follow_state, f);
+    guild_copy_skipped_ids_read(f->archive, &f->skipped);
+    if (!copy_connection_open(&f->connection, o->source) || !find_account_of_follow_token(f) ||
         !follow_wait_for_server(f))
         return false;
     /* Messages from before the first run are not posted on the source server. */
     if (!f->newest_here)
         f->newest_here = snowflake_from_ms(clock_ms());
     if (o->here)
-        f->back = post_back_new(f);
+        f->back = source_guild_poster_new(f);
     if (o->here && !f->back)
         return false;
-    return start_session(f, SIDE_SOURCE, &f->connection, o->source_token, intents);
+    return start_follow_session(f, SIDE_SOURCE, &f->connection, o->source_token, intents);
 }
 
-enum copy_result copy_follow(const struct copy_follow_options *options)
+enum guild_copy_result follow_source_guild_until_interrupted(
+    const struct guild_follower_options *options)
 {
-    struct copy_follow f = { .options = options,
-                             .archive = options->archive,
-                             .download_options = *options->download,
-                             .load = *options->load };
+    struct guild_follower f = { .options = options,
+                                .archive = options->archive,
+                                .download_options = *options->download,
+                                .load = *options->load };
 
     f.sessions = follow_sessions_new(options->download->guild);
-    catch_signals();
-    if (follow_begin(&f))
-        run_loop(&f);
+    catch_follow_interrupt_signals();
+    if (follow_read_state_and_start_sessions(&f))
+        run_follow_loop(&f);
     else
         f.result = COPY_STOPPED;
     follow_sessions_free(f.sessions);
-    post_back_free(f.back);
+    source_guild_poster_free(f.back);
     live_import_free(f.import);
-    copy_skipped_clear(&f.skipped);
+    guild_copy_skipped_ids_clear(&f.skipped);
     copy_connection_close(&f.connection);
     return f.result;
 }

@@ -37,8 +37,8 @@ struct posted_message {
     snowflake here, there, channel;
 };
 
-struct post_back {
-    struct copy_follow *follow;
+struct source_guild_poster {
+    struct guild_follower *follow;
     struct copy_connection here; /* to this side */
     struct arena *names;
     struct map webhooks; /* channel to struct own_webhook */
@@ -55,7 +55,8 @@ static char marker; /* value of sets */
 
 /* --- what was posted ----------------------------------------------------------------- */
 
-static void add_posted(struct post_back *b, snowflake here, snowflake there, snowflake channel)
+static void add_posted_message_to_map(struct source_guild_poster *b, snowflake here,
+                                      snowflake there, snowflake channel)
 {
     struct posted_message *p = map_find_value(&b->by_here, here);
 
@@ -70,17 +71,19 @@ static void add_posted(struct post_back *b, snowflake here, snowflake there, sno
     map_set_value(&b->by_there, there, p);
 }
 
-static bool read_posted_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool read_posted_message_of_journal_line(void *arg, struct str line, int64_t next_offset,
+                                                struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_posted(arg, json_member_id(line, "id"), json_member_id(line, "there"),
-               json_member_id(line, "channel"));
+    add_posted_message_to_map(arg, json_member_id(line, "id"), json_member_id(line, "there"),
+                              json_member_id(line, "channel"));
     return true;
 }
 
 /* Records that message `here` of this server was posted as message `there` on the source server.
  * `there` is 0 if it was deleted on the source server. */
-static bool record_posted(struct post_back *b, snowflake here, snowflake there, snowflake channel)
+static bool record_posted_message_in_journal(struct source_guild_poster *b, snowflake here,
+                                             snowflake there, snowflake channel)
 {
     char line[200];
     int n =
@@ -88,11 +91,11 @@ static bool record_posted(struct post_back *b, snowflake here, snowflake there, 
                  "{\"id\":\"%" PRIu64 "\",\"there\":\"%" PRIu64 "\",\"channel\":\"%" PRIu64 "\"}\n",
                  here, there, channel);
 
-    add_posted(b, here, there, channel);
+    add_posted_message_to_map(b, here, there, channel);
     return guild_archive_list_append(&b->posted, str_slice(line, (size_t)n));
 }
 
-snowflake post_back_find_original(const struct post_back *b, snowflake id)
+snowflake source_guild_poster_find_original(const struct source_guild_poster *b, snowflake id)
 {
     const struct posted_message *p = map_find_value(&b->by_there, id);
 
@@ -103,7 +106,7 @@ snowflake post_back_find_original(const struct post_back *b, snowflake id)
 
 /* Adds a key to a set of expected events. If the set is too large, clears it: the events of old
  * keys never came, because the command changed nothing. */
-static void add_expected(struct map *set, uint64_t key)
+static void add_expected_change(struct map *set, uint64_t key)
 {
     if (set->count >= MAX_EXPECTED) {
         map_clear(set);
@@ -112,9 +115,9 @@ static void add_expected(struct map *set, uint64_t key)
     map_set_value(set, key, &marker);
 }
 
-void post_back_expect_message(struct post_back *b, snowflake id)
+void source_guild_poster_expect_message(struct source_guild_poster *b, snowflake id)
 {
-    add_expected(&b->expected_messages, id);
+    add_expected_change(&b->expected_messages, id);
 }
 
 static uint64_t reaction_key(snowflake message, snowflake user, struct str emoji, bool added)
@@ -126,10 +129,10 @@ static uint64_t reaction_key(snowflake message, snowflake user, struct str emoji
     return hash_str(str_slice(text, (size_t)n));
 }
 
-void post_back_expect_reaction(struct post_back *b, snowflake message, snowflake user,
-                               struct str emoji, bool added)
+void source_guild_poster_expect_reaction(struct source_guild_poster *b, snowflake message,
+                                         snowflake user, struct str emoji, bool added)
 {
-    add_expected(&b->expected_reactions, reaction_key(message, user, emoji, added));
+    add_expected_change(&b->expected_reactions, reaction_key(message, user, emoji, added));
 }
 
 struct archived_message_search {
@@ -147,7 +150,8 @@ static bool compare_first_line(void *arg, struct str line, int64_t next_offset, 
 }
 
 /* Returns whether the archive has the message, so that it came from the source server. */
-static bool archive_has_message(const struct post_back *b, snowflake channel, snowflake id)
+static bool archive_has_message(const struct source_guild_poster *b, snowflake channel,
+                                snowflake id)
 {
     const struct guild_archive *a = b->follow->archive;
     struct archived_message_search s = { .id = id };
@@ -169,7 +173,7 @@ struct placeholder_query {
     bool found;
 };
 
-static enum err find_placeholder(struct tx *tx, void *arg)
+static enum err find_placeholder_of_user(struct tx *tx, void *arg)
 {
     struct placeholder_query *q = arg;
 
@@ -179,11 +183,11 @@ static enum err find_placeholder(struct tx *tx, void *arg)
 
 /* Returns whether the account is a placeholder account. Nobody can log in to it, so its actions
  * were copied from the source server. */
-static bool user_is_placeholder(const struct post_back *b, snowflake user)
+static bool user_is_placeholder(const struct source_guild_poster *b, snowflake user)
 {
     struct placeholder_query q = { .user = user };
 
-    return follow_run_query(b->follow, find_placeholder, &q) && q.found;
+    return follow_run_query(b->follow, find_placeholder_of_user, &q) && q.found;
 }
 
 /* --- webhooks ------------------------------------------------------------------------ */
@@ -204,11 +208,11 @@ static enum err read_channel(struct tx *tx, void *arg)
     if (e || !q->found)
         return e;
     q->type = row_int(&row, 0);
-    q->parent = row_is_null(&row, 1) ? 0 : row_id(&row, 1);
+    q->parent = row_column_is_null(&row, 1) ? 0 : row_id(&row, 1);
     return OK;
 }
 
-static bool add_webhook(struct post_back *b, struct str webhook)
+static bool add_webhook(struct source_guild_poster *b, struct str webhook)
 {
     struct own_webhook *w = arena_alloc(b->names, sizeof *w);
     struct arena *arena = arena_new_small();
@@ -218,13 +222,13 @@ static bool add_webhook(struct post_back *b, struct str webhook)
              STR_ARGS(json_member_text(arena, webhook, "token")));
     map_set_value(&b->webhooks, json_member_id(webhook, "channel_id"), w);
     arena_free(arena);
-    return copy_skip_webhook(&b->follow->skipped, b->follow->archive, w->id);
+    return guild_copy_record_skipped_webhook(&b->follow->skipped, b->follow->archive, w->id);
 }
 
 /* Finds the webhooks that the bot created in earlier runs. */
-static bool read_webhooks(struct post_back *b)
+static bool read_webhooks(struct source_guild_poster *b)
 {
-    struct copy_follow *f = b->follow;
+    struct guild_follower *f = b->follow;
     struct arena *arena = arena_new();
     struct buf out;
     char path[100];
@@ -254,7 +258,8 @@ static bool read_webhooks(struct post_back *b)
     return ok;
 }
 
-static void report_refused_channel(struct post_back *b, snowflake channel, const char *why)
+static void report_refused_channel(struct source_guild_poster *b, snowflake channel,
+                                   const char *why)
 {
     char what[100];
 
@@ -266,9 +271,10 @@ static void report_refused_channel(struct post_back *b, snowflake channel, const
 
 /* Returns the bot's webhook of a channel. If there is none, creates one. Returns NULL if the bot
  * may not do that. */
-static const struct own_webhook *find_or_create_webhook(struct post_back *b, snowflake channel)
+static const struct own_webhook *find_or_create_webhook(struct source_guild_poster *b,
+                                                        snowflake channel)
 {
-    struct copy_follow *f = b->follow;
+    struct guild_follower *f = b->follow;
     const struct own_webhook *w = map_find_value(&b->webhooks, channel);
     struct buf out;
     char path[100];
@@ -289,7 +295,7 @@ static const struct own_webhook *find_or_create_webhook(struct post_back *b, sno
 /* --- the body of a webhook message --------------------------------------------------- */
 
 /* Returns the first characters of a text, without cutting a character. */
-static struct str cut_text(struct str text, size_t characters)
+static struct str truncate_text_to_message_limit(struct str text, size_t characters)
 {
     size_t n = 0;
 
@@ -302,7 +308,7 @@ static struct str cut_text(struct str text, size_t characters)
     return str_slice(text.p, n < text.n ? n : text.n);
 }
 
-static struct str choose_name(struct arena *arena, struct str message)
+static struct str choose_webhook_name_of_author(struct arena *arena, struct str message)
 {
     struct str author = json_member_raw(message, "author"),
                name = json_member_text(arena, json_member_raw(message, "member"), "nick");
@@ -318,7 +324,7 @@ static struct str make_webhook_username(struct arena *arena, struct str name)
 {
     static const char *const words[] = { "discord", "clyde" };
 
-    name = cut_text(name, MAX_USERNAME - 4);
+    name = truncate_text_to_message_limit(name, MAX_USERNAME - 4);
     for (size_t w = 0; w < COUNT_OF(words); w++) {
         size_t n = strlen(words[w]);
 
@@ -334,18 +340,20 @@ static struct str make_webhook_username(struct arena *arena, struct str name)
 
 /* Appends a quote of the message to which a message replies, because a webhook message cannot be a
  * reply on the source server. */
-static void append_quote(struct arena *arena, struct str message, struct buf *out)
+static void append_quote_of_replied_message(struct arena *arena, struct str message,
+                                            struct buf *out)
 {
     struct str answered = json_member_raw(message, "referenced_message");
 
     if (!answered.n || json_member_int(message, "type") != 19)
         return;
     struct str text = json_member_text(arena, answered, "content"), line = str_cut(&text, '\n');
-    buf_printf(out, "-# \xe2\x86\xaa %.*s: %.*s\n", STR_ARGS(choose_name(arena, answered)),
-               STR_ARGS(cut_text(line, QUOTED)));
+    buf_printf(out, "-# \xe2\x86\xaa %.*s: %.*s\n",
+               STR_ARGS(choose_webhook_name_of_author(arena, answered)),
+               STR_ARGS(truncate_text_to_message_limit(line, QUOTED)));
 }
 
-static void append_links(struct arena *arena, struct str message, struct buf *out)
+static void append_links_of_attachments(struct arena *arena, struct str message, struct buf *out)
 {
     struct list files = json_array_items(arena, json_member_raw(message, "attachments"));
     struct list stickers = json_array_items(arena, json_member_raw(message, "sticker_items"));
@@ -358,28 +366,28 @@ static void append_links(struct arena *arena, struct str message, struct buf *ou
                    STR_ARGS(json_member_text(arena, ((struct str *)stickers.items)[i], "name")));
 }
 
-static struct str write_content(struct arena *arena, struct str message)
+static struct str write_content_of_posted_message(struct arena *arena, struct str message)
 {
     struct buf out;
 
     buf_init(&out, 64 * 1024);
-    append_quote(arena, message, &out);
+    append_quote_of_replied_message(arena, message, &out);
     buf_add_str(&out, json_member_text(arena, message, "content"));
-    append_links(arena, message, &out);
+    append_links_of_attachments(arena, message, &out);
     struct str text = str_trim(str_dup(arena, buf_as_str(&out)));
     buf_clear(&out);
-    return cut_text(text, MAX_CONTENT);
+    return truncate_text_to_message_limit(text, MAX_CONTENT);
 }
 
-static void write_author(struct post_back *b, struct arena *arena, struct str message,
-                         struct json_writer *j)
+static void write_author_of_posted_message(struct source_guild_poster *b, struct arena *arena,
+                                           struct str message, struct json_writer *j)
 {
     struct str author = json_member_raw(message, "author"),
                avatar = json_member_text(arena, author, "avatar");
     const char *url = b->follow->options->public_url;
 
     json_write_name(j, "username");
-    json_write_text(j, make_webhook_username(arena, choose_name(arena, message)));
+    json_write_text(j, make_webhook_username(arena, choose_webhook_name_of_author(arena, message)));
     if (!url || !avatar.n)
         return;
     json_write_name(j, "avatar_url");
@@ -388,10 +396,11 @@ static void write_author(struct post_back *b, struct arena *arena, struct str me
 }
 
 /* Returns the request body for a message. Returns "" if no part of the message can be posted. */
-static struct str write_webhook_body(struct post_back *b, struct arena *arena, struct str message,
-                                     bool edit)
+static struct str write_webhook_body(struct source_guild_poster *b, struct arena *arena,
+                                     struct str message, bool edit)
 {
-    struct str author = json_member_raw(message, "author"), content = write_content(arena, message),
+    struct str author = json_member_raw(message, "author"),
+               content = write_content_of_posted_message(arena, message),
                embeds = json_member_raw(message, "embeds");
     bool has_embeds = embeds.n > 2 && (json_member_is_true(author, "bot") ||
                                        json_member_raw(message, "webhook_id").n);
@@ -405,7 +414,7 @@ static struct str write_webhook_body(struct post_back *b, struct arena *arena, s
     json_write_name(&j, "content");
     json_write_text(&j, content);
     if (!edit)
-        write_author(b, arena, message, &j);
+        write_author_of_posted_message(b, arena, message, &j);
     if (has_embeds) {
         json_write_name(&j, "embeds");
         json_write_raw(&j, embeds);
@@ -422,8 +431,8 @@ static struct str write_webhook_body(struct post_back *b, struct arena *arena, s
 
 /* Writes the path of a webhook message; id 0 means a new message. Returns the webhook, or NULL if
  * there is none. */
-static const struct own_webhook *write_webhook_path(struct post_back *b, snowflake channel,
-                                                    snowflake id, char path[500])
+static const struct own_webhook *write_webhook_path(struct source_guild_poster *b,
+                                                    snowflake channel, snowflake id, char path[500])
 {
     struct channel_query q = { .id = channel };
     char thread[60] = "", message[40] = "";
@@ -443,7 +452,8 @@ static const struct own_webhook *write_webhook_path(struct post_back *b, snowfla
 }
 
 /* Writes which message is being posted. */
-static bool note_posting(struct post_back *b, snowflake here, snowflake channel, struct str body)
+static bool record_posting_in_progress(struct source_guild_poster *b, snowflake here,
+                                       snowflake channel, struct str body)
 {
     struct buf line;
 
@@ -456,10 +466,10 @@ static bool note_posting(struct post_back *b, snowflake here, snowflake channel,
     return ok;
 }
 
-static enum copy_result send_webhook_message(struct post_back *b, snowflake channel,
-                                             struct str body, snowflake *ret)
+static enum guild_copy_result send_webhook_message(struct source_guild_poster *b, snowflake channel,
+                                                   struct str body, snowflake *ret)
 {
-    struct copy_follow *f = b->follow;
+    struct guild_follower *f = b->follow;
     struct buf out;
     char path[500];
 
@@ -468,7 +478,7 @@ static enum copy_result send_webhook_message(struct post_back *b, snowflake chan
         return COPY_REFUSED;
     buf_init(&out, SIZE_MAX);
     f->connection.no_repeat = true;
-    enum copy_result result =
+    enum guild_copy_result result =
         copy_connection_send_request(&f->connection, "POST", path, body, &out);
     f->connection.no_repeat = false;
     if (result == COPY_OK)
@@ -479,11 +489,12 @@ static enum copy_result send_webhook_message(struct post_back *b, snowflake chan
 
 /* Sends a request with the channel's webhook. If the webhook was deleted on the source server,
  * creates it again, once. */
-static enum copy_result send_with_new_webhook(struct post_back *b, snowflake channel,
-                                              struct str body, snowflake *ret)
+static enum guild_copy_result send_with_new_webhook(struct source_guild_poster *b,
+                                                    snowflake channel, struct str body,
+                                                    snowflake *ret)
 {
     struct channel_query q = { .id = channel };
-    enum copy_result result = send_webhook_message(b, channel, body, ret);
+    enum guild_copy_result result = send_webhook_message(b, channel, body, ret);
 
     if (result != COPY_REFUSED || b->follow->connection.status != 404 ||
         !follow_run_query(b->follow, read_channel, &q) || !q.found)
@@ -492,7 +503,7 @@ static enum copy_result send_with_new_webhook(struct post_back *b, snowflake cha
     return send_webhook_message(b, channel, body, ret);
 }
 
-static bool message_is_posted_back(const struct post_back *b, struct str message)
+static bool message_is_posted_back(const struct source_guild_poster *b, struct str message)
 {
     int64_t type = json_member_int(message, "type");
     snowflake id = json_member_id(message, "id"), channel = json_member_id(message, "channel_id");
@@ -505,7 +516,8 @@ static bool message_is_posted_back(const struct post_back *b, struct str message
 
 /* Handles the result of a request about a message of this server. Returns false if the request must
  * be sent again. */
-static bool end_request(struct post_back *b, enum copy_result result, snowflake id)
+static bool end_posting_request(struct source_guild_poster *b, enum guild_copy_result result,
+                                snowflake id)
 {
     char what[100];
 
@@ -521,14 +533,14 @@ static bool end_request(struct post_back *b, enum copy_result result, snowflake 
 }
 
 struct posting_reader {
-    struct post_back *back;
+    struct source_guild_poster *back;
     bool ok;
 };
 static guild_archive_line_function find_interrupted_post;
 
 /* Searches the source server for messages whose request got no answer: they may have been posted
  * nevertheless. */
-static bool find_interrupted_posts(struct post_back *b)
+static bool find_interrupted_posts(struct source_guild_poster *b)
 {
     struct posting_reader r = { b, true };
 
@@ -536,9 +548,9 @@ static bool find_interrupted_posts(struct post_back *b)
     return r.ok;
 }
 
-static bool post_message(struct post_back *b, struct str message)
+static bool post_message_to_source_guild(struct source_guild_poster *b, struct str message)
 {
-    struct copy_follow *f = b->follow;
+    struct guild_follower *f = b->follow;
     snowflake id = json_member_id(message, "id"), channel = json_member_id(message, "channel_id"),
               there = 0;
 
@@ -552,31 +564,31 @@ static bool post_message(struct post_back *b, struct str message)
     }
     struct arena *arena = arena_new();
     struct str body = write_webhook_body(b, arena, message, false);
-    bool ok = !body.n || note_posting(b, id, channel, body);
+    bool ok = !body.n || record_posting_in_progress(b, id, channel, body);
     if (body.n && ok) {
-        enum copy_result result = send_with_new_webhook(b, channel, body, &there);
+        enum guild_copy_result result = send_with_new_webhook(b, channel, body, &there);
 
-        ok = end_request(b, result, id) &&
-             (result != COPY_OK || record_posted(b, id, there, channel)) &&
-             note_posting(b, 0, 0, (struct str){ 0 });
+        ok = end_posting_request(b, result, id) &&
+             (result != COPY_OK || record_posted_message_in_journal(b, id, there, channel)) &&
+             record_posting_in_progress(b, 0, 0, (struct str){ 0 });
         b->unanswered = ok ? 0 : id;
     }
     arena_free(arena);
     return ok;
 }
 
-static bool apply_create(struct post_back *b, struct str d)
+static bool apply_message_create_to_source_guild(struct source_guild_poster *b, struct str d)
 {
     snowflake id = json_member_id(d, "id");
 
-    if (!post_message(b, d))
+    if (!post_message_to_source_guild(b, d))
         return false;
     if (id > b->follow->newest_here)
         b->follow->newest_here = id;
     return true;
 }
 
-static bool apply_update(struct post_back *b, struct str d)
+static bool apply_message_update_to_source_guild(struct source_guild_poster *b, struct str d)
 {
     const struct posted_message *p = map_find_value(&b->by_here, json_member_id(d, "id"));
     struct arena *arena;
@@ -590,7 +602,7 @@ static bool apply_update(struct post_back *b, struct str d)
     struct str body = write_webhook_body(b, arena, d, true);
     bool ok = true;
     if (body.n && write_webhook_path(b, p->channel, p->there, path))
-        ok = end_request(
+        ok = end_posting_request(
             b, copy_connection_send_request(&b->follow->connection, "PATCH", path, body, &out),
             p->here);
     buf_clear(&out);
@@ -600,7 +612,7 @@ static bool apply_update(struct post_back *b, struct str d)
 
 /* Deletes the posted copy of a message that was deleted on this server. Messages that were copied
  * from the source server stay there. */
-static bool delete_posted(struct post_back *b, snowflake here)
+static bool delete_posted_message_in_source_guild(struct source_guild_poster *b, snowflake here)
 {
     const struct posted_message *p = map_find_value(&b->by_here, here);
     struct buf out;
@@ -611,21 +623,21 @@ static bool delete_posted(struct post_back *b, snowflake here)
     bool ok = true;
     buf_init(&out, SIZE_MAX);
     if (write_webhook_path(b, p->channel, p->there, path)) {
-        enum copy_result result = copy_connection_send_request(&b->follow->connection, "DELETE",
-                                                               path, (struct str){ 0 }, &out);
+        enum guild_copy_result result = copy_connection_send_request(
+            &b->follow->connection, "DELETE", path, (struct str){ 0 }, &out);
 
-        ok = b->follow->connection.status == 404 || end_request(b, result, here);
+        ok = b->follow->connection.status == 404 || end_posting_request(b, result, here);
     }
     buf_clear(&out);
-    return ok && record_posted(b, here, 0, p->channel);
+    return ok && record_posted_message_in_journal(b, here, 0, p->channel);
 }
 
-static bool apply_delete(struct post_back *b, struct str d)
+static bool apply_message_delete_to_source_guild(struct source_guild_poster *b, struct str d)
 {
-    return delete_posted(b, json_member_id(d, "id"));
+    return delete_posted_message_in_source_guild(b, json_member_id(d, "id"));
 }
 
-static bool apply_delete_bulk(struct post_back *b, struct str d)
+static bool apply_bulk_delete_to_source_guild(struct source_guild_poster *b, struct str d)
 {
     struct arena *arena = arena_new_small();
     struct list ids = json_array_items(arena, json_member_raw(d, "ids"));
@@ -635,7 +647,7 @@ static bool apply_delete_bulk(struct post_back *b, struct str d)
         int64_t id = 0;
 
         json_parse_int_text(((struct str *)ids.items)[i], &id);
-        ok = delete_posted(b, (snowflake)id);
+        ok = delete_posted_message_in_source_guild(b, (snowflake)id);
     }
     arena_free(arena);
     return ok;
@@ -645,8 +657,8 @@ static bool apply_delete_bulk(struct post_back *b, struct str d)
 
 /* Returns whether somebody on this server still has this reaction. Placeholder accounts do not
  * count. */
-static bool somebody_reacts(struct post_back *b, struct arena *arena, snowflake channel,
-                            snowflake message, struct str emoji)
+static bool local_user_has_reaction(struct source_guild_poster *b, struct arena *arena,
+                                    snowflake channel, snowflake message, struct str emoji)
 {
     struct buf out;
     char path[700];
@@ -668,13 +680,13 @@ static bool somebody_reacts(struct post_back *b, struct arena *arena, snowflake 
 
 /* Adds or removes a reaction on the source server. The bot reacts there with each emoji with which
  * people on this server react. */
-static bool apply_reaction(struct post_back *b, struct str d, bool added)
+static bool apply_reaction(struct source_guild_poster *b, struct str d, bool added)
 {
     snowflake message = json_member_id(d, "message_id"), user = json_member_id(d, "user_id"),
               channel = json_member_id(d, "channel_id");
     const struct posted_message *p = map_find_value(&b->by_here, message);
     struct arena *arena = arena_new_small();
-    struct str emoji = follow_emoji_text(arena, d);
+    struct str emoji = follow_format_emoji_of_reaction(arena, d);
     struct buf out;
     char path[700];
     bool ok = true;
@@ -683,25 +695,25 @@ static bool apply_reaction(struct post_back *b, struct str d, bool added)
         map_remove_value(&b->expected_reactions, reaction_key(message, user, emoji, added)) != NULL;
     if (!expected && !user_is_placeholder(b, user) &&
         live_import_knows_channel(b->follow->import, channel) &&
-        (added || !somebody_reacts(b, arena, channel, message, emoji))) {
+        (added || !local_user_has_reaction(b, arena, channel, message, emoji))) {
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s/@me",
                  channel, p ? p->there : message, STR_ARGS(str_percent_encode(arena, emoji)));
         buf_init(&out, SIZE_MAX);
-        enum copy_result result = copy_connection_send_request(
+        enum guild_copy_result result = copy_connection_send_request(
             &b->follow->connection, added ? "PUT" : "DELETE", path, (struct str){ 0 }, &out);
-        ok = (!added && result == COPY_REFUSED) || end_request(b, result, message);
+        ok = (!added && result == COPY_REFUSED) || end_posting_request(b, result, message);
         buf_clear(&out);
     }
     arena_free(arena);
     return ok;
 }
 
-static bool apply_reaction_add(struct post_back *b, struct str d)
+static bool apply_reaction_add(struct source_guild_poster *b, struct str d)
 {
     return apply_reaction(b, d, true);
 }
 
-static bool apply_reaction_remove(struct post_back *b, struct str d)
+static bool apply_reaction_remove(struct source_guild_poster *b, struct str d)
 {
     return apply_reaction(b, d, false);
 }
@@ -709,7 +721,7 @@ static bool apply_reaction_remove(struct post_back *b, struct str d)
 /* --- a new session here -------------------------------------------------------------- */
 
 /* Posts the messages of a channel that are newer than `after`, the last one that was handled. */
-static bool post_missed_messages(struct post_back *b, snowflake channel, snowflake after)
+static bool post_missed_messages(struct source_guild_poster *b, snowflake channel, snowflake after)
 {
     struct arena *arena = arena_new();
     bool ok = true;
@@ -728,7 +740,7 @@ static bool post_missed_messages(struct post_back *b, snowflake channel, snowfla
 
             n = items.count;
             for (size_t i = n; i > 0 && ok; i--)
-                ok = post_message(b, ((struct str *)items.items)[i - 1]);
+                ok = post_message_to_source_guild(b, ((struct str *)items.items)[i - 1]);
             after = n ? json_member_id(((struct str *)items.items)[0], "id") : after;
         }
         arena_reset(arena);
@@ -740,8 +752,8 @@ static bool post_missed_messages(struct post_back *b, snowflake channel, snowfla
     return ok;
 }
 
-static bool post_missed_of_list(struct post_back *b, const char *format, const char *array,
-                                snowflake after)
+static bool post_missed_messages_of_list(struct source_guild_poster *b, const char *format,
+                                         const char *array, snowflake after)
 {
     struct arena *arena = arena_new();
     struct buf out;
@@ -767,29 +779,30 @@ static bool post_missed_of_list(struct post_back *b, const char *format, const c
     return ok;
 }
 
-static bool apply_ready(struct post_back *b, struct str d)
+static bool apply_ready_of_source_guild_poster(struct source_guild_poster *b, struct str d)
 {
     snowflake after = b->follow->newest_here;
 
     (void)d;
-    return post_missed_of_list(b, "/channels", "", after) &&
-           post_missed_of_list(b, "/threads/active", "threads", after);
+    return post_missed_messages_of_list(b, "/channels", "", after) &&
+           post_missed_messages_of_list(b, "/threads/active", "threads", after);
 }
 
 static const struct own_event {
     const char *name;
-    bool (*apply)(struct post_back *b, struct str d);
+    bool (*apply)(struct source_guild_poster *b, struct str d);
 } own_events[] = {
-    { "READY", apply_ready },
-    { "MESSAGE_CREATE", apply_create },
-    { "MESSAGE_UPDATE", apply_update },
-    { "MESSAGE_DELETE", apply_delete },
-    { "MESSAGE_DELETE_BULK", apply_delete_bulk },
+    { "READY", apply_ready_of_source_guild_poster },
+    { "MESSAGE_CREATE", apply_message_create_to_source_guild },
+    { "MESSAGE_UPDATE", apply_message_update_to_source_guild },
+    { "MESSAGE_DELETE", apply_message_delete_to_source_guild },
+    { "MESSAGE_DELETE_BULK", apply_bulk_delete_to_source_guild },
     { "MESSAGE_REACTION_ADD", apply_reaction_add },
     { "MESSAGE_REACTION_REMOVE", apply_reaction_remove },
 };
 
-bool post_back_apply_event(struct post_back *b, const struct follow_event *e)
+bool source_guild_poster_apply_event(struct source_guild_poster *b,
+                                     const struct followed_guild_event *e)
 {
     for (size_t i = 0; i < COUNT_OF(own_events); i++)
         if (str_is(str_of(e->name), own_events[i].name))
@@ -804,7 +817,7 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
                                   struct arena *arena)
 {
     struct posting_reader *r = arg;
-    struct post_back *b = r->back;
+    struct source_guild_poster *b = r->back;
     snowflake here = json_member_id(line, "id"), channel = json_member_id(line, "channel");
     struct str content = json_member_text(arena, line, "content");
     struct buf out;
@@ -823,11 +836,11 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
             struct str m = ((struct str *)items.items)[i];
             snowflake there = json_member_id(m, "id");
 
-            if (copy_skipped_contains_webhook(&b->follow->skipped,
-                                              json_member_id(m, "webhook_id")) &&
+            if (guild_copy_skipped_ids_contain_webhook(&b->follow->skipped,
+                                                       json_member_id(m, "webhook_id")) &&
                 !map_find_value(&b->by_there, there) &&
                 str_eq(json_member_text(arena, m, "content"), content)) {
-                r->ok = record_posted(b, here, there, channel);
+                r->ok = record_posted_message_in_journal(b, here, there, channel);
                 break;
             }
         }
@@ -838,9 +851,9 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
     return false;
 }
 
-struct post_back *post_back_new(struct copy_follow *f)
+struct source_guild_poster *source_guild_poster_new(struct guild_follower *f)
 {
-    struct post_back *b = mem_new(sizeof *b);
+    struct source_guild_poster *b = mem_new(sizeof *b);
     struct map *const maps[] = { &b->webhooks, &b->refused,           &b->by_here,
                                  &b->by_there, &b->expected_messages, &b->expected_reactions };
 
@@ -848,16 +861,16 @@ struct post_back *post_back_new(struct copy_follow *f)
     b->names = arena_new();
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_init(maps[i]);
-    guild_archive_for_each_line(f->archive, POSTED_FILE, 0, read_posted_line, b);
+    guild_archive_for_each_line(f->archive, POSTED_FILE, 0, read_posted_message_of_journal_line, b);
     b->is_open = guild_archive_list_open(f->archive, POSTED_FILE, "id", &b->posted);
     if (b->is_open && copy_connection_open(&b->here, f->options->here) && read_webhooks(b) &&
         find_interrupted_posts(b))
         return b;
-    post_back_free(b);
+    source_guild_poster_free(b);
     return NULL;
 }
 
-void post_back_free(struct post_back *b)
+void source_guild_poster_free(struct source_guild_poster *b)
 {
     if (!b)
         return;

@@ -15,7 +15,7 @@ enum { MAX_QUEUED_EVENTS = 5000, MAX_QUEUED_BYTES = 24 * 1024 * 1024, MAX_PAUSE_
 
 struct session_thread {
     struct follow_sessions *all;
-    enum follow_side side;
+    enum followed_guild_side side;
     struct bot_session *session;
     pthread_t thread;
     bool runs;
@@ -24,7 +24,7 @@ struct session_thread {
 struct follow_sessions {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct follow_event *first, **last;
+    struct followed_guild_event *first, **last;
     size_t count, bytes;
     bool stops;
     snowflake guild;
@@ -46,7 +46,7 @@ struct follow_sessions *follow_sessions_new(snowflake guild)
     return f;
 }
 
-void follow_event_free(struct follow_event *e)
+void followed_guild_event_free(struct followed_guild_event *e)
 {
     if (!e)
         return;
@@ -56,7 +56,7 @@ void follow_event_free(struct follow_event *e)
 }
 
 /* Waits for a change of the queue, for at most a second. */
-static void wait_for_queue(struct follow_sessions *f)
+static void wait_for_followed_guild_event(struct follow_sessions *f)
 {
     int64_t until = clock_monotonic_ns() + SECOND_NS;
     struct timespec at = { .tv_sec = (time_t)(until / SECOND_NS),
@@ -66,11 +66,12 @@ static void wait_for_queue(struct follow_sessions *f)
 }
 
 /* Returns false if the sessions end. */
-static bool queue_event(struct follow_sessions *f, struct follow_event *e, size_t bytes)
+static bool enqueue_followed_guild_event(struct follow_sessions *f, struct followed_guild_event *e,
+                                         size_t bytes)
 {
     pthread_mutex_lock(&f->lock);
     while (!f->stops && (f->count >= MAX_QUEUED_EVENTS || f->bytes >= MAX_QUEUED_BYTES))
-        wait_for_queue(f);
+        wait_for_followed_guild_event(f);
     bool ok = !f->stops;
     if (ok) {
         *f->last = e;
@@ -81,7 +82,7 @@ static bool queue_event(struct follow_sessions *f, struct follow_event *e, size_
     }
     pthread_mutex_unlock(&f->lock);
     if (!ok)
-        follow_event_free(e);
+        followed_guild_event_free(e);
     return ok;
 }
 
@@ -97,7 +98,8 @@ static char *copy_text(struct str text)
 
 /* Returns whether an event is needed. Events of other guilds are not, nor are events that contain
  * the whole guild. */
-static bool event_is_needed(const struct follow_sessions *f, const struct bot_session_event *e)
+static bool followed_guild_event_is_needed(const struct follow_sessions *f,
+                                           const struct bot_session_event *e)
 {
     static const char *const unneeded[] = { "GUILD_CREATE", "PRESENCE_UPDATE", "TYPING_START",
                                             "VOICE_STATE_UPDATE", "GUILD_AUDIT_LOG_ENTRY_CREATE" };
@@ -112,20 +114,20 @@ static bool event_is_needed(const struct follow_sessions *f, const struct bot_se
     return json_member_id(e->data, "guild_id") == f->guild;
 }
 
-static bool queue_session_event(struct session_thread *t, const struct bot_session_event *e,
-                                bool refused)
+static bool enqueue_event_of_follow_session(struct session_thread *t,
+                                            const struct bot_session_event *e, bool refused)
 {
-    struct follow_event *copy = mem_new(sizeof *copy);
+    struct followed_guild_event *copy = mem_new(sizeof *copy);
 
-    *copy = (struct follow_event){ .side = t->side,
-                                   .name = copy_text(e->name),
-                                   .data = copy_text(e->data),
-                                   .after = e->after,
-                                   .refused = refused };
-    return queue_event(t->all, copy, e->name.n + e->data.n);
+    *copy = (struct followed_guild_event){ .side = t->side,
+                                           .name = copy_text(e->name),
+                                           .data = copy_text(e->data),
+                                           .after = e->after,
+                                           .refused = refused };
+    return enqueue_followed_guild_event(t->all, copy, e->name.n + e->data.n);
 }
 
-static bool sessions_stop(struct follow_sessions *f)
+static bool follow_sessions_stop(struct follow_sessions *f)
 {
     pthread_mutex_lock(&f->lock);
     bool stops = f->stops;
@@ -133,32 +135,33 @@ static bool sessions_stop(struct follow_sessions *f)
     return stops;
 }
 
-static void pause_session(struct follow_sessions *f, int64_t ms)
+static void pause_follow_session(struct follow_sessions *f, int64_t ms)
 {
-    for (int64_t i = 0; i < ms && !sessions_stop(f); i += 50)
+    for (int64_t i = 0; i < ms && !follow_sessions_stop(f); i += 50)
         nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000000 }, NULL);
 }
 
-static void *receive_events(void *arg)
+static void *receive_events_of_follow_session(void *arg)
 {
     struct session_thread *t = arg;
     struct arena *arena = arena_new();
     int64_t pause_ms = 250;
     bool more = true;
 
-    while (more && !sessions_stop(t->all)) {
+    while (more && !follow_sessions_stop(t->all)) {
         struct bot_session_event e;
         enum bot_session_result result =
-            bot_session_next(t->session, clock_monotonic_ns() + SECOND_NS, arena, &e);
+            bot_session_wait_for_event(t->session, clock_monotonic_ns() + SECOND_NS, arena, &e);
 
         if (result == SESSION_EVENT) {
             pause_ms = 250;
-            more = !event_is_needed(t->all, &e) || queue_session_event(t, &e, false);
+            more = !followed_guild_event_is_needed(t->all, &e) ||
+                   enqueue_event_of_follow_session(t, &e, false);
         } else if (result == SESSION_REFUSED) {
-            queue_session_event(t, &e, true);
+            enqueue_event_of_follow_session(t, &e, true);
             more = false;
         } else if (result == SESSION_LOST) {
-            pause_session(t->all, pause_ms);
+            pause_follow_session(t->all, pause_ms);
             pause_ms = pause_ms * 2 < MAX_PAUSE_MS ? pause_ms * 2 : MAX_PAUSE_MS;
         }
         arena_reset(arena);
@@ -167,7 +170,7 @@ static void *receive_events(void *arg)
     return NULL;
 }
 
-bool follow_sessions_start(struct follow_sessions *f, enum follow_side side,
+bool follow_sessions_start(struct follow_sessions *f, enum followed_guild_side side,
                            const struct bot_session_options *options,
                            const struct gateway_resume_point *from)
 {
@@ -175,13 +178,13 @@ bool follow_sessions_start(struct follow_sessions *f, enum follow_side side,
 
     *t = (struct session_thread){ .all = f, .side = side };
     t->session = bot_session_new(options, from);
-    t->runs = pthread_create(&t->thread, NULL, receive_events, t) == 0;
+    t->runs = pthread_create(&t->thread, NULL, receive_events_of_follow_session, t) == 0;
     return t->runs;
 }
 
 void follow_sessions_free(struct follow_sessions *f)
 {
-    struct follow_event *next;
+    struct followed_guild_event *next;
 
     if (!f)
         return;
@@ -194,21 +197,21 @@ void follow_sessions_free(struct follow_sessions *f)
             pthread_join(f->threads[i].thread, NULL);
         bot_session_free(f->threads[i].session);
     }
-    for (struct follow_event *e = f->first; e; e = next) {
+    for (struct followed_guild_event *e = f->first; e; e = next) {
         next = e->next;
-        follow_event_free(e);
+        followed_guild_event_free(e);
     }
     pthread_cond_destroy(&f->changed);
     pthread_mutex_destroy(&f->lock);
     mem_free(f);
 }
 
-struct follow_event *follow_sessions_take(struct follow_sessions *f)
+struct followed_guild_event *follow_sessions_wait_for_event(struct follow_sessions *f)
 {
     pthread_mutex_lock(&f->lock);
     if (!f->first)
-        wait_for_queue(f);
-    struct follow_event *e = f->first;
+        wait_for_followed_guild_event(f);
+    struct followed_guild_event *e = f->first;
     if (e) {
         f->first = e->next;
         if (!f->first)

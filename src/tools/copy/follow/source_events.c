@@ -14,7 +14,7 @@ enum { READ_LISTS_AFTER_S = 2, IDS_PER_COMMAND = 100 };
 /* Appends a new message to the archive, so that the next copy continues after this message. A
  * message with a smaller id than the last one is not appended: the next copy finds it, because it
  * reads the messages of the last day again. */
-static bool append_to_archive(struct copy_follow *f, snowflake channel, snowflake id,
+static bool append_to_archive(struct guild_follower *f, snowflake channel, snowflake id,
                               struct str message)
 {
     struct guild_archive_list list;
@@ -41,29 +41,29 @@ static bool append_to_archive(struct copy_follow *f, snowflake channel, snowflak
 
 /* Imports the lists of the guild again, because the message is in a channel that is not known
  * yet. */
-static bool fetch_unknown_channel(struct copy_follow *f, snowflake channel)
+static bool fetch_unknown_channel(struct guild_follower *f, snowflake channel)
 {
     char path[100];
     struct buf out;
 
     snprintf(path, sizeof path, "/channels/%" PRIu64, channel);
     buf_init(&out, SIZE_MAX);
-    enum copy_result result =
+    enum guild_copy_result result =
         copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
     bool ok = result != COPY_OK || live_import_channel(f->import, buf_as_str(&out));
     if (ok && result == COPY_OK)
-        ok = follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tcreated",
-                            f->options->download->guild, channel);
+        ok = follow_run_server_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tcreated",
+                                       f->options->download->guild, channel);
     buf_clear(&out);
     return ok;
 }
 
-static bool import_message(struct copy_follow *f, snowflake channel, snowflake id,
+static bool import_message(struct guild_follower *f, snowflake channel, snowflake id,
                            struct str message)
 {
     enum live_change change;
 
-    if (copy_download_message_files(&f->connection, f->archive, &f->download_options, message) ==
+    if (download_files_of_message(&f->connection, f->archive, &f->download_options, message) ==
             COPY_STOPPED ||
         !live_import_message(f->import, message, &change))
         return false;
@@ -72,28 +72,29 @@ static bool import_message(struct copy_follow *f, snowflake channel, snowflake i
         return false;
     if (change == LIVE_UNCHANGED || change == LIVE_UNKNOWN_CHANNEL)
         return true;
-    return follow_command(f, "mirror-message\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                          f->options->download->guild, channel, id,
-                          change == LIVE_CREATED  ? "created"
-                          : change == LIVE_EDITED ? "edited"
-                                                  : "unpinned");
+    return follow_run_server_command(f, "mirror-message\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                                     f->options->download->guild, channel, id,
+                                     change == LIVE_CREATED  ? "created"
+                                     : change == LIVE_EDITED ? "edited"
+                                                             : "unpinned");
 }
 
-static bool apply_message(struct copy_follow *f, struct str message, bool created)
+static bool apply_message(struct guild_follower *f, struct str message, bool created)
 {
     snowflake channel = json_member_id(message, "channel_id"), id = json_member_id(message, "id");
 
-    if (copy_skipped_contains(&f->skipped, message) || json_member_int(message, "flags") & 64)
+    if (guild_copy_skipped_ids_contain_message(&f->skipped, message) ||
+        json_member_int(message, "flags") & 64)
         return true; /* posted from here, deleted, or ephemeral */
     if (created && f->back)
-        post_back_expect_message(f->back, id);
+        source_guild_poster_expect_message(f->back, id);
     if (created && !append_to_archive(f, channel, id, message))
         return false;
     return import_message(f, channel, id, message);
 }
 
 /* Applies a message update, which may contain only the fields that have changed. */
-static bool apply_message_update(struct copy_follow *f, struct str update)
+static bool apply_message_update(struct guild_follower *f, struct str update)
 {
     char path[200];
     struct buf out;
@@ -103,7 +104,7 @@ static bool apply_message_update(struct copy_follow *f, struct str update)
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64,
              json_member_id(update, "channel_id"), json_member_id(update, "id"));
     buf_init(&out, SIZE_MAX);
-    enum copy_result result =
+    enum guild_copy_result result =
         copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
     bool ok =
         result == COPY_REFUSED || (result == COPY_OK && apply_message(f, buf_as_str(&out), false));
@@ -113,21 +114,22 @@ static bool apply_message_update(struct copy_follow *f, struct str update)
 
 /* Deletes the copy of a message on this server. If the message was posted from this server, deletes
  * the original message on this server. */
-static bool delete_message(struct copy_follow *f, snowflake channel, snowflake id)
+static bool delete_message(struct guild_follower *f, snowflake channel, snowflake id)
 {
-    snowflake original = f->back ? post_back_find_original(f->back, id) : 0;
+    snowflake original = f->back ? source_guild_poster_find_original(f->back, id) : 0;
 
-    return copy_skip_message(&f->skipped, f->archive, id) &&
-           follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
-                          f->options->download->guild, channel, original ? original : id);
+    return guild_copy_record_skipped_message(&f->skipped, f->archive, id) &&
+           follow_run_server_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
+                                     f->options->download->guild, channel,
+                                     original ? original : id);
 }
 
-static bool apply_message_delete(struct copy_follow *f, struct str d)
+static bool apply_message_delete(struct guild_follower *f, struct str d)
 {
     return delete_message(f, json_member_id(d, "channel_id"), json_member_id(d, "id"));
 }
 
-static bool apply_message_delete_bulk(struct copy_follow *f, struct str d)
+static bool apply_message_delete_bulk(struct guild_follower *f, struct str d)
 {
     struct arena *arena = arena_new_small();
     struct list ids = json_array_items(arena, json_member_raw(d, "ids"));
@@ -140,16 +142,17 @@ static bool apply_message_delete_bulk(struct copy_follow *f, struct str d)
         int64_t number = 0;
 
         json_parse_int_text(((struct str *)ids.items)[i], &number);
-        if (f->back && post_back_find_original(f->back, (snowflake)number)) {
+        if (f->back && source_guild_poster_find_original(f->back, (snowflake)number)) {
             ok = delete_message(f, channel, (snowflake)number);
             continue;
         }
-        ok = copy_skip_message(&f->skipped, f->archive, (snowflake)number);
+        ok = guild_copy_record_skipped_message(&f->skipped, f->archive, (snowflake)number);
         buf_printf(&words, "%s%" PRId64, words.n ? "," : "", number);
     }
     if (ok && words.n)
-        ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%.*s",
-                            f->options->download->guild, channel, STR_ARGS(buf_as_str(&words)));
+        ok = follow_run_server_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%.*s",
+                                       f->options->download->guild, channel,
+                                       STR_ARGS(buf_as_str(&words)));
     buf_clear(&words);
     arena_free(arena);
     return ok;
@@ -157,7 +160,7 @@ static bool apply_message_delete_bulk(struct copy_follow *f, struct str d)
 
 /* --- reactions ----------------------------------------------------------------------- */
 
-struct str follow_emoji_text(struct arena *arena, struct str event)
+struct str follow_format_emoji_of_reaction(struct arena *arena, struct str event)
 {
     struct str emoji = json_member_raw(event, "emoji"),
                name = json_member_text(arena, emoji, "name");
@@ -169,20 +172,20 @@ struct str follow_emoji_text(struct arena *arena, struct str event)
 }
 
 /* Applies a reaction event. `user` is 0 if the event is about all users. */
-static bool apply_reaction(struct copy_follow *f, struct str d, bool added)
+static bool apply_reaction(struct guild_follower *f, struct str d, bool added)
 {
     snowflake user = json_member_id(d, "user_id"), message = json_member_id(d, "message_id");
-    snowflake original = f->back ? post_back_find_original(f->back, message) : 0;
+    snowflake original = f->back ? source_guild_poster_find_original(f->back, message) : 0;
     struct arena *arena = arena_new_small();
-    struct str emoji = follow_emoji_text(arena, d);
+    struct str emoji = follow_format_emoji_of_reaction(arena, d);
 
     if (original)
         message = original;
     bool ok = true;
     if (user != f->bot || !user) { /* reactions of the bot stand for people on this server */
         if (f->back && user)
-            post_back_expect_reaction(f->back, message, user, emoji, added);
-        ok = follow_command(
+            source_guild_poster_expect_reaction(f->back, message, user, emoji, added);
+        ok = follow_run_server_command(
             f, "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.*s\t%s",
             f->options->download->guild, json_member_id(d, "channel_id"), message, user,
             STR_ARGS(emoji), added ? "added" : "removed");
@@ -191,93 +194,94 @@ static bool apply_reaction(struct copy_follow *f, struct str d, bool added)
     return ok;
 }
 
-static bool apply_reaction_add(struct copy_follow *f, struct str d)
+static bool apply_reaction_add(struct guild_follower *f, struct str d)
 {
     return apply_reaction(f, d, true);
 }
 
-static bool apply_reaction_remove(struct copy_follow *f, struct str d)
+static bool apply_reaction_remove(struct guild_follower *f, struct str d)
 {
     return apply_reaction(f, d, false);
 }
 
 /* --- the guild ----------------------------------------------------------------------- */
 
-static bool apply_channel(struct copy_follow *f, struct str d, const char *change)
+static bool apply_channel(struct guild_follower *f, struct str d, const char *change)
 {
     return live_import_channel(f->import, d) &&
-           follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                          f->options->download->guild, json_member_id(d, "id"), change);
+           follow_run_server_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                                     f->options->download->guild, json_member_id(d, "id"), change);
 }
 
-static bool apply_channel_create(struct copy_follow *f, struct str d)
+static bool apply_channel_create(struct guild_follower *f, struct str d)
 {
     return live_import_knows_channel(f->import, json_member_id(d, "id"))
                ? apply_channel(f, d, "changed") /* THREAD_CREATE after joining */
                : apply_channel(f, d, "created");
 }
 
-static bool apply_channel_update(struct copy_follow *f, struct str d)
+static bool apply_channel_update(struct guild_follower *f, struct str d)
 {
     return apply_channel(f, d, "changed");
 }
 
-static bool apply_channel_delete(struct copy_follow *f, struct str d)
+static bool apply_channel_delete(struct guild_follower *f, struct str d)
 {
-    return follow_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
-                          f->options->download->guild, json_member_id(d, "id"));
+    return follow_run_server_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
+                                     f->options->download->guild, json_member_id(d, "id"));
 }
 
-static bool apply_role(struct copy_follow *f, struct str d, const char *change)
+static bool apply_role(struct guild_follower *f, struct str d, const char *change)
 {
     struct str role = json_member_raw(d, "role");
 
     return live_import_role(f->import, role) &&
-           follow_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                          f->options->download->guild, json_member_id(role, "id"), change);
+           follow_run_server_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                                     f->options->download->guild, json_member_id(role, "id"),
+                                     change);
 }
 
-static bool apply_role_create(struct copy_follow *f, struct str d)
+static bool apply_role_create(struct guild_follower *f, struct str d)
 {
     return apply_role(f, d, "created");
 }
 
-static bool apply_role_update(struct copy_follow *f, struct str d)
+static bool apply_role_update(struct guild_follower *f, struct str d)
 {
     return apply_role(f, d, "changed");
 }
 
-static bool apply_role_delete(struct copy_follow *f, struct str d)
+static bool apply_role_delete(struct guild_follower *f, struct str d)
 {
-    return follow_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
-                          f->options->download->guild, json_member_id(d, "role_id"));
+    return follow_run_server_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
+                                     f->options->download->guild, json_member_id(d, "role_id"));
 }
 
-static bool send_member(struct copy_follow *f, struct str d, const char *change)
+static bool send_member(struct guild_follower *f, struct str d, const char *change)
 {
-    return follow_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                          f->options->download->guild,
-                          json_member_id(json_member_raw(d, "user"), "id"), change);
+    return follow_run_server_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\t%s",
+                                     f->options->download->guild,
+                                     json_member_id(json_member_raw(d, "user"), "id"), change);
 }
 
-static bool apply_member_add(struct copy_follow *f, struct str d)
+static bool apply_member_add(struct guild_follower *f, struct str d)
 {
     return live_import_member(f->import, d) && send_member(f, d, "created");
 }
 
-static bool apply_member_update(struct copy_follow *f, struct str d)
+static bool apply_member_update(struct guild_follower *f, struct str d)
 {
     return live_import_member(f->import, d) && send_member(f, d, "changed");
 }
 
-static bool apply_member_remove(struct copy_follow *f, struct str d)
+static bool apply_member_remove(struct guild_follower *f, struct str d)
 {
     return send_member(f, d, "deleted");
 }
 
 /* Reads all other lists again. After that, the whole guild is sent to the sessions on this
  * server. */
-static bool read_lists_soon(struct copy_follow *f, struct str d)
+static bool schedule_download_of_guild_lists(struct guild_follower *f, struct str d)
 {
     (void)d;
     f->lists_changed = true;
@@ -285,24 +289,24 @@ static bool read_lists_soon(struct copy_follow *f, struct str d)
     return true;
 }
 
-static bool apply_ban_add(struct copy_follow *f, struct str d)
+static bool apply_ban_add(struct guild_follower *f, struct str d)
 {
-    return apply_member_remove(f, d) && read_lists_soon(f, d);
+    return apply_member_remove(f, d) && schedule_download_of_guild_lists(f, d);
 }
 
-static bool apply_ban_remove(struct copy_follow *f, struct str d)
+static bool apply_ban_remove(struct guild_follower *f, struct str d)
 {
     return send_member(f, d, "unbanned");
 }
 
-static bool apply_message_create(struct copy_follow *f, struct str d)
+static bool apply_message_create(struct guild_follower *f, struct str d)
 {
     return apply_message(f, d, true);
 }
 
 static const struct source_event {
     const char *name;
-    bool (*apply)(struct copy_follow *f, struct str d);
+    bool (*apply)(struct guild_follower *f, struct str d);
     bool people; /* not with --people names */
 } source_events[] = {
     { "MESSAGE_CREATE", apply_message_create, false },
@@ -327,20 +331,20 @@ static const struct source_event {
     { "GUILD_MEMBER_REMOVE", apply_member_remove, true },
     { "GUILD_BAN_ADD", apply_ban_add, true },
     { "GUILD_BAN_REMOVE", apply_ban_remove, true },
-    { "GUILD_UPDATE", read_lists_soon, false },
-    { "GUILD_EMOJIS_UPDATE", read_lists_soon, false },
-    { "GUILD_STICKERS_UPDATE", read_lists_soon, false },
-    { "GUILD_SOUNDBOARD_SOUND_CREATE", read_lists_soon, false },
-    { "GUILD_SOUNDBOARD_SOUND_UPDATE", read_lists_soon, false },
-    { "GUILD_SCHEDULED_EVENT_CREATE", read_lists_soon, false },
-    { "GUILD_SCHEDULED_EVENT_UPDATE", read_lists_soon, false },
-    { "AUTO_MODERATION_RULE_CREATE", read_lists_soon, false },
-    { "AUTO_MODERATION_RULE_UPDATE", read_lists_soon, false },
-    { "WEBHOOKS_UPDATE", read_lists_soon, false },
-    { "INVITE_CREATE", read_lists_soon, false },
+    { "GUILD_UPDATE", schedule_download_of_guild_lists, false },
+    { "GUILD_EMOJIS_UPDATE", schedule_download_of_guild_lists, false },
+    { "GUILD_STICKERS_UPDATE", schedule_download_of_guild_lists, false },
+    { "GUILD_SOUNDBOARD_SOUND_CREATE", schedule_download_of_guild_lists, false },
+    { "GUILD_SOUNDBOARD_SOUND_UPDATE", schedule_download_of_guild_lists, false },
+    { "GUILD_SCHEDULED_EVENT_CREATE", schedule_download_of_guild_lists, false },
+    { "GUILD_SCHEDULED_EVENT_UPDATE", schedule_download_of_guild_lists, false },
+    { "AUTO_MODERATION_RULE_CREATE", schedule_download_of_guild_lists, false },
+    { "AUTO_MODERATION_RULE_UPDATE", schedule_download_of_guild_lists, false },
+    { "WEBHOOKS_UPDATE", schedule_download_of_guild_lists, false },
+    { "INVITE_CREATE", schedule_download_of_guild_lists, false },
 };
 
-bool follow_apply_source_event(struct copy_follow *f, const struct follow_event *e)
+bool follow_apply_source_event(struct guild_follower *f, const struct followed_guild_event *e)
 {
     for (size_t i = 0; i < COUNT_OF(source_events); i++)
         if (str_is(str_of(e->name), source_events[i].name))

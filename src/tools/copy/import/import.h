@@ -11,7 +11,7 @@
 #include "tools/copy/source/source.h"
 #include "tools/tools.h"
 
-struct copy_load_options {
+struct guild_import_options {
     const struct config *config;
     struct store *store;
     struct guild_archive *archive;
@@ -23,7 +23,7 @@ struct copy_load_options {
     const char *running;
 };
 /* Imports an archive; continues where an earlier import of the archive ended. */
-enum copy_result import_guild_archive(const struct copy_load_options *options);
+enum guild_copy_result import_guild_archive(const struct guild_import_options *options);
 
 /* --- live_import.c: imports single objects --- */
 
@@ -37,7 +37,7 @@ enum live_change {
 };
 /* Creates the state for importing single objects. `options` must stay valid. Returns NULL on
  * failure. */
-struct live_import *live_import_new(const struct copy_load_options *options);
+struct live_import *live_import_new(const struct guild_import_options *options);
 void live_import_free(struct live_import *i);
 /* Imports a message. Returns false if the store or the server cannot be reached. */
 bool live_import_message(struct live_import *i, struct str message, enum live_change *ret);

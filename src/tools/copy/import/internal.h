@@ -6,10 +6,10 @@
 #include "tools/copy/convert/convert.h"
 #include "tools/copy/import/import.h"
 
-struct loader {
-    const struct copy_load_options *options;
+struct guild_archive_importer {
+    const struct guild_import_options *options;
     struct world_file_import_options import;
-    struct copy_conversion conversion;
+    struct guild_copy_conversion conversion;
     struct buf guild_line; /* the guild in the archive */
     /* Fields of the guild that every world file must contain: id, name and owner. */
     struct buf guild;
@@ -18,8 +18,9 @@ struct loader {
     const char *what;         /* for the report, such as "roles" */
     struct arena *arena;      /* cleared after each import */
     struct arena *names;      /* for .existing */
-    struct map existing;      /* id of a channel to struct existing_channel; see loader_open */
-    struct copy_skipped skipped;
+    struct map
+        existing; /* id of a channel to struct existing_channel; see guild_archive_importer_open */
+    struct guild_copy_skipped_ids skipped;
     bool guild_exists;
     size_t batch_entries; /* number of entries that are imported in one transaction */
     int64_t longest_us;   /* longest transaction of a running server */
@@ -33,18 +34,19 @@ struct existing_channel {
 
 /* Opens an archive for import. If read_channels is set, .existing gets the channels that the guild
  * already has on this server. Returns false on failure or if the archive has no guild. Call
- * loader_close in any case. */
-bool loader_open(struct loader *l, const struct copy_load_options *options, bool read_channels);
-void loader_close(struct loader *l);
+ * guild_archive_importer_close in any case. */
+bool guild_archive_importer_open(struct guild_archive_importer *l,
+                                 const struct guild_import_options *options, bool read_channels);
+void guild_archive_importer_close(struct guild_archive_importer *l);
 /* Records the ids of the roles, emojis and channels in the archive, which were imported before. */
-void loader_read_known_ids(struct loader *l);
+void guild_archive_importer_read_known_ids(struct guild_archive_importer *l);
 /* Begins a world file with messages of a channel. `channel` is an API object, or an object that has
  * only the id of an existing channel. Returns false if messages of this channel are not copied. The
  * channel's entry contains its type; without a type the channel would become a text channel. */
-bool loader_begin_messages(struct loader *l, struct str channel);
-void loader_add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
-                      struct str line);
+bool guild_archive_importer_begin_messages(struct guild_archive_importer *l, struct str channel);
+void guild_archive_importer_add_entry(struct guild_archive_importer *l, world_entry_function *write,
+                                      struct arena *arena, struct str line);
 /* Imports the entries that were collected. Imports the accounts to which they refer first. */
-void loader_import_entries(struct loader *l);
+void guild_archive_importer_import_entries(struct guild_archive_importer *l);
 
 #endif

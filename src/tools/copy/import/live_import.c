@@ -7,15 +7,15 @@
 #include "tools/copy/import/internal.h"
 
 struct live_import {
-    struct loader loader;
+    struct guild_archive_importer loader;
 };
 
-struct live_import *live_import_new(const struct copy_load_options *options)
+struct live_import *live_import_new(const struct guild_import_options *options)
 {
     struct live_import *i = mem_new(sizeof *i);
 
-    if (loader_open(&i->loader, options, true)) {
-        loader_read_known_ids(&i->loader);
+    if (guild_archive_importer_open(&i->loader, options, true)) {
+        guild_archive_importer_read_known_ids(&i->loader);
         return i;
     }
     live_import_free(i);
@@ -26,21 +26,21 @@ void live_import_free(struct live_import *i)
 {
     if (!i)
         return;
-    loader_close(&i->loader);
+    guild_archive_importer_close(&i->loader);
     mem_free(i);
 }
 
 bool live_import_knows_channel(const struct live_import *i, snowflake id)
 {
-    return copy_id_is_known(&i->loader.conversion.known.channels, id);
+    return guild_copy_id_is_known(&i->loader.conversion.known.channels, id);
 }
 
 /* --- lists of the guild --------------------------------------------------------------- */
 
-static bool import_object(struct live_import *i, const char *list, world_entry_function *write,
-                          struct str object)
+static bool import_object_into_running_server(struct live_import *i, const char *list,
+                                              world_entry_function *write, struct str object)
 {
-    struct loader *l = &i->loader;
+    struct guild_archive_importer *l = &i->loader;
     struct arena *arena = arena_new();
 
     l->failed = false;
@@ -49,21 +49,21 @@ static bool import_object(struct live_import *i, const char *list, world_entry_f
     buf_reset(&l->after);
     buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_as_str(&l->guild)), list);
     buf_add_lit(&l->after, "]}]}");
-    loader_add_entry(l, write, arena, object);
-    loader_import_entries(l);
+    guild_archive_importer_add_entry(l, write, arena, object);
+    guild_archive_importer_import_entries(l);
     arena_free(arena);
     return !l->failed;
 }
 
 bool live_import_channel(struct live_import *i, struct str channel)
 {
-    struct loader *l = &i->loader;
+    struct guild_archive_importer *l = &i->loader;
     struct existing_channel *c = arena_alloc(l->names, sizeof *c);
 
     *c = (struct existing_channel){ str_dup(l->names, json_member_raw(channel, "name")),
                                     json_member_int(channel, "type") };
-    copy_add_known_id(&l->conversion.known.channels, json_member_id(channel, "id"));
-    if (!import_object(i, "channels", write_world_channel, channel))
+    guild_copy_add_known_id(&l->conversion.known.channels, json_member_id(channel, "id"));
+    if (!import_object_into_running_server(i, "channels", write_world_channel, channel))
         return false;
     map_set_value(&l->existing, json_member_id(channel, "id"), c);
     return true;
@@ -71,13 +71,13 @@ bool live_import_channel(struct live_import *i, struct str channel)
 
 bool live_import_role(struct live_import *i, struct str role)
 {
-    copy_add_known_id(&i->loader.conversion.known.roles, json_member_id(role, "id"));
-    return import_object(i, "roles", write_world_role, role);
+    guild_copy_add_known_id(&i->loader.conversion.known.roles, json_member_id(role, "id"));
+    return import_object_into_running_server(i, "roles", write_world_role, role);
 }
 
 bool live_import_member(struct live_import *i, struct str member)
 {
-    return import_object(i, "members", write_world_member, member);
+    return import_object_into_running_server(i, "members", write_world_member, member);
 }
 
 /* --- messages ------------------------------------------------------------------------- */
@@ -99,14 +99,15 @@ static enum err read_live_message(struct tx *tx, void *arg)
 
     if (e || !m->found)
         return e;
-    m->edited_at = row_is_null(&row, 0) ? 0 : row_int(&row, 0);
+    m->edited_at = row_column_is_null(&row, 0) ? 0 : row_int(&row, 0);
     m->pinned = row_bool(&row, 1);
     return OK;
 }
 
 /* Records the pin of a message with the current time, because the event does not contain the time
  * of the pin. */
-static void note_pin(struct loader *l, struct arena *arena, struct str message)
+static void record_pin_of_imported_message(struct guild_archive_importer *l, struct arena *arena,
+                                           struct str message)
 {
     char now[TIMESTAMP_TEXT_SIZE];
     struct str *time = arena_alloc(arena, sizeof *time);
@@ -116,17 +117,17 @@ static void note_pin(struct loader *l, struct arena *arena, struct str message)
     map_set_value(&l->conversion.pinned_at, json_member_id(message, "id"), time);
 }
 
-static bool write_message(struct loader *l, struct arena *arena, struct str message)
+static bool write_message(struct guild_archive_importer *l, struct arena *arena, struct str message)
 {
     struct str channel =
         str_printf(arena, "{\"id\":\"%" PRIu64 "\"}", json_member_id(message, "channel_id"));
 
-    if (!loader_begin_messages(l, channel))
+    if (!guild_archive_importer_begin_messages(l, channel))
         return true;
     if (json_member_is_true(message, "pinned"))
-        note_pin(l, arena, message);
-    loader_add_entry(l, write_world_message, arena, message);
-    loader_import_entries(l);
+        record_pin_of_imported_message(l, arena, message);
+    guild_archive_importer_add_entry(l, write_world_message, arena, message);
+    guild_archive_importer_import_entries(l);
     map_clear(&l->conversion.pinned_at);
     map_init(&l->conversion.pinned_at);
     return !l->failed;
@@ -134,7 +135,7 @@ static bool write_message(struct loader *l, struct arena *arena, struct str mess
 
 bool live_import_message(struct live_import *i, struct str message, enum live_change *ret)
 {
-    struct loader *l = &i->loader;
+    struct guild_archive_importer *l = &i->loader;
     struct live_message stored = { .id = json_member_id(message, "id"),
                                    .channel = json_member_id(message, "channel_id") };
     struct arena *arena = arena_new();

@@ -37,7 +37,8 @@ static struct str world_entries_of_range(const struct world_entries *e, size_t f
     return str_slice(e->text.p + start, e->ends[to - 1] - start);
 }
 
-static void report_refused_entry(struct loader *l, struct str entry, struct str problems)
+static void report_refused_entry(struct guild_archive_importer *l, struct str entry,
+                                 struct str problems)
 {
     struct arena *arena = arena_new_small();
     struct str id = json_member_text(arena, entry, "id"), why = str_cut(&problems, '\n');
@@ -55,8 +56,8 @@ static void report_refused_entry(struct loader *l, struct str entry, struct str 
 
 /* Imports in this process or by the running server. A running server must not be held for longer
  * than 20 ms, so the number of entries depends on the time that the last ones took. */
-static enum err import_world_file_of_entries(struct loader *l, struct str text, size_t count,
-                                             struct world_file_import_report *report)
+static enum err import_world_file_of_entries(struct guild_archive_importer *l, struct str text,
+                                             size_t count, struct world_file_import_report *report)
 {
     const char *running = l->options->running;
 
@@ -74,7 +75,7 @@ static enum err import_world_file_of_entries(struct loader *l, struct str text, 
 }
 
 /* Imports a range of entries; halves the range if it is refused. */
-static void import_range_of_entries(struct loader *l, const struct world_entries *e,
+static void import_range_of_entries(struct guild_archive_importer *l, const struct world_entries *e,
                                     struct str before, struct str after, size_t from, size_t to)
 {
     struct world_file_import_report report;
@@ -106,8 +107,9 @@ static void import_range_of_entries(struct loader *l, const struct world_entries
     arena_reset(l->arena);
 }
 
-static void import_all_lists_of_archive(struct loader *l, const struct world_entries *e,
-                                        struct str before, struct str after)
+static void import_all_lists_of_archive(struct guild_archive_importer *l,
+                                        const struct world_entries *e, struct str before,
+                                        struct str after)
 {
     for (size_t from = 0, to; from < e->count && !l->failed; from = to) {
         to = e->count - from > l->batch_entries ? from + l->batch_entries : e->count;
@@ -115,7 +117,7 @@ static void import_all_lists_of_archive(struct loader *l, const struct world_ent
     }
 }
 
-void loader_import_entries(struct loader *l)
+void guild_archive_importer_import_entries(struct guild_archive_importer *l)
 {
     const char *what = l->what;
 
@@ -123,7 +125,7 @@ void loader_import_entries(struct loader *l)
     import_all_lists_of_archive(l, &l->conversion.users, STR("{\"users\":["), STR("]}"));
     l->what = what;
     world_entries_clear(&l->conversion.users);
-    mark_queued_users_known(&l->conversion);
+    mark_added_users_as_known(&l->conversion);
     import_all_lists_of_archive(l, &l->entries, buf_as_str(&l->before), buf_as_str(&l->after));
     world_entries_clear(&l->entries);
 }
@@ -131,14 +133,14 @@ void loader_import_entries(struct loader *l)
 /* --- lists of the guild ----------------------------------------------------------------------- */
 
 struct list_reader {
-    struct loader *loader;
+    struct guild_archive_importer *loader;
     world_entry_function *write;
     size_t max_entries;
     bool (*accepts)(struct str line); /* NULL: all lines */
 };
 
-void loader_add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
-                      struct str line)
+void guild_archive_importer_add_entry(struct guild_archive_importer *l, world_entry_function *write,
+                                      struct arena *arena, struct str line)
 {
     size_t before = l->entries.text.n;
 
@@ -150,7 +152,7 @@ void loader_add_entry(struct loader *l, world_entry_function *write, struct aren
 
 /* Returns whether a channel must not be imported. Chat exports have only the names of channels, and
  * these names may be older than those on this server. */
-static bool must_skip_channel(const struct loader *l, struct str channel)
+static bool import_must_skip_channel(const struct guild_archive_importer *l, struct str channel)
 {
     bool creates = !l->guild_exists || !l->options->no_channels;
 
@@ -164,23 +166,24 @@ static bool import_line_of_archive(void *arg, struct str line, int64_t next_offs
     struct list_reader *r = arg;
 
     (void)next_offset;
-    if (r->write == write_world_channel && must_skip_channel(r->loader, line))
+    if (r->write == write_world_channel && import_must_skip_channel(r->loader, line))
         return true;
     if (r->write == write_world_webhook &&
-        copy_skipped_contains_webhook(&r->loader->skipped, json_member_id(line, "id")))
+        guild_copy_skipped_ids_contain_webhook(&r->loader->skipped, json_member_id(line, "id")))
         return true;
     if (!r->accepts || r->accepts(line))
-        loader_add_entry(r->loader, r->write, arena, line);
+        guild_archive_importer_add_entry(r->loader, r->write, arena, line);
     if (r->loader->entries.count >= r->max_entries ||
         r->loader->entries.text.n >= MAX_ENTRY_BYTES ||
         r->loader->conversion.users.text.n >= MAX_ENTRY_BYTES)
-        loader_import_entries(r->loader);
+        guild_archive_importer_import_entries(r->loader);
     return !r->loader->failed;
 }
 
 /* Imports the lines of a file as entries of a list of the guild. */
-static void import_list_of_archive(struct loader *l, const char *file, const char *list,
-                                   world_entry_function *write, bool (*accepts)(struct str line))
+static void import_list_of_archive(struct guild_archive_importer *l, const char *file,
+                                   const char *list, world_entry_function *write,
+                                   bool (*accepts)(struct str line))
 {
     struct list_reader r = { l, write, MAX_ENTRIES, accepts };
 
@@ -194,12 +197,12 @@ static void import_list_of_archive(struct loader *l, const char *file, const cha
     buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_as_str(&l->guild)), list);
     buf_add_lit(&l->after, "]}]}");
     guild_archive_for_each_line(l->options->archive, file, 0, import_line_of_archive, &r);
-    loader_import_entries(l);
+    guild_archive_importer_import_entries(l);
 }
 
 /* Imports the line of a file as a member of the guild that is no list. */
-static void import_guild_setting(struct loader *l, const char *file, const char *name,
-                                 world_entry_function *write)
+static void import_guild_setting(struct guild_archive_importer *l, const char *file,
+                                 const char *name, world_entry_function *write)
 {
     struct list_reader r = { l, write, 1, NULL };
 
@@ -235,7 +238,7 @@ static bool read_guild_line(void *arg, struct str line, int64_t next_offset, str
 
 /* Imports the guild's own fields. Some of them refer to channels, so this function runs again after
  * the channels were imported. */
-static void import_guild_fields(struct loader *l, struct str guild)
+static void import_guild_fields(struct guild_archive_importer *l, struct str guild)
 {
     struct arena *arena = arena_new();
 
@@ -244,12 +247,12 @@ static void import_guild_fields(struct loader *l, struct str guild)
     buf_reset(&l->after);
     buf_add_lit(&l->before, "{\"guilds\":[");
     buf_add_lit(&l->after, "]}");
-    loader_add_entry(l, write_world_guild, arena, guild);
-    loader_import_entries(l);
+    guild_archive_importer_add_entry(l, write_world_guild, arena, guild);
+    guild_archive_importer_import_entries(l);
     arena_free(arena);
 }
 
-static void import_roles(struct loader *l, struct str guild)
+static void import_roles(struct guild_archive_importer *l, struct str guild)
 {
     struct arena *arena = arena_new();
     struct list roles = json_array_items(arena, json_member_raw(guild, "roles"));
@@ -257,30 +260,31 @@ static void import_roles(struct loader *l, struct str guild)
 
     l->what = "role";
     for (size_t i = 0; i < roles.count; i++)
-        copy_add_known_id(&l->conversion.known.roles,
-                          json_member_id(((struct str *)roles.items)[i], "id"));
+        guild_copy_add_known_id(&l->conversion.known.roles,
+                                json_member_id(((struct str *)roles.items)[i], "id"));
     buf_reset(&l->before);
     buf_reset(&l->after);
     buf_printf(&l->before, "{\"guilds\":[{%.*s,\"roles\":[", STR_ARGS(buf_as_str(&l->guild)));
     buf_add_lit(&l->after, "]}]}");
     for (size_t i = 0; i < roles.count; i++)
         import_line_of_archive(&r, ((struct str *)roles.items)[i], 0, arena);
-    loader_import_entries(l);
+    guild_archive_importer_import_entries(l);
     arena_free(arena);
 }
 
 /* --- channels ---------------------------------------------------------------------- */
 
-static bool add_known_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool add_known_id_of_archive_line(void *arg, struct str line, int64_t next_offset,
+                                         struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    copy_add_known_id(arg, json_member_id(line, "id"));
+    guild_copy_add_known_id(arg, json_member_id(line, "id"));
     return true;
 }
 
-typedef void thread_list_function(struct loader *l, const char *file, void *arg);
+typedef void thread_list_function(struct guild_archive_importer *l, const char *file, void *arg);
 struct parent_reader {
-    struct loader *loader;
+    struct guild_archive_importer *loader;
     thread_list_function *found;
     void *arg;
 };
@@ -302,7 +306,8 @@ static bool visit_parent_channel_of_threads(void *arg, struct str line, int64_t 
 }
 
 /* Calls `found` for each file that contains Discord threads. */
-static void for_each_thread_list(struct loader *l, thread_list_function *found, void *arg)
+static void for_each_thread_list(struct guild_archive_importer *l, thread_list_function *found,
+                                 void *arg)
 {
     struct parent_reader r = { l, found, arg };
 
@@ -311,39 +316,41 @@ static void for_each_thread_list(struct loader *l, thread_list_function *found, 
                                 visit_parent_channel_of_threads, &r);
 }
 
-static void import_threads(struct loader *l, const char *file, void *arg)
+static void import_threads(struct guild_archive_importer *l, const char *file, void *arg)
 {
     (void)arg;
     import_list_of_archive(l, file, "channels", write_world_channel, NULL);
-    guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
+    guild_archive_for_each_line(l->options->archive, file, 0, add_known_id_of_archive_line,
                                 &l->conversion.known.channels);
 }
 
-static void add_known_threads(struct loader *l, const char *file, void *arg)
+static void add_known_threads(struct guild_archive_importer *l, const char *file, void *arg)
 {
     (void)arg;
-    guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
+    guild_archive_for_each_line(l->options->archive, file, 0, add_known_id_of_archive_line,
                                 &l->conversion.known.channels);
 }
 
-void loader_read_known_ids(struct loader *l)
+void guild_archive_importer_read_known_ids(struct guild_archive_importer *l)
 {
     const struct guild_archive *a = l->options->archive;
-    struct copy_known_ids *known = &l->conversion.known;
+    struct guild_copy_known_ids *known = &l->conversion.known;
     struct list roles =
         json_array_items(l->names, json_member_raw(buf_as_str(&l->guild_line), "roles"));
 
     for (size_t i = 0; i < roles.count; i++)
-        copy_add_known_id(&known->roles, json_member_id(((struct str *)roles.items)[i], "id"));
-    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
-    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_line, &known->channels);
+        guild_copy_add_known_id(&known->roles,
+                                json_member_id(((struct str *)roles.items)[i], "id"));
+    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_id_of_archive_line, &known->emojis);
+    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_id_of_archive_line,
+                                &known->channels);
     for_each_thread_list(l, add_known_threads, NULL);
 }
 
 /* --- messages ---------------------------------------------------------------------- */
 
 struct message_reader {
-    struct loader *loader;
+    struct guild_archive_importer *loader;
     snowflake channel;
     snowflake first;  /* first id of the lines that are not imported yet; 0 if all are imported */
     struct buf lines; /* lines that are not imported yet */
@@ -375,7 +382,8 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
     while (rows_next(&r)) {
         struct stored_message *m = arena_alloc(q->arena, sizeof *m);
 
-        *m = (struct stored_message){ row_is_null(&r, 1) ? 0 : row_int(&r, 1), row_bool(&r, 2) };
+        *m = (struct stored_message){ row_column_is_null(&r, 1) ? 0 : row_int(&r, 1),
+                                      row_bool(&r, 2) };
         map_set_value(q->ret, row_id(&r, 0), m);
     }
     return rows_end(&r);
@@ -383,7 +391,7 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
 
 /* Returns whether a message must be imported: it is new, or was edited or pinned since it was
  * imported. */
-static bool must_import_message(const struct loader *l, const struct map *stored,
+static bool must_import_message(const struct guild_archive_importer *l, const struct map *stored,
                                 struct arena *arena, struct str line)
 {
     snowflake id = json_member_id(line, "id");
@@ -398,7 +406,7 @@ static bool must_import_message(const struct loader *l, const struct map *stored
 
 static void import_message_lines(struct message_reader *r)
 {
-    struct loader *l = r->loader;
+    struct guild_archive_importer *l = r->loader;
     struct str rest = buf_as_str(&r->lines);
     struct arena *stored_arena = arena_new_small();
     struct map stored;
@@ -420,10 +428,10 @@ static void import_message_lines(struct message_reader *r)
         struct str line = str_cut(&rest, '\n');
 
         if (must_import_message(l, &stored, arena, line))
-            loader_add_entry(l, write_world_message, arena, line);
+            guild_archive_importer_add_entry(l, write_world_message, arena, line);
         arena_free(arena);
     }
-    loader_import_entries(l);
+    guild_archive_importer_import_entries(l);
     map_clear(&stored);
     arena_free(stored_arena);
     buf_reset(&r->lines);
@@ -436,7 +444,7 @@ static bool add_message_line(void *arg, struct str line, int64_t next_offset, st
     struct message_reader *r = arg;
 
     (void)next_offset, (void)arena;
-    if (copy_skipped_contains(&r->loader->skipped, line))
+    if (guild_copy_skipped_ids_contain_message(&r->loader->skipped, line))
         return true;
     if (!r->first)
         r->first = json_member_id(line, "id");
@@ -449,11 +457,12 @@ static bool add_message_line(void *arg, struct str line, int64_t next_offset, st
 }
 
 struct pin_reader {
-    struct loader *loader;
+    struct guild_archive_importer *loader;
     struct arena *arena;
 };
 
-static bool add_pin(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool add_pin_to_imported_message(void *arg, struct str line, int64_t next_offset,
+                                        struct arena *arena)
 {
     struct pin_reader *r = arg;
     struct str *time = arena_alloc(r->arena, sizeof *time);
@@ -464,7 +473,7 @@ static bool add_pin(void *arg, struct str line, int64_t next_offset, struct aren
     return true;
 }
 
-bool loader_begin_messages(struct loader *l, struct str channel)
+bool guild_archive_importer_begin_messages(struct guild_archive_importer *l, struct str channel)
 {
     const struct existing_channel *existing =
         map_find_value(&l->existing, json_member_id(channel, "id"));
@@ -473,7 +482,7 @@ bool loader_begin_messages(struct loader *l, struct str channel)
     struct str name = existing ? existing->name : json_member_raw(channel, "name");
 
     if (!existing &&
-        must_skip_channel(l, channel)) /* verify_object_counts_after_import reports it */
+        import_must_skip_channel(l, channel)) /* verify_object_counts_after_import reports it */
         return false;
     buf_reset(&l->before);
     if (type)
@@ -491,18 +500,18 @@ bool loader_begin_messages(struct loader *l, struct str channel)
 static bool import_messages_of_channel(void *arg, struct str channel, int64_t next_offset,
                                        struct arena *arena)
 {
-    struct loader *l = arg;
+    struct guild_archive_importer *l = arg;
     struct message_reader r = { .loader = l, .channel = json_member_id(channel, "id") };
     struct pin_reader pins = { l, arena_new() };
     char file[100];
 
     (void)next_offset, (void)arena;
-    if (!loader_begin_messages(l, channel)) {
+    if (!guild_archive_importer_begin_messages(l, channel)) {
         arena_free(pins.arena);
         return true;
     }
     snprintf(file, sizeof file, "pins/%" PRIu64 ".jsonl", r.channel);
-    guild_archive_for_each_line(l->options->archive, file, 0, add_pin, &pins);
+    guild_archive_for_each_line(l->options->archive, file, 0, add_pin_to_imported_message, &pins);
     buf_init(&r.lines, SIZE_MAX);
     snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", r.channel);
     guild_archive_for_each_line(l->options->archive, file, 0, add_message_line, &r);
@@ -513,7 +522,8 @@ static bool import_messages_of_channel(void *arg, struct str channel, int64_t ne
     return !l->failed;
 }
 
-static void import_messages_of_threads(struct loader *l, const char *file, void *arg)
+static void import_messages_of_threads(struct guild_archive_importer *l, const char *file,
+                                       void *arg)
 {
     (void)arg;
     guild_archive_for_each_line(l->options->archive, file, 0, import_messages_of_channel, l);
@@ -527,7 +537,7 @@ static const char EXISTING_CHANNELS[] =
     "and not" CHANNEL_BEING_DELETED("c.id");
 
 struct existing_query {
-    struct loader *loader;
+    struct guild_archive_importer *loader;
     struct arena *arena;
     struct buf name; /* name of the guild as JSON */
     snowflake owner;
@@ -546,7 +556,7 @@ static struct str encode_json_text(struct arena *arena, struct str text)
 static enum err read_existing_objects_of_store(struct tx *tx, void *arg)
 {
     struct existing_query *q = arg;
-    struct loader *l = q->loader;
+    struct guild_archive_importer *l = q->loader;
     struct rows r;
     enum err e = tx_one(tx, EXISTING_GUILD, BIND(v_id(l->conversion.guild)), &r, &l->guild_exists);
 
@@ -587,11 +597,11 @@ static enum err read_row_count(struct tx *tx, void *arg)
 }
 
 struct verification {
-    struct loader *loader;
+    struct guild_archive_importer *loader;
     int64_t lines, rows;
 };
 
-static int64_t count_rows(struct loader *l, struct sql sql, snowflake id)
+static int64_t count_rows(struct guild_archive_importer *l, struct sql sql, snowflake id)
 {
     struct row_count q = { sql, id, 0 };
 
@@ -604,7 +614,7 @@ static int64_t count_rows(struct loader *l, struct sql sql, snowflake id)
 static const char COUNT_MESSAGES[] = "select count(*) from messages where channel_id = $1";
 
 struct line_counter {
-    const struct copy_skipped *skipped;
+    const struct guild_copy_skipped_ids *skipped;
     int64_t count;
 };
 
@@ -613,7 +623,7 @@ static bool count_taken_line(void *arg, struct str line, int64_t next_offset, st
     struct line_counter *c = arg;
 
     (void)next_offset, (void)arena;
-    c->count += !copy_skipped_contains(c->skipped, line);
+    c->count += !guild_copy_skipped_ids_contain_message(c->skipped, line);
     return true;
 }
 
@@ -641,7 +651,8 @@ static bool verify_message_count_of_channel(void *arg, struct str line, int64_t 
     return !v->loader->failed;
 }
 
-static void verify_message_counts_of_threads(struct loader *l, const char *file, void *arg)
+static void verify_message_counts_of_threads(struct guild_archive_importer *l, const char *file,
+                                             void *arg)
 {
     guild_archive_for_each_line(l->options->archive, file, 0, verify_message_count_of_channel, arg);
 }
@@ -662,7 +673,7 @@ static const struct verified_list {
 };
 
 /* Compares the numbers of lines with the numbers of rows, and prints both. */
-static void verify_object_counts_after_import(struct loader *l)
+static void verify_object_counts_after_import(struct guild_archive_importer *l)
 {
     struct verification v = { .loader = l };
     char file[100];
@@ -684,10 +695,10 @@ static void verify_object_counts_after_import(struct loader *l)
 
 /* --- the whole archive ------------------------------------------------------------- */
 
-static void import_everything(struct loader *l, struct str guild)
+static void import_all_objects_of_archive(struct guild_archive_importer *l, struct str guild)
 {
     const struct guild_archive *a = l->options->archive;
-    struct copy_known_ids *known = &l->conversion.known;
+    struct guild_copy_known_ids *known = &l->conversion.known;
 
     bool keeps_guild = l->options->only_messages && l->guild_exists;
 
@@ -695,11 +706,12 @@ static void import_everything(struct loader *l, struct str guild)
         import_guild_fields(l, guild);
     l->conversion.omitted = 0; /* its channels follow */
     import_roles(l, guild);
-    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
+    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_id_of_archive_line, &known->emojis);
     import_list_of_archive(l, "emojis.jsonl", "emojis", write_world_emoji, NULL);
     if (l->conversion.people)
         import_list_of_archive(l, "members.jsonl", "members", write_world_member, NULL);
-    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_line, &known->channels);
+    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_id_of_archive_line,
+                                &known->channels);
     import_list_of_archive(l, "channels.jsonl", "channels", write_world_channel,
                            channel_line_is_category);
     import_list_of_archive(l, "channels.jsonl", "channels", write_world_channel,
@@ -725,7 +737,7 @@ static void import_everything(struct loader *l, struct str guild)
     for_each_thread_list(l, import_messages_of_threads, NULL);
 }
 
-void loader_close(struct loader *l)
+void guild_archive_importer_close(struct guild_archive_importer *l)
 {
     struct map *const maps[] = { &l->conversion.known.users,
                                  &l->conversion.known.roles,
@@ -737,7 +749,7 @@ void loader_close(struct loader *l)
 
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_clear(maps[i]);
-    copy_skipped_clear(&l->skipped);
+    guild_copy_skipped_ids_clear(&l->skipped);
     buf_clear(&l->conversion.users.text);
     buf_clear(&l->entries.text);
     buf_clear(&l->before);
@@ -753,7 +765,7 @@ void loader_close(struct loader *l)
 
 /* Reads which objects already exist on this server, and writes the fields of the guild that every
  * world file must contain. */
-static bool read_guild(struct loader *l, bool read_channels)
+static bool read_guild(struct guild_archive_importer *l, bool read_channels)
 {
     struct str guild = buf_as_str(&l->guild_line);
     struct existing_query existing = { .loader = l,
@@ -772,12 +784,13 @@ static bool read_guild(struct loader *l, bool read_channels)
     return ok;
 }
 
-bool loader_open(struct loader *l, const struct copy_load_options *options, bool read_channels)
+bool guild_archive_importer_open(struct guild_archive_importer *l,
+                                 const struct guild_import_options *options, bool read_channels)
 {
-    *l = (struct loader){
+    *l = (struct guild_archive_importer){
         .options = options,
         .import = { .domains = guildhall_domains,
-                    .password_cost = config_password_cost(options->config),
+                    .password_cost = config_get_password_cost(options->config),
                     .files = options->archive->folder },
         .conversion = { .archive = options->archive, .people = options->people },
         .arena = arena_new(),
@@ -790,7 +803,7 @@ bool loader_open(struct loader *l, const struct copy_load_options *options, bool
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         buf_init(texts[i], SIZE_MAX);
     map_init(&l->existing);
-    copy_skipped_read(options->archive, &l->skipped);
+    guild_copy_skipped_ids_read(options->archive, &l->skipped);
     guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line,
                                 &l->guild_line);
     l->conversion.guild = json_member_id(buf_as_str(&l->guild_line), "id");
@@ -804,16 +817,16 @@ bool loader_open(struct loader *l, const struct copy_load_options *options, bool
            read_guild(l, read_channels);
 }
 
-enum copy_result import_guild_archive(const struct copy_load_options *options)
+enum guild_copy_result import_guild_archive(const struct guild_import_options *options)
 {
     struct progress_watch watch;
-    struct loader l;
-    bool opened = loader_open(&l, options, options->only_messages);
+    struct guild_archive_importer l;
+    bool opened = guild_archive_importer_open(&l, options, options->only_messages);
 
     l.failed = !opened;
     progress_watch_begin(&watch, "copy-guild", PROGRESS_TIME, 0);
     if (!l.failed)
-        import_everything(&l, buf_as_str(&l.guild_line));
+        import_all_objects_of_archive(&l, buf_as_str(&l.guild_line));
     progress_watch_end(&watch);
     if (!l.failed && options->running) {
         l.failed = !running_server_refresh_guild(options->running, l.conversion.guild);
@@ -825,7 +838,7 @@ enum copy_result import_guild_archive(const struct copy_load_options *options)
     if (l.refused || l.conversion.omitted)
         printf("%lld objects were refused, %lld references to deleted objects were left out\n",
                (long long)l.refused, (long long)l.conversion.omitted);
-    enum copy_result result = l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
-    loader_close(&l);
+    enum guild_copy_result result = l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
+    guild_archive_importer_close(&l);
     return result;
 }

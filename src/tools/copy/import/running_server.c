@@ -17,7 +17,7 @@ bool running_server_is_reachable(const char *data)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool ok = control_send_request(data, "address", &out) == OK && out.n;
+    bool ok = control_socket_send_request(data, "address", &out) == OK && out.n;
     buf_clear(&out);
     return ok;
 }
@@ -25,7 +25,7 @@ bool running_server_is_reachable(const char *data)
 /* Sends a request without a time limit, because the server may be busy. */
 static bool send_request(const char *data, const char *request, struct buf *out)
 {
-    enum err e = control_send_request_with_timeout(data, request, 0, out);
+    enum err e = control_socket_send_request_with_timeout(data, request, 0, out);
 
     if (e)
         print_server_unreachable(data, e);

@@ -30,7 +30,7 @@ struct rate_limits {
     int64_t invalid_count, invalid_since;
 };
 
-struct rate_limits *rate_limits_new(int64_t requests_per_second)
+struct rate_limits *client_rate_limits_new(int64_t requests_per_second)
 {
     struct rate_limits *l = mem_new(sizeof *l);
     pthread_condattr_t attributes;
@@ -46,7 +46,7 @@ struct rate_limits *rate_limits_new(int64_t requests_per_second)
     return l;
 }
 
-void rate_limits_free(struct rate_limits *l)
+void client_rate_limits_free(struct rate_limits *l)
 {
     struct rate_limit_bucket *b;
     size_t at = 0;
@@ -133,8 +133,8 @@ static int64_t find_waiting_time(struct rate_limits *l, struct rate_limit_bucket
     return b->pending ? now + SECOND : 0;
 }
 
-struct rate_limit_bucket *rate_limits_wait(struct rate_limits *l, const char *method,
-                                           struct str path)
+struct rate_limit_bucket *client_rate_limits_wait_for_request(struct rate_limits *l,
+                                                              const char *method, struct str path)
 {
     struct rate_limit_bucket *b;
     char route[MAX_KEY];
@@ -165,8 +165,8 @@ struct rate_limit_bucket *rate_limits_wait(struct rate_limits *l, const char *me
     return b;
 }
 
-static void record_refusal(struct rate_limits *l, struct rate_limit_bucket *b,
-                           const struct rate_limit_reply *reply, int64_t now)
+static void record_rate_limit_refusal(struct rate_limits *l, struct rate_limit_bucket *b,
+                                      const struct rate_limit_reply *reply, int64_t now)
 {
     double seconds = reply->retry_after >= 0 ? reply->retry_after : 1;
     int64_t until = now + (int64_t)(seconds * 1e9) + SECOND / 100;
@@ -180,8 +180,9 @@ static void record_refusal(struct rate_limits *l, struct rate_limit_bucket *b,
     b->reset = until;
 }
 
-void rate_limits_record(struct rate_limits *l, struct rate_limit_bucket *b, const char *method,
-                        struct str path, const struct rate_limit_reply *reply)
+void client_rate_limits_record_response(struct rate_limits *l, struct rate_limit_bucket *b,
+                                        const char *method, struct str path,
+                                        const struct rate_limit_reply *reply)
 {
     char route[MAX_KEY], key[MAX_KEY];
     int64_t now = clock_monotonic_ns();
@@ -199,7 +200,7 @@ void rate_limits_record(struct rate_limits *l, struct rate_limit_bucket *b, cons
     }
     l->invalid_count += reply->status == 401 || reply->status == 403 || reply->status == 429;
     if (reply->status == 429)
-        record_refusal(l, b, reply, now);
+        record_rate_limit_refusal(l, b, reply, now);
     else if (reply->remaining >= 0 && reply->reset_after >= 0) {
         int64_t reset = now + (int64_t)(reply->reset_after * 1e9), left = reply->remaining;
 

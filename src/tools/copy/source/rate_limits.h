@@ -25,15 +25,16 @@ struct rate_limit_reply {
     bool global;        /* the 429 is about all requests */
 };
 
-struct rate_limits *rate_limits_new(int64_t requests_per_second);
-void rate_limits_free(struct rate_limits *l);
+struct rate_limits *client_rate_limits_new(int64_t requests_per_second);
+void client_rate_limits_free(struct rate_limits *l);
 /* Waits until the limits allow a request. `path` is the path of the request, without the API
  * version. */
-struct rate_limit_bucket *rate_limits_wait(struct rate_limits *l, const char *method,
-                                           struct str path);
-/* Records the response to a request for which rate_limits_wait was called. Without a response, the
- * status is 0. */
-void rate_limits_record(struct rate_limits *l, struct rate_limit_bucket *b, const char *method,
-                        struct str path, const struct rate_limit_reply *reply);
+struct rate_limit_bucket *client_rate_limits_wait_for_request(struct rate_limits *l,
+                                                              const char *method, struct str path);
+/* Records the response to a request for which client_rate_limits_wait_for_request was called.
+ * Without a response, the status is 0. */
+void client_rate_limits_record_response(struct rate_limits *l, struct rate_limit_bucket *b,
+                                        const char *method, struct str path,
+                                        const struct rate_limit_reply *reply);
 
 #endif

@@ -40,7 +40,7 @@ struct copy_source *copy_source_new(const struct copy_source_options *o)
     struct copy_source *s = mem_new(sizeof *s);
 
     pthread_mutex_init(&s->lock, NULL);
-    s->limits = rate_limits_new(o->requests_per_second);
+    s->limits = client_rate_limits_new(o->requests_per_second);
     snprintf(s->api, sizeof s->api, "%s", o->api);
     snprintf(s->cdn, sizeof s->cdn, "%s", o->cdn);
     snprintf(s->authorization, sizeof s->authorization, "Authorization: Bot %s", o->token);
@@ -55,7 +55,7 @@ void copy_source_free(struct copy_source *s)
 {
     if (!s)
         return;
-    rate_limits_free(s->limits);
+    client_rate_limits_free(s->limits);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
 }
@@ -104,7 +104,7 @@ static size_t on_response_body_bytes(char *bytes, size_t size, size_t n, void *a
     return r->cannot_write || (r->out && buf_is_full(r->out)) ? 0 : n;
 }
 
-static double parse_seconds(struct str value)
+static double parse_seconds_of_retry_after(struct str value)
 {
     char text[32];
 
@@ -126,9 +126,9 @@ static size_t on_response_header(char *bytes, size_t size, size_t n, void *arg)
     else if (str_eq_nocase(name, STR("x-ratelimit-remaining")) && str_to_i64(value, &number))
         r->limits.remaining = number;
     else if (str_eq_nocase(name, STR("x-ratelimit-reset-after")))
-        r->limits.reset_after = parse_seconds(value);
+        r->limits.reset_after = parse_seconds_of_retry_after(value);
     else if (str_eq_nocase(name, STR("retry-after")))
-        r->limits.retry_after = parse_seconds(value);
+        r->limits.retry_after = parse_seconds_of_retry_after(value);
     else if (str_eq_nocase(name, STR("x-ratelimit-global")))
         r->limits.global = true;
     return n * size;
@@ -182,7 +182,7 @@ static void read_retry_after(struct response *r)
     struct str body = buf_as_str(r->out), seconds = json_member_raw(body, "retry_after");
 
     if (seconds.n)
-        r->limits.retry_after = parse_seconds(seconds);
+        r->limits.retry_after = parse_seconds_of_retry_after(seconds);
     r->limits.global |= json_member_is_true(body, "global");
 }
 
@@ -196,7 +196,7 @@ static void pause_before_attempt(int attempt)
 }
 
 /* Stores the reason of a refusal in .reason: the error message of the response, and its code. */
-static void describe_refusal(struct copy_connection *c, struct str body)
+static void describe_refusal_of_request(struct copy_connection *c, struct str body)
 {
     struct arena *arena = arena_new_small();
     struct str text = json_member_text(arena, body, "message");
@@ -236,24 +236,26 @@ static void send_request_once(struct copy_connection *c, const char *method, con
     curl.slist_free_all(headers);
 }
 
-enum copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
-                                              const char *path, struct str body, struct buf *out)
+enum guild_copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
+                                                    const char *path, struct str body,
+                                                    struct buf *out)
 {
     out->max = MAX_RESPONSE;
     for (int attempt = 0, refused = 0; attempt < MAX_ATTEMPTS && refused < MAX_ATTEMPTS;) {
         struct response r = { .out = out,
                               .limits = { .remaining = -1, .reset_after = -1, .retry_after = -1 } };
-        struct rate_limit_bucket *b = rate_limits_wait(c->source->limits, method, str_of(path));
+        struct rate_limit_bucket *b =
+            client_rate_limits_wait_for_request(c->source->limits, method, str_of(path));
 
         send_request_once(c, method, path, body, &r);
         if (r.limits.status == 429)
             read_retry_after(&r);
-        rate_limits_record(c->source->limits, b, method, str_of(path), &r.limits);
+        client_rate_limits_record_response(c->source->limits, b, method, str_of(path), &r.limits);
         count_request_of_run(c->source, &r, attempt || refused);
         if (c->status >= 200 && c->status < 300)
             return COPY_OK;
         if (c->status)
-            describe_refusal(c, buf_as_str(out));
+            describe_refusal_of_request(c, buf_as_str(out));
         if (c->status == 401)
             return COPY_STOPPED;
         if (c->status == 429) {
@@ -273,8 +275,8 @@ enum copy_result copy_connection_send_request(struct copy_connection *c, const c
 
 /* --- files ------------------------------------------------------------------------------- */
 
-static enum copy_result download_file_once(struct copy_connection *c, const char *url, int fd,
-                                           int64_t max_bytes)
+static enum guild_copy_result download_file_once(struct copy_connection *c, const char *url, int fd,
+                                                 int64_t max_bytes)
 {
     struct response r = { .fd = fd, .max_bytes = max_bytes };
 
@@ -307,12 +309,12 @@ static enum copy_result download_file_once(struct copy_connection *c, const char
     return COPY_FAILED;
 }
 
-enum copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
-                                               const char *path, int64_t max_bytes)
+enum guild_copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
+                                                     const char *path, int64_t max_bytes)
 {
     const char *host = strstr(url, "://"), *below = host ? strchr(host + 3, '/') : url;
     char address[2048], partial[1300];
-    enum copy_result result = COPY_FAILED;
+    enum guild_copy_result result = COPY_FAILED;
 
     /* Files are only requested from the configured server, because the URL in a message could name
      * any host. */

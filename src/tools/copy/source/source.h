@@ -19,7 +19,7 @@ struct copy_source_counts {
     int64_t requests, rate_limited, retries, bytes;
 };
 
-enum copy_result {
+enum guild_copy_result {
     COPY_OK,
     COPY_REFUSED, /* the server refused the request: 4xx */
     COPY_FAILED,  /* no usable response after several attempts */
@@ -47,11 +47,12 @@ void copy_connection_close(struct copy_connection *c);
 
 /* Sends a request within the rate limits, and repeats it after 429, 5xx and lost connections.
  * `path` is below the interface's URL. out gets the body of the response. */
-enum copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
-                                              const char *path, struct str body, struct buf *out);
+enum guild_copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
+                                                    const char *path, struct str body,
+                                                    struct buf *out);
 /* Downloads a file to `path`, complete or not at all, from the address of the other server's files
  * with the path of `url`. Refuses files of more than max_bytes. */
-enum copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
-                                               const char *path, int64_t max_bytes);
+enum guild_copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
+                                                     const char *path, int64_t max_bytes);
 
 #endif

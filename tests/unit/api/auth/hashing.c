@@ -15,7 +15,7 @@ struct note {
 static sem_t begun, go_on;
 static atomic_uint ran;
 
-static void record_task_order(struct password_hash_task *t)
+static void record_order_of_hashing_task(struct password_hash_task *t)
 {
     container_of(t, struct note, task)->location = ++ran;
 }
@@ -24,7 +24,7 @@ static void hold(struct password_hash_task *t)
 {
     sem_post(&begun);
     sem_wait(&go_on);
-    record_task_order(t);
+    record_order_of_hashing_task(t);
 }
 
 static int set_up(void **state)
@@ -54,7 +54,7 @@ static void full_hashing_queue_refuses_new_tasks(void **state)
     assert_true(password_hasher_submit(h, &running.task));
     sem_wait(&begun);
     for (int i = 0; i < 3; i++) {
-        notes[i].task.run = record_task_order;
+        notes[i].task.run = record_order_of_hashing_task;
         /* The running task does not count towards the queue's bound. */
         assert_int_equal(password_hasher_submit(h, &notes[i].task), i < 2);
     }

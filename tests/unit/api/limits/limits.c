@@ -24,7 +24,7 @@ static int set_up(void **state)
     struct rate_limit_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
 
     (void)state;
-    clock_stop(); /* time advances only through clock_advance_all */
+    clock_stop_both_clocks(); /* time advances only through clock_advance_both_clocks */
     limits = rate_limit_counters_new(&options);
     return 0;
 }
@@ -33,7 +33,7 @@ static int tear_down(void **state)
 {
     (void)state;
     rate_limit_counters_free(limits);
-    clock_reset();
+    clock_restore_real_time();
     return 0;
 }
 
@@ -78,9 +78,9 @@ static void rate_limit_resets_at_the_end_of_its_window(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
-    clock_advance_all(9 * 1000000);
+    clock_advance_both_clocks(9 * 1000000);
     assert_false(allowed(1, &three, 0));
-    clock_advance_all(1 * 1000000);
+    clock_advance_both_clocks(1 * 1000000);
     struct rate_limit_result v = rate_limits_count_call(limits, 1, false, &three, 0);
     assert_true(v.allowed);
     assert_int_equal(v.remaining, 2);
@@ -122,10 +122,10 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     const struct rate_limit three_there = { .name = "three", .count = 3, .window_s = 10 };
 
     (void)state;
-    rate_limits_enable_sharing(limits);
-    rate_limits_enable_sharing(there);
+    rate_limits_enable_sharing_between_nodes(limits);
+    rate_limits_enable_sharing_between_nodes(there);
     assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
-    clock_advance_all(1000);
+    clock_advance_both_clocks(1000);
     assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
     rate_limits_publish_counts(limits, pass_rate_limit_counts_to_other_node, there);
     rate_limits_publish_counts(limits, pass_rate_limit_counts_to_other_node,
@@ -136,7 +136,7 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     rate_limits_publish_counts(there, pass_rate_limit_counts_to_other_node, limits);
     assert_false(allowed(1, &three, 7));
     /* Both nodes use the same window. */
-    clock_advance_all(10 * 1000000 - 1000);
+    clock_advance_both_clocks(10 * 1000000 - 1000);
     assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
     assert_true(allowed(1, &three, 7));
     rate_limit_counters_free(there);
@@ -153,7 +153,7 @@ static void counters_far_from_their_limit_are_not_published(void **state)
     static const struct rate_limit many = { .name = "many", .count = 8, .window_s = 10 };
 
     (void)state;
-    rate_limits_enable_sharing(limits);
+    rate_limits_enable_sharing_between_nodes(limits);
     assert_true(allowed(1, &many, 0));
     rate_limits_publish_counts(limits, fail_if_counts_are_published, NULL);
 }
@@ -178,14 +178,14 @@ static void strict_rate_limit_is_published_with_every_request(void **state)
 
     (void)state;
     servers_apart = 1;
-    rate_limits_enable_sharing(limits);
-    rate_limits_enable_sharing(there);
+    rate_limits_enable_sharing_between_nodes(limits);
+    rate_limits_enable_sharing_between_nodes(there);
     rate_limits_set_cluster_callbacks(
-        limits, &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
-                                              pass_rate_limit_counts_to_other_node });
+        limits, &(struct rate_limit_cluster_callbacks){ there, number_of_disconnected_nodes,
+                                                        pass_rate_limit_counts_to_other_node });
     rate_limits_set_cluster_callbacks(
-        there, &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
-                                             pass_rate_limit_counts_to_other_node });
+        there, &(struct rate_limit_cluster_callbacks){ limits, number_of_disconnected_nodes,
+                                                       pass_rate_limit_counts_to_other_node });
     for (int i = 0; i < 20; i++)
         let_through += rate_limits_count_call(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
     assert_int_equal(let_through, 8);
@@ -205,7 +205,7 @@ static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
     (void)state;
     servers_apart = 3;
     rate_limits_set_cluster_callbacks(
-        limits, &(struct rate_limit_cluster){ NULL, number_of_disconnected_nodes, NULL });
+        limits, &(struct rate_limit_cluster_callbacks){ NULL, number_of_disconnected_nodes, NULL });
     for (int i = 0; i < 20; i++)
         let_through += allowed(1, &strict, 0);
     assert_int_equal(let_through, 2); /* three nodes with two requests each stay within eight */
@@ -226,7 +226,7 @@ static void global_rate_limit_differs_for_accounts_and_ip_addresses(void **state
     assert_true(rate_limits_count_global_call(limits, 1, true).allowed);
     assert_true(rate_limits_count_global_call(limits, 1, true).allowed);
     assert_false(rate_limits_count_global_call(limits, 1, true).allowed);
-    clock_advance_all(1000000);
+    clock_advance_both_clocks(1000000);
     assert_true(rate_limits_count_global_call(limits, 1, false).allowed);
 }
 
@@ -251,7 +251,7 @@ static void counters_stay_correct_with_many_callers(void **state)
     (void)state;
     for (uint64_t who = 1; who <= 100000; who++)
         assert_true(allowed(who, &three, 0));
-    clock_advance_all(10 * 1000000);
+    clock_advance_both_clocks(10 * 1000000);
     for (int i = 0; i < 3; i++)
         assert_true(allowed(5, &three, 0));
     for (uint64_t who = 200000; who <= 400000; who++)
@@ -323,7 +323,7 @@ static void rate_limit_headers_have_the_documented_format(void **state)
                                    .reset_after_ms = 9005 };
     char bucket[17], lines[400];
 
-    format_limit_bucket_id(&three, bucket);
+    format_rate_limit_bucket_id(&three, bucket);
     assert_int_equal(strlen(bucket), 16);
     assert_int_equal(strspn(bucket, "0123456789abcdef"), 16);
     snprintf(lines, sizeof lines,
@@ -354,10 +354,10 @@ static void bucket_hash_depends_only_on_the_name_of_the_limit(void **state)
     static const struct rate_limit again = { .name = "three", .count = 9, .window_s = 9 };
     char one[17], two[17];
 
-    format_limit_bucket_id(&three, one);
-    format_limit_bucket_id(&other, two);
+    format_rate_limit_bucket_id(&three, one);
+    format_rate_limit_bucket_id(&other, two);
     assert_string_not_equal(one, two);
-    format_limit_bucket_id(&again, two);
+    format_rate_limit_bucket_id(&again, two);
     assert_string_equal(one, two);
 }
 
@@ -387,7 +387,7 @@ static void wall_clock_step_does_not_change_rate_limit_windows(void **state)
     assert_false(v.allowed);
     assert_in_range(v.reset_after_ms, 1, 10000);
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
-    clock_advance_all(10 * 1000000);
+    clock_advance_both_clocks(10 * 1000000);
     assert_true(allowed(1, &three, 0));
     clock_step_wall_clock(600 * INT64_C(1000000));
     assert_true(allowed(1, &three, 0) && allowed(1, &three, 0));

@@ -137,9 +137,9 @@ static uint64_t loop_position(unsigned loop)
  * have events, so that these have the same numbers as on other nodes. */
 static void passed_over_positions_are_posted_before_the_next_event(void **state)
 {
-    struct log_address a = { .count = 1,
-                             .keys = { log_address_key(AUDIENCE_GUILD, 1) },
-                             .events = 3 };
+    struct log_entry_address a = { .count = 1,
+                                   .keys = { log_address_key(AUDIENCE_GUILD, 1) },
+                                   .events = 3 };
     uint64_t before = world.gateway->published;
 
     (void)state;
@@ -155,7 +155,7 @@ static void passed_over_positions_are_posted_before_the_next_event(void **state)
     for (int64_t position = 15; position < 15 + 300; position++)
         gateway_pass_over_log_position(world.gateway, position, &a);
     assert_true(world.gateway->published >= UINT64_C(200) << EVENT_NUMBER_BITS);
-    gateway_publish_passed_over(world.gateway);
+    gateway_publish_passed_over_log_position(world.gateway);
     last = (UINT64_C(314) << EVENT_NUMBER_BITS) + 3;
     for (unsigned i = 0; i < LOOPS; i++)
         assert_int_equal(loop_position(i), last);

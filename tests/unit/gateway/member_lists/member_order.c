@@ -22,7 +22,7 @@ static struct ordered_member *member(snowflake id, uint32_t rank, const char *na
     return m;
 }
 
-static void free_members(struct ordered_member **all, size_t count)
+static void free_ordered_members(struct ordered_member **all, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         mem_free(all[i]);
@@ -54,7 +54,7 @@ static void member_list_sorts_by_group_then_name_then_id(void **state)
     }
     assert_null(member_order_row_at(&o, groups, n, COUNT_OF(expected)).group);
     assert_int_equal(member_order_list_groups(&o, groups, 2), 2);
-    free_members(all, COUNT_OF(all));
+    free_ordered_members(all, COUNT_OF(all));
     member_order_clear(&o);
     assert_int_equal(member_order_list_groups(&o, groups, 8), 0);
     assert_null(member_order_row_at(&o, groups, 0, 0).group);
@@ -74,7 +74,7 @@ static void members_who_left_are_removed_from_the_order(void **state)
     assert_int_equal(o.count, 1);
     assert_int_equal(o.items[0]->user_id, 2);
     assert_int_equal(member_order_list_groups(&o, groups, 4), 1);
-    free_members(all, 3);
+    free_ordered_members(all, 3);
     member_order_clear(&o);
 }
 
@@ -100,7 +100,7 @@ static void members_merged_in_parts_are_sorted(void **state)
     member_order_insert(&whole, all, RANDOM);
     assert_int_equal(o.count, RANDOM);
     assert_memory_equal(o.items, whole.items, RANDOM * sizeof *o.items);
-    free_members(all, RANDOM);
+    free_ordered_members(all, RANDOM);
     member_order_clear(&o);
     member_order_clear(&whole);
 }
@@ -126,7 +126,7 @@ static void digest_changes_only_when_its_visible_rows_change(void **state)
     /* Rows beyond the end have the same digest, whatever is before them. */
     assert_true(member_order_hash_rows(&o, groups, n, 50, 99) ==
                 member_order_hash_rows(&o, groups, 1, 50, 99));
-    free_members(all, 3);
+    free_ordered_members(all, 3);
     member_order_clear(&o);
 }
 
@@ -154,7 +154,7 @@ static void sorting_100000_members_takes_only_short_steps(void **state)
     }
     assert_int_equal(o.count, MANY);
     assert_true(longest < INT64_C(200) * 1000 * 1000);
-    free_members(all, MANY);
+    free_ordered_members(all, MANY);
     member_order_clear(&o);
 }
 

@@ -26,8 +26,8 @@ uint32_t __wrap_cluster_node_identity(const struct cluster *c)
 
 void __wrap_cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message)
 {
-    struct serial_reader in = { .rest = message };
-    uint64_t kind = serial_get_u64(&in);
+    struct serialized_data_reader in = { .rest = message };
+    uint64_t kind = deserialize_u64(&in);
 
     (void)c;
     assert_int_equal(topic, CLUSTER_SESSIONS);

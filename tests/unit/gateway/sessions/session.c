@@ -17,7 +17,7 @@ static void sessions_share_equal_client_property_strings(void **state)
     char said[] = "linux|some|thing";
 
     (void)state;
-    client_names_init(&all);
+    client_name_table_init(&all);
     const char *first = client_name_ref(&all, said);
     said[0] = 'L';
     const char *other = client_name_ref(&all, said);
@@ -32,7 +32,7 @@ static void sessions_share_equal_client_property_strings(void **state)
     client_name_unref(&all, other);
     assert_int_equal(all.map.count, 0);
     client_name_ref(&all, "");
-    client_names_clear(&all);
+    client_name_table_clear(&all);
 }
 
 /* --- ids -------------------------------------------------------------------------------- */

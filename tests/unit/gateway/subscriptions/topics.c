@@ -174,7 +174,7 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
 
 /* --- views ---------------------------------------------------------------------------- */
 
-static void count_iteration(struct loop_iteration_callback *t)
+static void count_loop_iteration(struct loop_iteration_callback *t)
 {
     struct gallery *g = container_of(t, struct gallery, end);
 
@@ -200,12 +200,12 @@ static void add_guild_views_of_many_guilds(struct loop *l, void *arg)
     }
 }
 
-static void leave_all_guilds(struct loop *l, void *arg)
+static void unsubscribe_from_all_guilds(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
     session_subscriptions_clear(&g->seats);
-    g->end.run = count_iteration;
+    g->end.run = count_loop_iteration;
     loop_add_iteration_callback(l, &g->end);
 }
 
@@ -224,7 +224,7 @@ static void views_of_a_disconnected_bot_are_freed_over_several_iterations(void *
     (void)state;
     loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
     loop_call_and_wait(loops_get_loop_at(ls, 0), add_guild_views_of_many_guilds, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), leave_all_guilds, &g);
+    loop_call_and_wait(loops_get_loop_at(ls, 0), unsubscribe_from_all_guilds, &g);
     while (!g.is_empty)
         assert_true(clock_monotonic_ns() < until);
     loop_call_and_wait(loops_get_loop_at(ls, 0), stop_counting_loop_iterations, &g);

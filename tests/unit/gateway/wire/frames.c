@@ -16,7 +16,7 @@ static struct {
 static int prepare(void **state)
 {
     (void)state;
-    location.packer = compressor_new();
+    location.packer = deflate_compressor_new();
     location.arena = arena_new();
     return 0;
 }
@@ -25,7 +25,7 @@ static int clean_up(void **state)
 {
     (void)state;
     shared_frames_free(location.frames);
-    compressor_free(location.packer);
+    deflate_compressor_free(location.packer);
     arena_free(location.arena);
     return 0;
 }

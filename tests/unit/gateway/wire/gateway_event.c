@@ -15,7 +15,7 @@ static void each_event_encoding_is_made_once(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    struct compressor *p = compressor_new();
+    struct compressor *p = deflate_compressor_new();
     struct str payload = STR("{\"content\":\"hi\",\"embeds\":[{}],\"poll\":{},\"id\":\"1\","
                              "\"attachments\":[1],\"components\":[2]}");
     struct gateway_event *n =
@@ -32,18 +32,18 @@ static void each_event_encoding_is_made_once(void **state)
     assert_int_equal((unsigned char)gateway_event_get_payload_in_form(n, PAYLOAD_ETF, p, a).p[0],
                      116);
     gateway_event_unref(n);
-    compressor_free(p);
+    deflate_compressor_free(p);
     arena_free(a);
 }
 
 static void long_event_payload_is_not_copied(void **state)
 {
     struct arena *a = arena_new();
-    struct compressor *p = compressor_new();
+    struct compressor *p = deflate_compressor_new();
     struct buf out;
 
     (void)state;
-    event_payload_begin(&out, 10);
+    event_payload_begin_buffer(&out, 10);
     buf_add_lit(&out, "{\"a\":1}");
     const char *text = out.p;
     struct gateway_event *n = gateway_event_from_buf(EVENT_READY, audience_of_session(1), &out);
@@ -56,20 +56,20 @@ static void long_event_payload_is_not_copied(void **state)
     assert_str(gateway_event_get_payload(n), "{\"a\":1}");
     gateway_event_unref(n);
     /* The buffer's limit applies to the payload. */
-    event_payload_begin(&out, 3);
+    event_payload_begin_buffer(&out, 3);
     buf_add_lit(&out, "abc");
     assert_false(buf_is_full(&out));
     buf_add_lit(&out, "d");
     assert_true(buf_is_full(&out));
     buf_clear(&out);
-    compressor_free(p);
+    deflate_compressor_free(p);
     arena_free(a);
 }
 
 static void stored_and_compressed_blocks_form_one_zlib_stream(void **state)
 {
     (void)state;
-    struct compressor *p = compressor_new();
+    struct compressor *p = deflate_compressor_new();
     struct buf out, want;
     z_stream z = { 0 };
     char *got = mem_new(1 << 20), *big = mem_new(200000);
@@ -85,15 +85,16 @@ static void stored_and_compressed_blocks_form_one_zlib_stream(void **state)
                                            : STR("\"d\":{\"content\":\"hello hello hello\"}"),
                                STR("}") };
 
-        deflate_append_stored(prefix, &out);
+        deflate_append_stored_block(prefix, &out);
         deflate_shared_payload(p, parts, 2, &out);
         assert_memory_equal(out.p + out.n - 4, "\0\0\xff\xff", 4);
         buf_add_str(&want, prefix);
         buf_add_str(&want, parts[0]);
         buf_add_str(&want, parts[1]);
     }
-    deflate_append_stored(str_slice(big, 200000), &out); /* more than a stored block can hold */
-    deflate_append_stored(STR(""), &out);
+    deflate_append_stored_block(str_slice(big, 200000),
+                                &out); /* more than a stored block can hold */
+    deflate_append_stored_block(STR(""), &out);
     buf_add(&want, big, 200000);
     assert_int_equal(inflateInit(&z), Z_OK);
     z.next_in = (Bytef *)out.p;
@@ -109,7 +110,7 @@ static void stored_and_compressed_blocks_form_one_zlib_stream(void **state)
     buf_clear(&want);
     mem_free(got);
     mem_free(big);
-    compressor_free(p);
+    deflate_compressor_free(p);
 }
 
 static struct gateway_event *sized(size_t n)

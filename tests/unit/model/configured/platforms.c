@@ -20,7 +20,7 @@ static void platforms_are_local_by_default(void **state)
     assert_true(platform_is_enabled(PLATFORM_A) && platform_is_enabled(PLATFORM_B));
     assert_false(platform_is_enabled(PLATFORM_NONE));
     assert_null(platform_provider_url(PLATFORM_A).p);
-    assert_int_equal(partners_guild_id(), 0);
+    assert_int_equal(get_partners_guild_id(), 0);
     assert_str(partners_account_name(), "Partners");
 
     assert_true(set((struct platform_options){ .at = { "off", "https://b.example/x//" },
@@ -30,8 +30,8 @@ static void platforms_are_local_by_default(void **state)
     assert_false(platform_is_enabled(PLATFORM_A));
     assert_str(platform_provider_url(PLATFORM_B), "https://b.example/x");
     assert_str(platform_provider_key(PLATFORM_B), "k");
-    assert_int_equal(partners_guild_id(), 42);
-    assert_str(partners_account_id(), "h");
+    assert_int_equal(get_partners_guild_id(), 42);
+    assert_str(get_partners_account_id(), "h");
     assert_str(partners_account_name(), "The: House");
 }
 

@@ -114,7 +114,7 @@ static void invalid_networks_of_regions_are_reported(void **state)
 /* Returns the id of the optimal region, of which there is exactly one. */
 static struct str optimal(struct arena *arena, const char *address, bool vip)
 {
-    struct list list = voice_regions_for_client(arena, str_of(address), vip);
+    struct list list = voice_regions_list_for_client(arena, str_of(address), vip);
     const struct voice_region *r = list.items;
     struct str found = { 0 };
 

@@ -23,8 +23,9 @@ static const char example_time[] = "20130524T000000Z";
         STR("x-amz-content-sha256"), STR(EMPTY_DIGEST)      \
     }
 
-static void assert_authorization(const struct aws_credentials *c, const struct aws_request *r,
-                                 const char *timestamp, const char *expected)
+static void assert_aws_authorization_header(const struct aws_credentials *c,
+                                            const struct aws_request *r, const char *timestamp,
+                                            const char *expected)
 {
     struct buf out;
 
@@ -40,7 +41,7 @@ static void aws_get_request_of_a_range_is_signed(void **state)
     const struct aws_parameter headers[] = { EXAMPLE_HEADERS, { STR("range"), STR("bytes=0-9") } };
 
     (void)state;
-    assert_authorization(
+    assert_aws_authorization_header(
         &example,
         &(struct aws_request){ .method = "GET",
                                .path = STR("/test.txt"),
@@ -69,7 +70,7 @@ static void aws_put_request_with_an_encoded_name_is_signed(void **state)
     };
     buf_init(&path, 100);
     aws_append_encoded(&path, STR("/test$file.text"), true);
-    assert_authorization(
+    assert_aws_authorization_header(
         &example,
         &(struct aws_request){ .method = "PUT",
                                .path = buf_as_str(&path),
@@ -98,14 +99,14 @@ static void aws_query_parameters_are_sorted_before_signing(void **state)
                              .payload_digest = STR(EMPTY_DIGEST) };
 
     (void)state;
-    assert_authorization(
+    assert_aws_authorization_header(
         &example, &r, example_time,
         "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
         "SignedHeaders=host;x-amz-content-sha256;x-amz-date,"
         "Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
     r.query = list;
     r.query_count = 2;
-    assert_authorization(
+    assert_aws_authorization_header(
         &example, &r, example_time,
         "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
         "SignedHeaders=host;x-amz-content-sha256;x-amz-date,"
@@ -157,19 +158,19 @@ static void aws_test_suite_requests_are_signed(void **state)
 #define SUITE_PREFIX                                                                   \
     "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request," \
     "SignedHeaders=host;x-amz-date,Signature="
-    assert_authorization(&suite, &r, "20150830T123600Z",
-                         SUITE_PREFIX
-                         "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
+    assert_aws_authorization_header(
+        &suite, &r, "20150830T123600Z",
+        SUITE_PREFIX "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
     r.method = "POST";
-    assert_authorization(&suite, &r, "20150830T123600Z",
-                         SUITE_PREFIX
-                         "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
+    assert_aws_authorization_header(
+        &suite, &r, "20150830T123600Z",
+        SUITE_PREFIX "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
     r.method = "GET";
     r.query = order;
     r.query_count = 2;
-    assert_authorization(&suite, &r, "20150830T123600Z",
-                         SUITE_PREFIX
-                         "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
+    assert_aws_authorization_header(
+        &suite, &r, "20150830T123600Z",
+        SUITE_PREFIX "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 }
 
 static void aws_timestamp_is_formatted_in_utc(void **state)

@@ -20,9 +20,9 @@ static bool is_public(const char *text)
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
 
     if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
-        return address_is_public(&v4);
+        return ip_address_is_public(&v4);
     assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
-    return address_is_public(&v6);
+    return ip_address_is_public(&v6);
 }
 
 static void public_and_private_ip_addresses_are_distinguished(void **state)
@@ -115,7 +115,7 @@ static void public_and_private_ip_addresses_are_distinguished(void **state)
         if (!is_public(ours[i]))
             fail_msg("%s is public", ours[i]);
     struct sockaddr local = { .sa_family = AF_UNIX };
-    assert_false(address_is_public(&local));
+    assert_false(ip_address_is_public(&local));
 }
 
 static void urls_with_private_hosts_are_recognized(void **state)
@@ -353,7 +353,7 @@ struct own_certificate {
     struct tls_context *context;
 };
 
-static void make_self_signed_certificate(struct own_certificate *c)
+static void create_self_signed_certificate_files(struct own_certificate *c)
 {
     *c = (struct own_certificate){ .folder = "/tmp/net_client_XXXXXX" };
     assert_non_null(mkdtemp(c->folder));
@@ -452,7 +452,7 @@ static void response_data_is_spread_over_iterations(void **state)
     struct own_certificate own;
 
     (void)state;
-    make_self_signed_certificate(&own);
+    create_self_signed_certificate_files(&own);
     start_with(&(struct http_server_options){ .tls = own.context },
                &(struct fetch_options){ .allow_private = true, .ca_file = own.certificate });
     assert_true(load_curl());
@@ -583,7 +583,7 @@ static void http_client_verifies_certificates(void **state)
     struct own_certificate own;
 
     (void)state;
-    make_self_signed_certificate(&own);
+    create_self_signed_certificate_files(&own);
     struct http_server_options o = { .tls = own.context };
     struct fetch_options trusting = { .allow_private = true, .ca_file = own.certificate };
     struct fetch_options ordinary = { .allow_private = true };

@@ -120,19 +120,19 @@ static const char *first(const char *pattern, const char *text)
     static char out[200];
     struct arena *a = arena_new();
     const char *problem = NULL;
-    struct pattern *p = pattern_compile(str_of(pattern), &problem);
+    struct regex_pattern *p = regex_pattern_compile(str_of(pattern), &problem);
     size_t start, end;
 
     if (!p) {
         assert_non_null(problem);
         strcpy(out, "!");
-    } else if (!pattern_find_match(p, a, str_of(text), &start, &end)) {
+    } else if (!regex_pattern_find_match(p, a, str_of(text), &start, &end)) {
         strcpy(out, "-");
     } else {
         memcpy(out, text + start, end - start);
         out[end - start] = 0;
     }
-    pattern_free(p);
+    regex_pattern_free(p);
     arena_free(a);
     return out;
 }
@@ -213,11 +213,11 @@ static void empty_pattern_group_may_be_repeated(void **state)
 static size_t cost(const char *pattern)
 {
     const char *problem = NULL;
-    struct pattern *p = pattern_compile(str_of(pattern), &problem);
+    struct regex_pattern *p = regex_pattern_compile(str_of(pattern), &problem);
 
     assert_non_null(p);
     size_t n = pattern_cost(p);
-    pattern_free(p);
+    regex_pattern_free(p);
     return n;
 }
 
@@ -265,12 +265,12 @@ static void most_expensive_allowed_patterns_take_a_bounded_number_of_steps(void 
 
     memset(text, 'a', 4000);
     text[4000] = 0;
-    struct pattern *p = pattern_compile(STR("(.?){599}\\x01"), &problem);
+    struct regex_pattern *p = regex_pattern_compile(STR("(.?){599}\\x01"), &problem);
     assert_int_equal(pattern_cost(p), AUTOMOD_MAX_PATTERN_COST);
     int64_t since = clock_thread_cpu_ns();
-    assert_false(pattern_find_match(p, a, str_of(text), &start, &end));
+    assert_false(regex_pattern_find_match(p, a, str_of(text), &start, &end));
     print_message("4000 characters: %.1f ms\n", (double)(clock_thread_cpu_ns() - since) / 1000000);
-    pattern_free(p);
+    regex_pattern_free(p);
     arena_free(a);
 }
 
@@ -322,10 +322,10 @@ static void keywords_that_end_at_the_same_position_are_limited(void **state)
         keyword_parse(a, str_slice(word, 1 + i % 60), &entries[i]);
     }
     struct keyword_automaton *w = keyword_automaton_new(entries, 2000, 1);
-    assert_int_equal(keyword_automaton_cost(w), 60);
+    assert_int_equal(keyword_automaton_get_cost(w), 60);
     assert_int_equal(keyword_automaton_match(w, a, STR("b aa b")).hits->number, 1);
     keyword_automaton_free(w);
-    assert_int_equal(keyword_automaton_cost(NULL), 0);
+    assert_int_equal(keyword_automaton_get_cost(NULL), 0);
     arena_free(a);
 }
 

@@ -240,10 +240,10 @@ static void settings_decide_who_may_send_friend_requests(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(accepts_friend_request(rows[i][0], &nobody, false), rows[i][1]);
-        assert_int_equal(accepts_friend_request(rows[i][0], &friend, false), rows[i][2]);
-        assert_int_equal(accepts_friend_request(rows[i][0], &guild, false), rows[i][3]);
-        assert_int_equal(accepts_friend_request(rows[i][0], &nobody, true), rows[i][4]);
+        assert_int_equal(friend_sources_allow_request(rows[i][0], &nobody, false), rows[i][1]);
+        assert_int_equal(friend_sources_allow_request(rows[i][0], &friend, false), rows[i][2]);
+        assert_int_equal(friend_sources_allow_request(rows[i][0], &guild, false), rows[i][3]);
+        assert_int_equal(friend_sources_allow_request(rows[i][0], &nobody, true), rows[i][4]);
     }
 }
 
@@ -286,10 +286,10 @@ static void friend_notes_are_collapsed_to_one_line(void **state)
     struct arena *a = arena_new();
 
     (void)state;
-    assert_true(str_is(collapse_line_breaks(a, STR("hi\r\n\nthere")), "hi there"));
-    assert_true(str_is(collapse_line_breaks(a, STR("  hi\n")), "hi"));
-    assert_null(collapse_line_breaks(a, STR("\n \n")).p);
-    assert_null(collapse_line_breaks(a, STR("")).p);
+    assert_true(str_is(collapse_line_breaks_of_note(a, STR("hi\r\n\nthere")), "hi there"));
+    assert_true(str_is(collapse_line_breaks_of_note(a, STR("  hi\n")), "hi"));
+    assert_null(collapse_line_breaks_of_note(a, STR("\n \n")).p);
+    assert_null(collapse_line_breaks_of_note(a, STR("")).p);
     arena_free(a);
 }
 

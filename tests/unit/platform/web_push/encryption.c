@@ -22,8 +22,8 @@ static void push_message_is_encrypted_as_in_the_example_of_rfc_8291(void **state
         "j_Qulcy4a-fN";
     struct arena *a = arena_new();
     unsigned char secret[P256_SECRET_BYTES], salt[PUSH_SALT_BYTES], point[P256_POINT_BYTES];
-    struct p256_pair sender;
-    struct push_receiver to;
+    struct p256_key_pair sender;
+    struct web_push_receiver_keys to;
     struct str body;
 
     (void)state;
@@ -36,10 +36,10 @@ static void push_message_is_encrypted_as_in_the_example_of_rfc_8291(void **state
         to.point, sizeof to.point);
     decode("BTBZMqHH6r4Tts7J_aSIgg", to.auth, sizeof to.auth);
     decode("DGv6ra1nlYgDCS1FRnbzlw", salt, sizeof salt);
-    assert_true(p256_pair_from_secret(secret, &sender));
+    assert_true(p256_key_pair_from_secret(secret, &sender));
     assert_memory_equal(sender.point, point, sizeof point);
-    assert_true(push_encrypt(a, &to, &sender, salt,
-                             STR("When I grow up, I want to be a watermelon"), &body));
+    assert_true(web_push_encrypt(a, &to, &sender, salt,
+                                 STR("When I grow up, I want to be a watermelon"), &body));
     struct str text = str_base64url_encode(a, body.p, body.n);
     assert_int_equal(text.n, sizeof expected - 1);
     assert_memory_equal(text.p, expected, text.n);
@@ -50,32 +50,33 @@ static void push_message_fits_into_the_4096_bytes_that_push_services_accept(void
 {
     struct arena *a = arena_new();
     unsigned char salt[PUSH_SALT_BYTES] = { 0 };
-    struct p256_pair sender, receiver;
-    struct push_receiver to = { 0 };
+    struct p256_key_pair sender, receiver;
+    struct web_push_receiver_keys to = { 0 };
     char *longest = arena_alloc(a, PUSH_TEXT_MAX + 1);
     struct str body;
 
     (void)state;
-    assert_true(p256_pair_new(&sender));
-    assert_true(p256_pair_new(&receiver));
+    assert_true(p256_key_pair_new(&sender));
+    assert_true(p256_key_pair_new(&receiver));
     memcpy(to.point, receiver.point, sizeof to.point);
     memset(longest, 'a', PUSH_TEXT_MAX + 1);
-    assert_true(push_encrypt(a, &to, &sender, salt, str_slice(longest, PUSH_TEXT_MAX), &body));
+    assert_true(web_push_encrypt(a, &to, &sender, salt, str_slice(longest, PUSH_TEXT_MAX), &body));
     assert_true(body.n <= 4096);
-    assert_false(push_encrypt(a, &to, &sender, salt, str_slice(longest, PUSH_TEXT_MAX + 1), &body));
+    assert_false(
+        web_push_encrypt(a, &to, &sender, salt, str_slice(longest, PUSH_TEXT_MAX + 1), &body));
     arena_free(a);
 }
 
 static void only_points_of_the_curve_are_keys(void **state)
 {
-    struct p256_pair pair;
+    struct p256_key_pair pair;
     unsigned char zero[P256_SECRET_BYTES] = { 0 }, most[P256_SECRET_BYTES], seed[48] = { 0 };
 
     (void)state;
     memset(most, 0xff, sizeof most);
-    assert_false(p256_pair_from_secret(zero, &pair));
-    assert_false(p256_pair_from_secret(most, &pair));
-    assert_true(p256_pair_from_seed(seed, &pair)); /* the secret 1 */
+    assert_false(p256_key_pair_from_secret(zero, &pair));
+    assert_false(p256_key_pair_from_secret(most, &pair));
+    assert_true(p256_key_pair_from_seed(seed, &pair)); /* the secret 1 */
     assert_int_equal(pair.secret[P256_SECRET_BYTES - 1], 1);
     assert_true(p256_point_is_valid(str_slice((char *)pair.point, sizeof pair.point)));
     assert_false(p256_point_is_valid(str_slice((char *)pair.point, sizeof pair.point - 1)));
@@ -125,15 +126,15 @@ static struct str der_of_signature(struct arena *a, const unsigned char *numbers
 static void vapid_token_names_service_time_and_contact_and_is_signed(void **state)
 {
     struct arena *a = arena_new();
-    struct p256_pair key;
+    struct p256_key_pair key;
     unsigned char point[P256_POINT_BYTES], numbers[ES256_SIGNATURE_BYTES];
     char claims[300];
     size_t n = 0;
 
     (void)state;
-    assert_true(p256_pair_new(&key));
-    struct str value = vapid_authorization(a, &key, STR("https://push.example.net"),
-                                           STR("mailto:push@example.com"), 1453523768);
+    assert_true(p256_key_pair_new(&key));
+    struct str value = vapid_create_authorization_header(
+        a, &key, STR("https://push.example.net"), STR("mailto:push@example.com"), 1453523768);
     struct str head = between(value, "vapid t=", "."), rest = between(value, ".", "");
     struct str payload = str_cut(&rest, '.'), signature = between(rest, "", ", k=");
     struct str public = between(rest, ", k=", "");

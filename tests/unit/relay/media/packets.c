@@ -119,19 +119,19 @@ static void replay_window_accepts_each_number_once(void **state)
 
     (void)state;
     assert_true(replay_window_is_new(&w, 0));
-    replay_window_add(&w, 0);
+    replay_window_add_number(&w, 0);
     assert_false(replay_window_is_new(&w, 0));
     for (uint64_t n = 2; n < 1000; n += 2) {
         assert_true(replay_window_is_new(&w, n));
-        replay_window_add(&w, n);
+        replay_window_add_number(&w, n);
     }
     for (uint64_t n = 998 - REPLAY_WINDOW + 1; n <= 998; n++)
         assert_int_equal(replay_window_is_new(&w, n), n % 2 == 1);
     assert_false(replay_window_is_new(&w, 998 - REPLAY_WINDOW));
     assert_false(replay_window_is_new(&w, 998 - REPLAY_WINDOW - 1));
-    replay_window_add(&w, 999 - REPLAY_WINDOW + 2);
+    replay_window_add_number(&w, 999 - REPLAY_WINDOW + 2);
     assert_false(replay_window_is_new(&w, 999 - REPLAY_WINDOW + 2));
-    replay_window_add(&w, 100000);
+    replay_window_add_number(&w, 100000);
     for (uint64_t n = 100000 - REPLAY_WINDOW + 1; n < 100000; n++)
         assert_true(replay_window_is_new(&w, n));
 }
@@ -142,8 +142,8 @@ static void replay_window_remembers_all_numbers_within_it(void **state)
     for (uint64_t step = 1; step < 200; step++) {
         struct replay_window w = { 0 };
 
-        replay_window_add(&w, 1000);
-        replay_window_add(&w, 1000 + step);
+        replay_window_add_number(&w, 1000);
+        replay_window_add_number(&w, 1000 + step);
         assert_false(replay_window_is_new(&w, 1000));
         assert_false(replay_window_is_new(&w, 1000 + step));
         for (uint64_t n = 1001; n < 1000 + step; n++)

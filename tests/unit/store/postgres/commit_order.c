@@ -52,7 +52,7 @@ static void replace_libpq_functions(void)
     sem_init(&held.go, 0, 0);
 }
 
-static void delay_first_commit(void)
+static void delay_first_postgres_commit(void)
 {
     atomic_store(&held.first, true);
 }
@@ -79,7 +79,7 @@ static void commit_is_announced_after_commits_it_depends_on(void **state)
     for (int i = 0; i < 3; i++)
         ones[i].work.committed = record_committed_work_item;
     announced.count = 0;
-    delay_first_commit();
+    delay_first_postgres_commit();
     store_submit_work_item(f->store, &ones[0].work);
     wait_for(&held.answered);
 
@@ -118,7 +118,7 @@ static void failed_commit_does_not_delay_later_announcements(void **state)
     for (int i = 0; i < 2; i++)
         ones[i].work.committed = record_committed_work_item;
     announced.count = 0;
-    delay_first_commit();
+    delay_first_postgres_commit();
     store_submit_work_item(f->store, &ones[0].work);
     wait_for(&held.answered);
     store_submit_work_item(f->store, &ones[1].work);

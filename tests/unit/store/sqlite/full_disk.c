@@ -70,7 +70,7 @@ static void writes_on_a_full_disk_are_refused_until_space_is_free(void **state)
     no_error(store_check_integrity(f->store));
 }
 
-static void fill_remaining_disk_space(struct fixture *f)
+static void fill_disk_of_database(struct fixture *f)
 {
     static const char page[4096];
     char path[128];
@@ -95,7 +95,7 @@ static void full_disk_accepts_writes_that_need_no_space(void **state)
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
     no_error(store_do(f->store, "update counter set n = 1"));
-    fill_remaining_disk_space(f);
+    fill_disk_of_database(f);
     assert_int_equal(store_do(f->store, "update counter set n = 2"), ERR_STORAGE_FULL);
     no_error(store_do(f->store, "update counter set n = 3"));
     assert_int_equal(store_number(f->store, "select n from counter"), 3);

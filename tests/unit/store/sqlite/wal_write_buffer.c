@@ -19,7 +19,7 @@ static ssize_t count_pieces(int fd, const void *bytes, size_t n, off_t at)
     return pwrite(fd, bytes, n, at);
 }
 
-static void count_writes_to_the_wal_file(bool count)
+static void count_write_to_wal_file(bool count)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     sqlite3_syscall_ptr call = count ? (sqlite3_syscall_ptr)count_pieces : NULL;
@@ -40,9 +40,9 @@ static void commit_is_written_with_few_system_calls(void **state)
 
     no_error(store_do(f->store, make_filler));
     pieces = 0;
-    count_writes_to_the_wal_file(true);
+    count_write_to_wal_file(true);
     no_error(store_do(f->store, fill));
-    count_writes_to_the_wal_file(false);
+    count_write_to_wal_file(false);
     assert_in_range(pieces, 1, FEW);
     assert_int_equal(store_number(f->store, sum_filler), PAGES * 3000);
 }
@@ -87,9 +87,9 @@ static int pieces_of(const struct fixture *f, const char *how, const char *setti
     run_sql(c.db, make_filler);
     wal_write_buffer_begin(&c);
     pieces = 0;
-    count_writes_to_the_wal_file(true);
+    count_write_to_wal_file(true);
     run_sql(c.db, fill);
-    count_writes_to_the_wal_file(false);
+    count_write_to_wal_file(false);
     assert_int_equal(sum_seen(where), PAGES * 3000);
     wal_write_buffer_end();
     sqlite3_close(c.db);

@@ -26,14 +26,14 @@ struct memory {
     uint64_t position; /* log position of the loop's last event */
 };
 
-static void record_dispatch(struct memory *m, struct journal_slot *slot, uint64_t what)
+static void record_dispatch_in_journal(struct memory *m, struct journal_slot *slot, uint64_t what)
 {
     m->delivered_to[++m->seq] = what;
     journal_record_dispatch(slot, m->seq, what);
 }
 
 /* Asserts that all events up to `seen` were received and none after it. */
-static void check_resume_point(const struct memory *m, uint64_t seq, uint64_t seen)
+static void check_resume_point_after_sequence(const struct memory *m, uint64_t seq, uint64_t seen)
 {
     for (uint64_t i = 1; i <= m->seq; i++)
         if (m->delivered_to[i] > NUMBER_RESPONSE)
@@ -48,8 +48,8 @@ static bool has_answer_after(const struct memory *m, uint64_t seq)
     return false;
 }
 
-static void check_resume_from_every_sequence(const struct memory *m,
-                                             const struct journal_slot *slot)
+static void check_resume_points_of_all_sequences(const struct memory *m,
+                                                 const struct journal_slot *slot)
 {
     uint64_t least = m->seq < JOURNAL_SENT_MAX ? 0 : m->seq - JOURNAL_SENT_MAX, seen;
 
@@ -59,7 +59,7 @@ static void check_resume_from_every_sequence(const struct memory *m,
         assert_int_equal(known, m->seq - seq < JOURNAL_SENT_MAX && !has_answer_after(m, seq));
         if (!known)
             continue;
-        check_resume_point(m, seq, seen);
+        check_resume_point_after_sequence(m, seq, seen);
         /* A client that received everything gets no event again that its loop has processed. */
         if (seq == m->seq)
             assert_true(seen >= m->position);
@@ -78,15 +78,15 @@ static void journal_finds_the_resume_point_for_every_sequence_number(void **stat
         int what = rand() % 100;
 
         if (what < 30)
-            record_dispatch(&m, &slot, number);
+            record_dispatch_in_journal(&m, &slot, number);
         else if (what < 50)
-            record_dispatch(&m, &slot, NUMBER_TRANSIENT);
+            record_dispatch_in_journal(&m, &slot, NUMBER_TRANSIENT);
         else if (what == 50)
-            record_dispatch(&m, &slot, NUMBER_RESPONSE);
+            record_dispatch_in_journal(&m, &slot, NUMBER_RESPONSE);
         if (rand() % 8) /* otherwise the node is killed in the middle of the event */
             m.position = number;
         if (rand() % 40 == 0)
-            check_resume_from_every_sequence(&m, &slot);
+            check_resume_points_of_all_sequences(&m, &slot);
     }
 }
 
@@ -97,11 +97,11 @@ static void half_written_journal_entry_is_ignored(void **state)
     struct journal_slot slot = { .loop_index = 0 };
 
     for (uint64_t number = 1000; number < 1600; number++) {
-        record_dispatch(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
+        record_dispatch_in_journal(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
         m.position = number;
         struct journal_slot killed = slot;
         killed.sent[(m.seq + 1) % JOURNAL_SENT_MAX] = number + 1;
-        check_resume_from_every_sequence(&m, &killed);
+        check_resume_points_of_all_sequences(&m, &killed);
     }
 }
 
@@ -208,7 +208,7 @@ struct stored_scene {
     bool whole, was_lost;
 };
 
-static void deliver_message_to_replica(struct stored_scene *s, bool is_lost)
+static void deliver_replication_message_to_node(struct stored_scene *s, bool is_lost)
 {
     struct replica_reply reply = { 0 };
     struct buf message;
@@ -246,7 +246,7 @@ static void move_session_off_its_loop(struct stored_scene *s, uint64_t pending)
 
 static void move_session_back_to_its_loop(struct stored_scene *s)
 {
-    record_dispatch(&s->m, &s->slot, s->pending);
+    record_dispatch_in_journal(&s->m, &s->slot, s->pending);
     s->pending = 0;
     s->slot.base = s->m.position;
     s->slot.loop_index = 0;
@@ -264,7 +264,7 @@ static unsigned scene_check(struct stored_scene *s, struct arena *arena)
         if (replica_find_session(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
             continue;
         known++;
-        check_resume_point(&s->m, seq, entry.seen);
+        check_resume_point_after_sequence(&s->m, seq, entry.seen);
         assert_true(!s->pending || entry.seen < s->pending);
     }
     assert_int_equal(replica_find_session(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
@@ -283,9 +283,9 @@ static void scene_step(struct stored_scene *s, uint64_t number)
     else if (!s->pending && what < 5)
         move_session_off_its_loop(s, number);
     else if (!s->pending && what < 60)
-        record_dispatch(&s->m, &s->slot, number);
+        record_dispatch_in_journal(&s->m, &s->slot, number);
     else if (what < 70)
-        record_dispatch(&s->m, &s->slot, NUMBER_TRANSIENT);
+        record_dispatch_in_journal(&s->m, &s->slot, NUMBER_TRANSIENT);
     s->m.position = number;
     s->whole |= rand() % 20 == 0;
     scene_copy(s);
@@ -307,13 +307,13 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
         while (s->m.seq < LONGEST - 2) {
             scene_step(s, number);
             number += 1 + (uint64_t)(rand() % 3);
-            deliver_message_to_replica(s, rand() % 10 == 0);
+            deliver_replication_message_to_node(s, rand() % 10 == 0);
             known += scene_check(s, arena);
             arena_reset(arena);
         }
         assert_true(known > LONGEST);
         append_session_end_record(&s->out, NUMBER);
-        deliver_message_to_replica(s, false);
+        deliver_replication_message_to_node(s, false);
         assert_int_equal(replica_session_count(s->keeper), 0);
         buf_clear(&s->out);
         journal_replicas_free(s->keeper);
@@ -337,10 +337,10 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
     buf_init(&reply.bytes, 1 << 20);
     buf_init(&question, 1 << 20);
     for (uint64_t number = 1000; number < 1040; number++) {
-        record_dispatch(&s.m, &s.slot, number);
+        record_dispatch_in_journal(&s.m, &s.slot, number);
         s.m.position = number;
         scene_copy(&s);
-        deliver_message_to_replica(&s, false);
+        deliver_replication_message_to_node(&s, false);
     }
     assert_int_equal(replica_session_count(s.keeper), 1);
     append_replica_request(&question, SENDER, NUMBER, 30, 9);
@@ -377,8 +377,8 @@ static struct buf begin_message(unsigned hub, uint64_t message)
     return b;
 }
 
-static void replica_receive_message(struct journal_replicas *k, struct buf *b,
-                                    struct replica_reply *ret)
+static void receive_replication_message(struct journal_replicas *k, struct buf *b,
+                                        struct replica_reply *ret)
 {
     struct replica_reply reply = { 0 };
 
@@ -391,13 +391,14 @@ static void replica_receive_message(struct journal_replicas *k, struct buf *b,
         buf_clear(&reply.bytes);
 }
 
-static void replica_receive_slot(struct journal_replicas *k, unsigned hub, uint64_t message,
-                                 uint64_t number, const struct journal_slot *slot)
+static void receive_journal_slot_of_replica(struct journal_replicas *k, unsigned hub,
+                                            uint64_t message, uint64_t number,
+                                            const struct journal_slot *slot)
 {
     struct buf b = begin_message(hub, message);
 
     append_whole_session_record(&b, number, slot, 0);
-    replica_receive_message(k, &b, NULL);
+    receive_replication_message(k, &b, NULL);
 }
 
 static struct replica_reply request_copy_of(struct journal_replicas *k, uint32_t owner,
@@ -408,7 +409,7 @@ static struct replica_reply request_copy_of(struct journal_replicas *k, uint32_t
 
     buf_init(&b, 64);
     append_replica_request(&b, owner, NUMBER, seq, 9);
-    replica_receive_message(k, &b, &reply);
+    receive_replication_message(k, &b, &reply);
     return reply;
 }
 
@@ -428,14 +429,14 @@ static void copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one(void
     struct found_journal_session entry;
     struct buf b;
 
-    replica_receive_slot(asker, 0, 1, NUMBER, &slot);
+    receive_journal_slot_of_replica(asker, 0, 1, NUMBER, &slot);
     slot.first = slot.seq = 20;
     buf_init(&b, 1 << 20);
     append_replica_message_head(&b, SENDER + 1, 0, 1, 0);
     append_whole_session_record(&b, NUMBER, &slot, 0);
-    replica_receive_message(k, &b, NULL);
+    receive_replication_message(k, &b, NULL);
     struct replica_reply reply = request_copy_of(k, SENDER + 1, 20), arrival;
-    replica_receive_message(asker, &reply.bytes, &arrival);
+    receive_replication_message(asker, &reply.bytes, &arrival);
     assert_int_equal(arrival.number, NUMBER);
     assert_int_equal(arrival.unknown_at, 0);
     buf_clear(&arrival.bytes);
@@ -459,7 +460,7 @@ static void announce_replica_node(struct journal_replicas *k, uint32_t identity)
 
     buf_init(&b, 64);
     append_replica_hello(&b, identity);
-    replica_receive_message(k, &b, NULL);
+    receive_replication_message(k, &b, NULL);
 }
 
 static void node_without_a_replica_replies_that_it_has_none(void **state)
@@ -479,7 +480,7 @@ static void node_without_a_replica_replies_that_it_has_none(void **state)
     announce_replica_node(asker, OTHER);
     announce_replica_node(asker, OWNER);
     assert_false(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
-    replica_receive_message(asker, &reply.bytes, &arrival);
+    receive_replication_message(asker, &reply.bytes, &arrival);
     assert_int_equal(arrival.number, NUMBER);
     assert_int_equal(arrival.unknown_at, OTHER);
     buf_clear(&arrival.bytes);
@@ -500,7 +501,7 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
     struct found_journal_session entry;
 
-    replica_receive_slot(k, 0, 1, NUMBER, &slot);
+    receive_journal_slot_of_replica(k, 0, 1, NUMBER, &slot);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNUSABLE);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 11, arena, &entry),
                      JOURNAL_SEQ_MISSING);
@@ -510,7 +511,7 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     assert_int_equal(reply.to, 9);
     assert_true(reply.bytes.n < 64);
     struct replica_reply arrivals;
-    replica_receive_message(asker, &reply.bytes, &arrivals);
+    receive_replication_message(asker, &reply.bytes, &arrivals);
     assert_int_equal(arrivals.number, NUMBER); /* the sender has the session */
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 10, arena, &entry),
                      JOURNAL_UNUSABLE);
@@ -519,12 +520,12 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     buf_clear(&arrivals.bytes);
     slot.tasks = 0; /* another replica has a usable copy */
     slot.seq = slot.first = 11;
-    replica_receive_slot(another, 0, 1, NUMBER, &slot);
+    receive_journal_slot_of_replica(another, 0, 1, NUMBER, &slot);
     reply = request_from_replica(another, 11);
-    replica_receive_message(asker, &reply.bytes, NULL);
+    receive_replication_message(asker, &reply.bytes, NULL);
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     reply = request_from_replica(k, 11); /* a short reply does not replace the copy */
-    replica_receive_message(asker, &reply.bytes, &arrivals);
+    receive_replication_message(asker, &reply.bytes, &arrivals);
     assert_int_equal(arrivals.number, 0);
     buf_clear(&arrivals.bytes);
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
@@ -543,11 +544,11 @@ static void outdated_replica_update_is_ignored(void **state)
     struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
     struct found_journal_session entry;
 
-    replica_receive_slot(k, 1, 1, NUMBER, &late);
-    replica_receive_slot(k, 0, 1, NUMBER, &early);
+    receive_journal_slot_of_replica(k, 1, 1, NUMBER, &late);
+    receive_journal_slot_of_replica(k, 0, 1, NUMBER, &early);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
     early.first = 5; /* the session returned and its journal began again */
-    replica_receive_slot(k, 0, 2, NUMBER, &early);
+    receive_journal_slot_of_replica(k, 0, 2, NUMBER, &early);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry),
                      JOURNAL_SEQ_MISSING);
     assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
@@ -562,7 +563,7 @@ static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
     struct journal_slot slot = { .seq = 1 };
 
     for (uint64_t number = 1; number <= 3000; number++)
-        replica_receive_slot(k, 0, number, number, &slot);
+        receive_journal_slot_of_replica(k, 0, number, number, &slot);
     journal_replicas_evict_expired(k, 0);
     assert_int_equal(replica_session_count(k), 3000);
     journal_replicas_evict_expired(k, INT64_C(1) << 50);
@@ -583,15 +584,15 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
 
     append_whole_session_record(&b, NUMBER, &slot, 0);
     b.p[16] ^= 1; /* after the message kind and the identity */
-    replica_receive_message(k, &b, &reply);
+    receive_replication_message(k, &b, &reply);
     assert_int_equal(replica_session_count(k), 0);
     assert_int_equal(reply.to, 0);
     buf_clear(&reply.bytes);
     b = begin_message(3, 7); /* the first message received is not the first one sent */
-    replica_receive_message(k, &b, &reply);
+    receive_replication_message(k, &b, &reply);
     assert_int_equal(reply.to, SENDER);
     struct replica_reply missed;
-    replica_receive_message(k, &reply.bytes, &missed);
+    receive_replication_message(k, &reply.bytes, &missed);
     assert_true(missed.restart);
     assert_int_equal(missed.loop_index, 3);
     buf_clear(&missed.bytes);
@@ -606,7 +607,7 @@ static void replica_announce_node(struct journal_replicas *k, uint32_t identity,
     append_replica_hello(&b, identity);
     if (!is_ours)
         b.p[16] ^= 1;
-    replica_receive_message(k, &b, NULL);
+    receive_replication_message(k, &b, NULL);
 }
 
 static void only_announced_nodes_are_chosen_as_replicas(void **state)
@@ -635,7 +636,7 @@ enum { MANY = 20000 };
 
 struct round_scene {
     struct gateway_loop hub;
-    struct journal_replication copies;
+    struct journal_replication_of_loop copies;
     struct journal_slot slot; /* shared by all sessions */
     struct session *sessions;
 };
@@ -649,12 +650,12 @@ static struct round_scene *round_scene_new(uint32_t presence)
     s->copies.gateway_loop = &s->hub;
     s->copies.round = 1;
     s->slot.presence_n = presence;
-    links_init(&s->hub.sessions);
-    links_init(&s->copies.unsent);
+    linked_list_init(&s->hub.sessions);
+    linked_list_init(&s->copies.unsent);
     for (size_t i = 0; i < MANY; i++) {
         s->sessions[i].gateway_loop = &s->hub;
         s->sessions[i].resume.slot = &s->slot;
-        links_append(&s->hub.sessions, &s->sessions[i].link);
+        linked_list_append(&s->hub.sessions, &s->sessions[i].link);
     }
     return s;
 }
@@ -673,8 +674,8 @@ static size_t write_marked(struct round_scene *s, size_t *count)
     struct buf b;
 
     buf_init(&b, 16 << 20);
-    for (; !links_are_empty(&s->copies.unsent); ++*count) {
-        link_remove(s->copies.unsent.next);
+    for (; !linked_list_is_empty(&s->copies.unsent); ++*count) {
+        linked_list_remove(s->copies.unsent.next);
         append_whole_session_record(&b, NUMBER, &s->slot, 0);
     }
     size_t bytes = b.n;
@@ -691,7 +692,7 @@ static size_t count_steps(struct round_scene *s, size_t *most)
     s->copies.marked = 0;
     *most = 0;
     for (bool goes_on = true; goes_on; steps++) {
-        goes_on = replication_round_mark_sessions(&s->copies, 0);
+        goes_on = journal_replication_round_mark_sessions(&s->copies, 0);
         size_t bytes = write_marked(s, &count);
         *most = bytes > *most ? bytes : *most;
     }
@@ -723,32 +724,32 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
     struct round_scene *s = round_scene_new(0);
 
     s->copies.round++;
-    assert_true(replication_round_mark_sessions(&s->copies, (1 << 20) + 1));
-    assert_true(links_are_empty(&s->copies.unsent));
-    assert_true(replication_round_mark_sessions(&s->copies, 1 << 20));
-    assert_false(links_are_empty(&s->copies.unsent));
+    assert_true(journal_replication_round_mark_sessions(&s->copies, (1 << 20) + 1));
+    assert_true(linked_list_is_empty(&s->copies.unsent));
+    assert_true(journal_replication_round_mark_sessions(&s->copies, 1 << 20));
+    assert_false(linked_list_is_empty(&s->copies.unsent));
     free_replication_round_fixture(s);
 }
 
 static void repeated_replication_requests_are_delayed(void **state)
 {
     (void)state;
-    struct journal_replication c = {
+    struct journal_replication_of_loop c = {
         .pause_ticks = 3
     }; /* a round has just started because of a missed update */
 
     for (int i = 0; i < 100; i++)
-        assert_false(replication_round_is_due(&c, true));
-    assert_false(replication_round_is_due(&c, false));
-    assert_false(replication_round_is_due(&c, false));
-    assert_true(replication_round_is_due(&c, false));
-    c = (struct journal_replication){ .round_runs = true };
-    assert_true(replication_round_is_due(&c, true));
-    c = (struct journal_replication){ .round_runs = true };
+        assert_false(journal_replication_round_is_due(&c, true));
+    assert_false(journal_replication_round_is_due(&c, false));
+    assert_false(journal_replication_round_is_due(&c, false));
+    assert_true(journal_replication_round_is_due(&c, false));
+    c = (struct journal_replication_of_loop){ .round_runs = true };
+    assert_true(journal_replication_round_is_due(&c, true));
+    c = (struct journal_replication_of_loop){ .round_runs = true };
     for (int i = 0; i < 20; i++) /* a long round is finished first */
-        assert_false(replication_round_is_due(&c, false));
+        assert_false(journal_replication_round_is_due(&c, false));
     c.round_runs = false;
-    assert_true(replication_round_is_due(&c, false));
+    assert_true(journal_replication_round_is_due(&c, false));
 }
 
 int main(void)

@@ -14,7 +14,7 @@ static struct cbor_reader reader_of(struct str bytes)
     return r;
 }
 
-static void assert_int_is(struct str bytes, int64_t expected)
+static void assert_cbor_integer_equals(struct str bytes, int64_t expected)
 {
     struct cbor_reader r = reader_of(bytes);
     int64_t got;
@@ -27,15 +27,15 @@ static void assert_int_is(struct str bytes, int64_t expected)
 static void integers_match_the_examples_of_rfc_8949(void **state)
 {
     (void)state;
-    assert_int_is(STR("\x00"), 0);
-    assert_int_is(STR("\x17"), 23);
-    assert_int_is(STR("\x18\x18"), 24);
-    assert_int_is(STR("\x19\x03\xe8"), 1000);
-    assert_int_is(STR("\x1a\x00\x0f\x42\x40"), 1000000);
-    assert_int_is(STR("\x1b\x00\x00\x00\xe8\xd4\xa5\x10\x00"), INT64_C(1000000000000));
-    assert_int_is(STR("\x20"), -1);
-    assert_int_is(STR("\x38\x63"), -100);
-    assert_int_is(STR("\x39\x03\xe7"), -1000);
+    assert_cbor_integer_equals(STR("\x00"), 0);
+    assert_cbor_integer_equals(STR("\x17"), 23);
+    assert_cbor_integer_equals(STR("\x18\x18"), 24);
+    assert_cbor_integer_equals(STR("\x19\x03\xe8"), 1000);
+    assert_cbor_integer_equals(STR("\x1a\x00\x0f\x42\x40"), 1000000);
+    assert_cbor_integer_equals(STR("\x1b\x00\x00\x00\xe8\xd4\xa5\x10\x00"), INT64_C(1000000000000));
+    assert_cbor_integer_equals(STR("\x20"), -1);
+    assert_cbor_integer_equals(STR("\x38\x63"), -100);
+    assert_cbor_integer_equals(STR("\x39\x03\xe7"), -1000);
 }
 
 static void maps_bytes_and_texts_are_read_in_order(void **state)
