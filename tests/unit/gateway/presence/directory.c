@@ -11,7 +11,8 @@ static unsigned sent_all, sent_heads;
 
 int64_t __wrap_clock_monotonic_ns(void);
 uint32_t __wrap_cluster_node_identity(const struct cluster *c);
-void __wrap_cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
+void __wrap_cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+                                              struct str message);
 
 int64_t __wrap_clock_monotonic_ns(void)
 {
@@ -24,7 +25,8 @@ uint32_t __wrap_cluster_node_identity(const struct cluster *c)
     return 1;
 }
 
-void __wrap_cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message)
+void __wrap_cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+                                              struct str message)
 {
     struct serialized_data_reader in = { .rest = message };
     uint64_t kind = deserialize_u64(&in);
