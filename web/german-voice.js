@@ -30,8 +30,8 @@ export const VOICE_TEXTS = {
   "Server deafen": "Auf dem Server taubschalten",
   "Server undeafen": "Taubschaltung aufheben",
   "Not end-to-end encrypted": "Nicht Ende-zu-Ende-verschlüsselt",
-  "The server could listen: sound and video are encrypted only between you and it. This page has no DAVE.":
-    "Der Server könnte mithören: Ton und Bild sind nur zwischen dir und ihm verschlüsselt. Diese Seite kann kein DAVE.",
+  "The server could listen to this call, because this page does not support DAVE encryption.":
+    "Der Server könnte mithören, weil diese Seite die Verschlüsselung DAVE nicht unterstützt.",
   "A moderator muted you: nobody hears you.": "Die Moderation hat dich stummgeschaltet: Niemand hört dich.",
   "A moderator deafened you: you hear nobody.": "Die Moderation hat dich taubgeschaltet: Du hörst niemanden.",
   "Default microphone": "Standardmikrofon",

@@ -362,7 +362,7 @@ export const GERMAN = {
   Compression: "Kompression",
   Sequence: "Folgenummer",
   "Unsent events": "Nicht gesendete Ereignisse",
-  Buffered: "Gepuffert",
+  "Unsent bytes": "Nicht gesendete Bytes",
   Client: "Client",
   bot: "Bot",
   person: "Person",
@@ -1026,8 +1026,8 @@ export const GERMAN = {
   "Active threads": "Aktive Threads",
   "This channel has no active threads.": "Dieser Kanal hat keine aktiven Threads.",
   "You have been logged out in another tab.": "Du wurdest in einem anderen Tab abgemeldet.",
-  "The server did not answer: end this session later in Settings, Sessions, from another login.":
-    "Der Server hat nicht geantwortet: Beende diese Sitzung später in den Einstellungen unter Sitzungen.",
+  "The server did not confirm the log-out. Log in again and end this session in Settings.":
+    "Der Server hat die Abmeldung nicht bestätigt. Melde dich neu an und beende diese Sitzung unter Sitzungen.",
   "Do you run this server?": "Betreibst du diesen Server?",
   "The option registration is set to closed. Set it to invite and restart the server, or add an account:":
     "Die Option registration ist closed. Setze sie auf invite und starte den Server neu, oder füge ein Konto hinzu:",

@@ -98,7 +98,7 @@ export class LoginState {
     );
     this.leave();
     if (failed)
-      toast(t("The server did not answer: end this session later in Settings, Sessions, from another login."), "bad");
+      toast(t("The server did not confirm the log-out. Log in again and end this session in Settings."), "bad");
   }
 
   /** Called when the server refuses the token of this tab. */

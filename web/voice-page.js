@@ -107,7 +107,7 @@ function encryption() {
     h(
       "p",
       null,
-      t("The server could listen: sound and video are encrypted only between you and it. This page has no DAVE."),
+      t("The server could listen to this call, because this page does not support DAVE encryption."),
     ),
   );
 }

@@ -125,7 +125,7 @@ static void report_long_iteration(struct stall_meter *m)
     if (m->logged_at_s == now_s)
         return;
     m->logged_at_s = now_s;
-    log_warn("stall: a %s took %lld ms and delayed others; its longest part was %s (%lld ms)",
+    log_warn("stall: a %s blocked its thread for %lld ms; its longest part was %s (%lld ms)",
              m->kind, (long long)(m->total / MS), r.part, (long long)(m->longest / MS));
 }
 

@@ -101,7 +101,7 @@ export function sessions(app, body) {
           t("Compression"),
           t("Sequence"),
           t("Unsent events"),
-          t("Buffered"),
+          t("Unsent bytes"),
           t("Client"),
           "",
         ],

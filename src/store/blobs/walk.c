@@ -28,8 +28,8 @@ void blobs_create_lock_file(struct store *s)
         close(fd);
     else if (errno == EACCES && access(path, R_OK) != 0)
         log_warn(
-            "store: the file '%s' belongs to another user; delete it, because until then the server "
-            "cannot delete unused files",
+            "store: the server cannot delete unused files, because the file '%s' belongs to another "
+            "operating system user; delete this file",
             path);
 }
 

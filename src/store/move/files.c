@@ -30,7 +30,7 @@ static enum err log_file_error(const char *verb, const char *path)
     int code = errno;
 
     log_error(
-        "move: cannot %s '%s' (file or folder): %s; run the command again when it is possible",
+        "move: cannot %s the file or folder '%s': %s; fix the cause and run the command again",
         verb, path, strerror(code));
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
