@@ -18,7 +18,7 @@ static bool move_to_small_disk(struct fixture *f)
 {
     store_close(f->store);
     f->store = NULL;
-    if (mount("tmpfs", f->folder, "tmpfs", 0, "size=12m") != 0) {
+    if (mount("tmpfs", f->folder, "tmpfs", 0, "size=18m") != 0) {
         printf("SKIP full disk: cannot mount a small one: %s\n", strerror(errno));
         return false;
     }
@@ -52,7 +52,7 @@ static void writes_on_a_full_disk_are_refused_until_space_is_free(void **state)
     int64_t stored = 0;
     enum err e;
     /* More than half of the disk: the content of the log may need the same space once more. */
-    static char ballast[7 << 20];
+    static char ballast[10 << 20];
 
     if (!move_to_small_disk(f))
         return;
