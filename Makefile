@@ -19,7 +19,7 @@ run: build ## build, then serve the demo's data from the folder data/ on 127.0.0
 
 build: ## make the release binary, build/guildhall
 	@scripts/setup build
-	@scripts/build release
+	@scripts/build release src/guildhall
 	@install -m 755 build/release/src/guildhall build/guildhall
 
 dev: ## make the debug build, build/debug, and print how to use it
@@ -69,6 +69,7 @@ bench: build ## measure the cost relative to a bare server that sends the same b
 
 bench-counts: build ## count the instructions per request, and compare them with bench/counts.json
 	@scripts/setup bench
+	@scripts/build release
 	@scripts/bench-counts
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
