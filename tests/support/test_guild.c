@@ -70,6 +70,16 @@ int64_t world_number(struct world *w, const char *fmt, ...)
     return number;
 }
 
+int64_t world_count_unindexed_messages(struct world *w)
+{
+    bool sqlite = !world_config(w)->store;
+
+    return world_number(w, sqlite ? "select (select count(*) from message_unindexed) + "
+                                    "(select count(*) from messages where ephemeral_for is null "
+                                    "and id > (select indexed_to from message_index_progress))"
+                                  : "select count(*) from message_unindexed");
+}
+
 struct test_guild world_test_guild(struct world *w, struct client *owner)
 {
     struct test_guild p = { .world = w };

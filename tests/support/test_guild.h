@@ -36,6 +36,8 @@ void expect_short_turns(const char *part, double ms);
 int64_t world_counter(struct world *w, const char *name);
 /* Returns the number that a query gives. */
 int64_t world_number(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Returns the number of messages that wait for the search index. */
+int64_t world_count_unindexed_messages(struct world *w);
 
 /* Returns the payload of the last event of this name. */
 const struct dom *world_last_event(struct world *w, const char *event);

@@ -213,16 +213,24 @@ static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
     "m.webhook_name, m.content, m.embeds, m.attachment_count, m.mentions, m.mention_roles, " \
     "m.mention_everyone, m.pinned, m.reference_message_id, r.author_id, m.polled, "          \
     "m.sticker_items, case when m.snapshot is null then 0 else 1 end "                       \
-    "from (select message_id from message_unindexed order by message_id "
+    "from ("
+#define QUEUED "select message_id from message_unindexed "
+#define QUEUED_OR_NEW                                                       \
+    QUEUED "union select id from messages where ephemeral_for is null and " \
+           "id > (select indexed_to from message_index_progress) "
 #define UNINDEXED_TABLES                                                              \
     ") q join messages m on m.id = q.message_id "                                     \
     "join channels c on c.id = m.channel_id left join users u on u.id = m.author_id " \
     "left join messages r on r.id = m.reference_message_id order by m.id "
 
-static const char READ_OLDEST_SQLITE[] = UNINDEXED_COLUMNS "asc limit $1" UNINDEXED_TABLES "asc";
-static const char READ_OLDEST_POSTGRES[] =
-    UNINDEXED_COLUMNS "asc limit $1 for update skip locked" UNINDEXED_TABLES "asc";
-static const char READ_NEWEST[] = UNINDEXED_COLUMNS "desc limit $1" UNINDEXED_TABLES "desc";
+static const char READ_OLDEST_SQLITE[] =
+    UNINDEXED_COLUMNS QUEUED_OR_NEW "order by message_id asc limit $1" UNINDEXED_TABLES "asc";
+static const char READ_NEWEST_SQLITE[] =
+    UNINDEXED_COLUMNS QUEUED_OR_NEW "order by message_id desc limit $1" UNINDEXED_TABLES "desc";
+static const char READ_OLDEST_POSTGRES[] = UNINDEXED_COLUMNS QUEUED
+    "order by message_id asc limit $1 for update skip locked" UNINDEXED_TABLES "asc";
+static const char READ_NEWEST_POSTGRES[] =
+    UNINDEXED_COLUMNS QUEUED "order by message_id desc limit $1" UNINDEXED_TABLES "desc";
 
 struct unindexed_message {
     struct search_document document;
@@ -287,11 +295,11 @@ enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order o
                                   struct list *ret)
 {
     struct list noted = { 0 }, with_files = { 0 };
-    enum err e = tx_read_list(tx,
-                              order == UNINDEXED_NEWEST  ? SQL(READ_NEWEST)
-                              : tx_needs_round_trips(tx) ? SQL(READ_OLDEST_POSTGRES)
-                                                         : SQL(READ_OLDEST_SQLITE),
-                              BIND(v_int(limit)), sizeof(struct unindexed_message),
+    struct sql sql =
+        order == UNINDEXED_NEWEST
+            ? (tx_needs_round_trips(tx) ? SQL(READ_NEWEST_POSTGRES) : SQL(READ_NEWEST_SQLITE))
+            : (tx_needs_round_trips(tx) ? SQL(READ_OLDEST_POSTGRES) : SQL(READ_OLDEST_SQLITE));
+    enum err e = tx_read_list(tx, sql, BIND(v_int(limit)), sizeof(struct unindexed_message),
                               unindexed_message_from_row, &noted);
 
     *ret = (struct list){ 0 };

@@ -139,15 +139,48 @@ static struct str encode_document(struct arena *a, const struct search_document 
     return buf_move_to_arena(&out, a);
 }
 
-enum err message_index_save(struct call *call, const struct search_document *d)
+enum err message_index_save(struct call *call, const struct search_document *d, bool replace)
 {
     bool sqlite = message_index_is_sqlite(call);
     struct str text = encode_document(call->arena, d, sqlite);
     enum err e = OK;
 
-    if (sqlite)
+    if (sqlite && replace)
         e = tx_exec(call->tx, DELETE_FTS5, BIND(v_id(d->id)), NULL);
     return e ? e
              : tx_exec_deferred(call->tx, sqlite ? SQL(PUT_FTS5) : SQL(PUT_TSVECTOR),
                                 BIND(v_id(d->id), v_text(text)));
+}
+
+/* --- progress ------------------------------------------------------------------------- */
+
+static const char READ_PROGRESS[] = "select indexed_to from message_index_progress";
+static const char ADVANCE_PROGRESS[] =
+    "update message_index_progress set indexed_to = $1 where indexed_to < $1";
+static const char ADVANCE_PROGRESS_TO_NEWEST[] =
+    "update message_index_progress set indexed_to = max(indexed_to, "
+    "(select coalesce(max(id), 0) from messages))";
+
+enum err message_index_read_progress(struct call *call, snowflake *ret)
+{
+    int64_t id = INT64_MAX;
+    enum err e =
+        message_index_is_sqlite(call) ? tx_read_int(call->tx, READ_PROGRESS, NO_BIND, &id) : OK;
+
+    if (!e)
+        *ret = (snowflake)id;
+    return e;
+}
+
+enum err message_index_advance_progress(struct call *call, snowflake id)
+{
+    return message_index_is_sqlite(call) ? tx_exec(call->tx, ADVANCE_PROGRESS, BIND(v_id(id)), NULL)
+                                         : OK;
+}
+
+enum err message_index_advance_progress_to_newest(struct call *call)
+{
+    return message_index_is_sqlite(call)
+               ? tx_exec(call->tx, ADVANCE_PROGRESS_TO_NEWEST, NO_BIND, NULL)
+               : OK;
 }

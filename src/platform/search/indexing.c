@@ -64,32 +64,57 @@ enum err message_indexing_on_message_create(struct call *call, const struct mess
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
+/* Indexes a message. Messages above `progress` are new, and have no row in message_unindexed. */
+static enum err index_document(struct call *call, const struct search_document *d,
+                               snowflake progress)
+{
+    bool is_queued = d->id <= progress;
+    enum err e = message_index_save(call, d, is_queued);
+
+    return e || !is_queued ? e : tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
+}
+
 /* Indexes the oldest unindexed messages until the time limit. The time of the read does not count,
  * so that each run indexes at least one message. */
-static enum err run_message_indexing_job(struct call *call, const struct job *job)
+static enum err index_oldest_documents(struct call *call, size_t *ret_count, bool *ret_more)
 {
     struct list documents;
+    snowflake progress = 0;
     size_t i = 0;
-    enum err e = read_unindexed_documents(call->tx, UNINDEXED_OLDEST_LOCKED, AT_ONCE, &documents);
+    enum err e = message_index_read_progress(call, &progress);
+
+    if (!e)
+        e = read_unindexed_documents(call->tx, UNINDEXED_OLDEST_LOCKED, AT_ONCE, &documents);
+    if (e)
+        return e;
+    const struct search_document *d = documents.items;
     int64_t until = clock_thread_cpu_ns() + STEP_NS;
 
-    for (; !e && i < documents.count && clock_thread_cpu_ns() < until; i++) {
-        const struct search_document *d = &((const struct search_document *)documents.items)[i];
+    for (; !e && i < documents.count && clock_thread_cpu_ns() < until; i++)
+        e = index_document(call, &d[i], progress);
+    *ret_count = documents.count;
+    *ret_more = i < documents.count || documents.count == AT_ONCE;
+    if (e || !i)
+        return e;
+    return *ret_more ? message_index_advance_progress(call, d[i - 1].id)
+                     : message_index_advance_progress_to_newest(call);
+}
 
-        e = message_index_save(call, d);
-        if (!e)
-            e = tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
-    }
+static enum err run_message_indexing_job(struct call *call, const struct job *job)
+{
+    size_t count = 0;
+    bool more = false;
+    enum err e = index_oldest_documents(call, &count, &more);
+
     if (e)
         return e;
     /* No message found: run once more at claimed_until, because messages that were created in the
      * meantime have not scheduled the job. */
     int64_t planned = claimed_until;
-    if (!documents.count)
+    if (!count)
         return planned > clock_us()
                    ? job_schedule(call, &message_indexing, job->key, planned, STR(""))
                    : OK;
-    bool more = i < documents.count || documents.count == AT_ONCE;
     return job_schedule(call, &message_indexing, job->key, clock_us() + (more ? PAUSE : EVERY),
                         STR(""));
 }

@@ -109,7 +109,16 @@ struct str format_ids_as_sql_search_parameter(struct arena *a, const snowflake *
 /* Reads id and content of these messages, as the columns of *ret. */
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);
-enum err message_index_save(struct call *call, const struct search_document *d);
+/* Saves the terms of a message. `replace` is true if the index may already contain the message. */
+enum err message_index_save(struct call *call, const struct search_document *d, bool replace);
+
+/* On SQLite, messages above an id, the progress of the index, are not indexed yet and need no row
+ * in message_unindexed. On PostgreSQL there is no such id: *ret is the largest id, and advancing
+ * the progress does nothing. */
+enum err message_index_read_progress(struct call *call, snowflake *ret);
+enum err message_index_advance_progress(struct call *call, snowflake id);
+/* Call it only if no message above the progress has to be indexed. */
+enum err message_index_advance_progress_to_newest(struct call *call);
 
 /* --- indexing.c ----------------------------------------------------------------------- */
 

@@ -362,6 +362,13 @@ static enum err move_endpoint_end_copy(struct data_move_endpoint *s)
     return OK;
 }
 
+/* Queues all messages for the full-text index. The index is not moved, because each engine has its
+ * own. On SQLite, message_index_progress is 0 in the target, so that nothing needs to be queued. */
+static const char POSTGRES_FINAL_SQL[] =
+    "insert into message_unindexed (message_id, times) select id, 1 from messages "
+    "where ephemeral_for is null on conflict (message_id) do nothing;"
+    "analyze;";
+
 const struct data_move_engine move_engine_postgres = {
     .target_has_data = move_location_has_data,
     .open = move_endpoint_connect,
@@ -378,5 +385,5 @@ const struct data_move_engine move_engine_postgres = {
     .truncates = true,
     .disable_triggers_sql = "alter table \"%s\" disable trigger user;",
     .enable_triggers_sql = "alter table \"%s\" enable trigger user;",
-    .final_sql = "analyze;",
+    .final_sql = POSTGRES_FINAL_SQL,
 };

@@ -54,7 +54,7 @@ static void create_channel_content(struct world *w)
                          "code");
     world_sql(w, "update guilds set widget_enabled = 1, widget_channel_id = %s where id = %s",
               d.channel, d.v.id);
-    expect_soon((world_wait(w, 1), !world_number(w, "select count(*) from message_unindexed")));
+    expect_soon((world_wait(w, 1), !world_count_unindexed_messages(w)));
 }
 
 /* Marks the channel as after the first deletion step, with the job for the rest on hold. */

@@ -36,15 +36,10 @@ static void expect_search_result_at(int line, struct client *c, const char *guil
 #define expect_found(c, guild, query, total, first) \
     expect_search_result_at(__LINE__, c, guild, query, total, first)
 
-static int64_t count_unindexed(struct world *w)
-{
-    return world_number(w, "select count(*) from message_unindexed");
-}
-
 /* Waits until the job has indexed all messages. */
 static void wait_until_messages_are_indexed(struct world *w)
 {
-    expect_soon((world_wait(w, 1), count_unindexed(w) == 0));
+    expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
 }
 
 static const char *send_message(struct client *c, const char *channel, const char *content)
@@ -139,8 +134,28 @@ static void search_results_reflect_edits_and_deletions(struct world *w)
                               MESSAGES "/bulk-delete", v.channel),
                   204);
     expect(world_number(w, "select count(*) from message_index") +
-               world_number(w, "select count(*) from message_unindexed") ==
+               world_count_unindexed_messages(w) ==
            0);
+}
+
+/* An import writes messages whose ids are lower than those of indexed messages. */
+static void messages_older_than_indexed_ones_are_found(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    send_message(ada, v.channel, "a badger");
+    wait_until_messages_are_indexed(w);
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) values (1000, %s, %s, "
+              "'an old otter')",
+              v.channel, ada->id);
+    expect_found(ada, v.id, "content=otter", 1, "an old otter");
+    send_message(ada, v.channel, "a weasel");
+    wait_until_messages_are_indexed(w);
+    expect(world_number(w, "select count(*) from message_index") == 3);
+    expect_found(ada, v.id, "content=otter", 1, "an old otter");
+    expect_found(ada, v.id, "content=weasel", 1, "a weasel");
 }
 
 static void deleting_a_channel_deletes_its_search_index(struct world *w)
@@ -159,7 +174,7 @@ static void deleting_a_channel_deletes_its_search_index(struct world *w)
     expect(world_number(w, "select count(*) from message_index") == 121);
     expect_status(client_delete(ada, "/channels/%s", other), 200);
     expect_soon((world_wait(w, 1), world_number(w, "select count(*) from message_index") == 1));
-    expect(count_unindexed(w) == 0);
+    expect(world_count_unindexed_messages(w) == 0);
 }
 
 /* --- filters -------------------------------------------------------------------------- */
@@ -484,6 +499,7 @@ const struct test search_tests[] = {
     TEST(search_finds_words_before_and_after_indexing),
     TEST(search_result_contains_only_the_matching_message),
     TEST(search_results_reflect_edits_and_deletions),
+    TEST(messages_older_than_indexed_ones_are_found),
     TEST(deleting_a_channel_deletes_its_search_index),
     TEST(search_filters_work_before_and_after_indexing),
     TEST(search_pages_and_id_bounds_are_exact),
