@@ -24,7 +24,8 @@ typedef enum err reserve_copy_destination_fn(void *arg, int64_t size,
 
 struct store_engine {
     const char *name;
-    /* When open returns, the schema is up to date and the threads of the engine are running. */
+    /* Opens the store: when open returns, the schema is up to date and the engine's threads are
+     * running. */
     enum err (*open)(const struct store_options *options, struct store **ret);
     /* close also accepts a store whose open function has failed. */
     void (*close)(struct store *s);
@@ -38,23 +39,24 @@ struct store_engine {
     enum err (*check)(struct store *s);
     enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL if not needed */
 
-    /* query adds its cursor to tx->open; end removes it. next fills r->row; after the last row it
-     * returns false and sets r->changed and r->error. */
+    /* query starts a statement and adds its cursor to tx->open; end removes the cursor. next reads
+     * one row into r->row; after the last row, next returns false and sets r->changed and r->error.
+     */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_exec_deferred. NULL if queries need no network round trip. */
+    /* Implements tx_exec_deferred. NULL if queries of this engine need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
-    /* Called by tx_make_ids_visible_in_order. NULL if the engine commits all writes on one thread,
-     * which needs no check. */
+    /* Implements tx_make_ids_visible_in_order. NULL if the engine commits all writes on one thread,
+     * so that ids become visible in order anyway. */
     void (*order_id)(struct tx *tx, uint64_t stream, uint64_t id);
     unsigned (*counter_shard)(
-        const struct tx *tx); /* see tx_get_counter_shard; NULL means always 0 */
-    bool (*move_to_background)(
-        struct tx *tx); /* see tx_require_background_thread; NULL if no reads run on loops */
-    /* See tx_get_snapshot_version. NULL if results cannot be cached. */
+        const struct tx *tx);                  /* see tx_get_counter_shard; NULL means always 0 */
+    bool (*move_to_background)(struct tx *tx); /* implements tx_require_background_thread; NULL if
+                                                * the engine runs no reads on event loops */
+    /* Implements tx_get_snapshot_version. NULL if results of this engine cannot be cached. */
     bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
     bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
                             const uint16_t *slots, size_t count);
@@ -63,10 +65,9 @@ struct store_engine {
     enum err (*script)(struct tx *tx, const char *sql);
     /* SQL that replaces the placeholders {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
-    /* has_older sets *ret to whether a server is running that does not know the migration `step`;
-     * with `lately`, also whether such a server ran in the last minute. NULL if only one process
-     * uses the database. before_migration_sql runs before a migration while other servers may
-     * run. */
+    /* has_older sets *ret to whether a server is running that does not know the migration `step`,
+     * or with `lately`, was running in the last minute. NULL if only one process uses the database.
+     * before_migration_sql is SQL that runs before a migration while other servers may run. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
@@ -94,8 +95,8 @@ struct store {
     bool blob_redirects;            /* see store_options */
     struct blob_cache *cache;       /* file copies of remote blobs; NULL if blobs are files */
     _Atomic bool unfinished;        /* migrations wait until older servers stop */
-    _Atomic bool outgrown; /* a newer server applied a migration with which this program cannot
-                            * work */
+    _Atomic bool outgrown; /* whether a newer server has applied a migration with which this program
+                            * cannot work */
     void (*position_aborted)(void *arg,
                              int64_t position); /* see store_on_log_position_aborted; or NULL */
     void *position_aborted_arg;
@@ -119,8 +120,8 @@ struct ordered_id {
     uint64_t stream, id;
 };
 
-/* Members that the cursors of both engines have; the first member of each engine's cursor
- * struct. */
+/* Members of a cursor that both engines need; the first member of each engine's own cursor struct.
+ */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;
@@ -169,9 +170,9 @@ void work_queue_clear(struct work_queue *q);
 void work_queue_push(struct work_queue *q, struct work_item *w);
 /* Puts a linked list of work items back at the head of the queue. Wakes all waiting threads. */
 void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last);
-/* Removes up to max work items, linked by next, oldest first. Waits up to timeout_ms (-1 means no
- * timeout) for the first one. Returns NULL after the timeout, or if the queue is closed and
- * empty. */
+/* Removes up to max work items from the head of the queue and returns them as a list, oldest first.
+ * Waits up to timeout_ms (-1 means no timeout) for the first work item. Returns NULL after the
+ * timeout, or if the queue is closed and empty. */
 struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
 /* Removes the oldest work item, and the items directly behind it that can share its transaction:
  * STORE_APPEND items with may_share set, each of a different owner. */
@@ -265,7 +266,8 @@ struct stored_blob {
     time_t put_at;
 };
 
-/* Operations on remote blobs; the files blobs.c, cache.c and walk.c use only these. */
+/* Operations on remote blobs. blobs.c, cache.c and walk.c access remote blobs only through these
+ * functions. */
 struct remote_blobs {
     enum err (*put)(struct store *s, const char *name, struct str bytes);
     enum err (*set_committed)(struct store *s, const char *name, bool committed);

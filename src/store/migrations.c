@@ -26,8 +26,8 @@ enum {
 struct pending_migration {
     struct work_item work;
     const struct migration *migration; /* migration to apply */
-    bool waits;    /* result: the migration was not applied, because a running server does not know
-                    * this migration */
+    bool waits;    /* result: whether the migration was postponed, because a running server does not
+                    * know it */
     bool *applied; /* array with an element per known migration: whether the database has this
                     * migration */
     size_t found;  /* number of migrations that the database has */

@@ -37,8 +37,8 @@ const char *const snapshot_key_files[] = { "pepper.key", "cert.pem", "key.pem", 
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Name of the requested snapshot; written before SNAPSHOT_SIGNAL is sent, read after the signal. */
 static char requested_name[MAX_NAME_LENGTH + 1];
-static bool restore_is_requested; /* written before SNAPSHOT_SIGNAL is sent, read after the
-                                   * signal */
+static bool restore_is_requested; /* whether a restore was requested; written before SNAPSHOT_SIGNAL
+                                   * is sent, read after the signal */
 static bool snapshots_are_quick;  /* set before the server starts */
 static int restores_requested, restores_done; /* numbers; written while no server runs */
 

@@ -33,7 +33,7 @@ enum {
 
 struct blob_cache {
     pthread_mutex_t lock;
-    int64_t max_bytes; /* limit of the cache; 0 means no limit */
+    int64_t max_bytes; /* maximum size of all copies in bytes; 0 means no limit */
     int64_t bytes;     /* size of all cached copies in bytes, as far as this process knows */
     int64_t sweep_above_bytes; /* size in bytes: if .bytes exceeds it, adding a copy starts a
                                 * sweep */
@@ -175,7 +175,7 @@ static enum err evict_copy_if_old_enough(void *arg, const char *name, int fd, ti
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
-        return OK; /* the copy could not be deleted and is still counted */
+        return OK; /* no error: the copy could not be deleted and stays counted */
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
@@ -195,7 +195,7 @@ static void choose_age_classes_to_evict(struct eviction_sweep *sweep, int64_t le
     }
 }
 
-/* Logs once that copies could not be counted; blobs_visit_folder has already logged which file
+/* Logs once that some copies could not be counted. blobs_visit_folder has already logged which file
  * could not be read. */
 static void log_unreadable_copies(struct blob_cache *c, bool failed)
 {
@@ -293,8 +293,8 @@ void blob_cache_delete(const struct store *s, const char *name)
     pthread_mutex_unlock(&s->cache->lock);
 }
 
-/* Retries if the name exists: a killed process may have left such a file, because process ids
- * repeat in containers. */
+/* If the file name exists, tries the next number: a killed process may have left the file, because
+ * process ids repeat in containers. */
 static int create_partial_copy(struct store *s, char part[PATH_MAX])
 {
     int fd;

@@ -132,7 +132,7 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
     return copy_one_file(f, fd, path);
 }
 
-/* --- into the database or object storage ---------------------------------------------- */
+/* --- copying blobs into the database or object storage -------------------------------- */
 
 static enum err copy_remote_blob(struct file_copy *f, const char *blob, int fd, size_t size)
 {
@@ -291,8 +291,9 @@ static enum err sync_target_folder(const struct store *to)
     return e;
 }
 
-/* Copies markers before the blobs into a folder, and after them into the database, where a marker
- * is a column of the blob's row. For object storage the order does not matter. */
+/* If the target is a folder, copies the markers before the blobs. If the target is the database,
+ * copies them after the blobs, because there a marker is a column of the blob's row. For object
+ * storage the order does not matter. */
 static enum err copy_files_and_markers(struct file_copy *f, struct store *from)
 {
     bool into_folder = f->location ? !f->location->remote_blobs : !f->to->remote_blobs;

@@ -47,8 +47,8 @@ void data_move_table_add_reference(struct data_move_plan *p, struct moved_table 
 /* Appends the quoted names of all columns; with `keys`, only the columns of the primary key, in key
  * order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
-/* Appends a SELECT of the table in key order; with `behind`, only of the rows after a key that is
- * passed as parameters. */
+/* Appends a SELECT of the table's rows in key order. With `behind`, the SELECT reads only the rows
+ * after the key that is passed as parameters. */
 void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
@@ -105,7 +105,7 @@ struct data_move_engine {
                     const struct value *row);
     enum err (*put_end)(struct data_move_endpoint *s);
 
-    const char *hex_before; /* prefix of a literal of bytes in this engine's SQL */
+    const char *hex_before; /* prefix of a binary literal in the SQL of this engine */
     bool truncates;         /* whether one TRUNCATE can empty all tables; otherwise each table needs
                              * a DELETE */
     /* SQL that disables and enables triggers of the table %s; NULL if the engine disables them by a

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "store/move/internal.h"
 
-/* Tables that are not moved. A name that ends with * is a prefix. */
+/* Tables that are not moved. An asterisk ends a prefix that stands for several tables. */
 static const char *const excluded_tables[] = {
     "migrations", /* written by the migrations themselves */
     "expanded_steps",

@@ -3,8 +3,8 @@
  * The first queries of all work items, and those that usually follow them (prefetch.c), are sent in
  * one round trip, and their writes with the one COMMIT. Nothing is written before the commit, so a
  * refused work item does not affect the others. A work item that must see its own writes, or their
- * result, runs alone afterwards. So does one that fails; the others are retried without it, up to
- * MAX_GROUP_ATTEMPTS times.
+ * result, runs alone afterwards. A work item that fails also runs alone; the others are retried
+ * without it, up to MAX_GROUP_ATTEMPTS times.
  *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */

@@ -36,8 +36,9 @@
 enum {
     ID_ORDER_PARTS = 64, /* number of parts; equal to the number of sequences that migration 0106
                           * creates */
-    CLOCK_DIFFERENCE_MAX_MS = 1000, /* in ms; four times the clock difference above which a node
-                                     * reports that it is not ready */
+    CLOCK_DIFFERENCE_MAX_MS =
+        1000, /* in ms: a committed id that is further in the future was created with a wrong clock.
+               * Four times the clock difference above which a node reports that it is not ready */
     EARLIER_ID_WAIT_MS = 100,
     ID_TEXT_MAX = 3 * 21, /* characters of three numbers with separators */
 };

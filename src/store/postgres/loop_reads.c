@@ -103,8 +103,8 @@ static bool round_trip_is_last_for_all_reads(const struct postgres_loop_reader *
 
 static void on_stuck_read_check_timer(uv_timer_t *read_step);
 
-/* Makes the first statement from index i on that has no result yet the one whose result is expected
- * next. */
+/* Finds the statement whose result is expected next: the first statement without a result, from
+ * index i on. */
 static void record_expected_statement_result(struct postgres_loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;

@@ -505,8 +505,8 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* Returns the rows if they have arrived. If not, queues the query; the read runs again when the
- * rows have arrived. */
+/* Returns the rows of a query if they have arrived. Otherwise queues the query; the read runs again
+ * when the rows have arrived. */
 static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struct value *values,
                                      const struct postgres_parameters *p, size_t count)
 {
@@ -558,7 +558,8 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (sql_text_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
         e = query_prefetcher_prefetch_or_learn_query(c, tx->work, sql, &p, count);
-    if (!e) /* count after the prefetch, because that may free all statements of the connection */
+    if (!e) /* find the statement after the prefetch, because a prefetch may free all statements of
+             * the connection */
         e = find_postgres_statement(c, sql, &st);
     if (e)
         return tx_mark_transaction_failed(tx, e);

@@ -253,8 +253,8 @@ static bool connection_is_in_transaction(struct sqlite_conn *c)
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* Makes sure that there is a snapshot. BEGIN alone does not suffice: SQLite takes the snapshot at
- * the first statement. */
+/* Makes sure that the connection has a snapshot. BEGIN alone does not suffice: SQLite takes the
+ * snapshot at the first statement. */
 static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
 {
     return connection_is_in_transaction(c) ||
@@ -262,8 +262,8 @@ static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
             connection_is_in_transaction(c));
 }
 
-/* Returns whether cached rows may be combined with rows that this read gets later. True if the
- * snapshot has begun. Before that, also true: check_snapshot_is_current later detects a commit
+/* Returns whether cached rows may be combined with rows that this read gets later. Before the
+ * snapshot begins, the result is also true, because check_snapshot_is_current detects a commit
  * between the cached rows and the snapshot. */
 bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c)
 {

@@ -62,8 +62,8 @@ struct query_cache_request {
     struct value *cells;
 };
 
-/* Finds the rows of a query in the cache. If it returns true, ret iterates over cached rows. If it
- * returns false, question->hash is set if the rows should be cached. */
+/* Finds the rows of a query in the cache. If the function returns true, ret iterates over cached
+ * rows. Otherwise sets question->hash if the rows should be cached. */
 bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
                            struct query_cache_request *question, struct rows *ret);
 bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);

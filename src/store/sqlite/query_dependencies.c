@@ -80,8 +80,8 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
         break;
     case SQLITE_UPDATE:
         add_row_version_slot(&r->writes, column_version_slot(table, column));
-        /* In a full-text index, the column with the same name as the table depends on all other
-         * columns. */
+        /* In a full-text index, the column with the same name as the table changes with every other
+         * column. */
         add_row_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:

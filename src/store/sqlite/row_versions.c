@@ -136,8 +136,8 @@ bool sqlite_get_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Begin the snapshot now, so that all later rows of this read come from the same snapshot as
-     * the cached result. */
+    /* Begin the snapshot before the versions are compared, so that all later rows of this read come
+     * from the same snapshot as the cached result. */
     if (!may_validate_cached_result(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
         !sqlite_cached_rows_are_consistent(c))
         return false;
