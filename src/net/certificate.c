@@ -240,8 +240,8 @@ static bool create_issued_certificate(const struct certificate_files *f, const c
     return ok;
 }
 
-/* Opens the certificate of a folder; if necessary, creates it first. If names is NULL, it is
- * self-signed. */
+/* Opens the certificate of a folder; if necessary, creates it first. If names is NULL, the
+ * certificate is self-signed. */
 static enum err open_or_create_certificate(const char *folder, const char *host,
                                            const char *const *names, struct tls_context **ret)
 {

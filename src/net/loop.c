@@ -36,8 +36,8 @@ void loop_post_message(struct loop *l, struct loop_message *p)
     if (newest)
         return;
     /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
-     * happen before the new message is visible. It would then see a wake-up that the loop has
-     * already consumed, and the loop would sleep with this message in its list. */
+     * happen before the new message is visible. The load could then return a wake-up that the loop
+     * has already consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }

@@ -32,8 +32,8 @@ enum err tls_context_reload(struct tls_context *c, const char *certificate, cons
 int64_t tls_certificate_expiry(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 
-/* Write the SHA-256 fingerprint of the server's current certificate, or of an OpenSSL X509, in
- * hexadecimal. Return false if there is no certificate. */
+/* Both functions write a SHA-256 fingerprint in hexadecimal: of the current certificate of the
+ * server, or of an OpenSSL X509. They return false if there is no certificate. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
 bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
 bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);

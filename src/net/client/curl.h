@@ -34,7 +34,7 @@
     F(url_cleanup)         \
     F(free)
 
-/* If its type checks are disabled, libcurl's header defines these functions as macros, so undefine
+/* libcurl's header defines these functions as macros if its type checks are disabled, so undefine
  * them. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo

@@ -37,7 +37,8 @@ struct fetch_job {
     struct list_link paused;  /* link in fetcher->paused while the request is paused */
     struct loop_message post; /* message to the loop that reports a request that could not be
                                * started */
-    struct fetcher *fetcher;  /* the fetcher may already be freed when the message `post` runs */
+    struct fetcher *fetcher; /* fetcher that runs the request; may already be freed when the message
+                              * `post` runs */
     struct loop *loop;
     bool public_only;
     CURL *easy;
@@ -292,8 +293,8 @@ static size_t on_response_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* libcurl callback that creates the socket for a resolved address. The check is made here, so a DNS
- * answer that changes later cannot bypass it. */
+/* libcurl callback that creates the socket for a resolved address. The address is checked here, so
+ * that a DNS answer that changes later cannot bypass the check. */
 static curl_socket_t open_socket_if_address_allowed(void *arg, curlsocktype purpose,
                                                     struct curl_sockaddr *a)
 {

@@ -26,7 +26,7 @@ struct mailer {
     unsigned waiting;
     _Atomic bool stopping;
     int fd;     /* socket of the SMTP connection; -1 if there is no connection */
-    CURL *easy; /* used by the mailer thread only; retained to reuse the SMTP connection */
+    CURL *easy; /* libcurl handle of the mailer thread; retained to reuse the SMTP connection */
 };
 
 static size_t copy_mail_to_curl(char *p, size_t size, size_t n, void *arg)

@@ -97,11 +97,12 @@ bool http_media_type_is(struct str content_type, struct str type);
  * its length. Returns false if the parameter is absent, malformed or longer than max. */
 bool http_copy_header_parameter(struct str value, struct str name, char *out, size_t max,
                                 size_t *ret_n);
-/* Returns true if Accept-Encoding allows this content coding with q > 0; "*" matches any coding. */
+/* Returns true if Accept-Encoding allows this content coding with q > 0; an asterisk matches any
+ * coding. */
 bool http_accepts_content_coding(struct str accept_encoding, struct str coding);
 
-/* Returns true if If-None-Match lists this entity tag or "*". Ignores the prefix W/ of weak
- * tags. */
+/* Returns true if If-None-Match lists this entity tag or is an asterisk. Ignores the prefix W/ of
+ * weak tags. */
 bool http_etag_is_listed(struct str if_none_match, struct str tag);
 
 /* Parses a Range header such as "bytes=0-99" for a resource of this size. Returns 1 and the range;

@@ -169,8 +169,8 @@ void http_accept_request_body(struct http_exchange *x, uint64_t account)
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
     call->owner = (struct body_budget_owner){ x->address, account };
-    if (c->server_loop->current == c) { /* if the input of c is being handled, the code that does so
-                                         * continues */
+    if (c->server_loop->current ==
+        c) { /* the code that is handling the input of c continues with the body */
         start_receiving_body(c);
         return;
     }

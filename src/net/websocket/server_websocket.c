@@ -636,7 +636,7 @@ static void wake_for_next_iteration(struct server_loop *h)
 }
 
 /* Sends the output of all WebSockets with queued output, at the end of a loop iteration. The time
- * for this is limited, because there may be thousands of them. */
+ * for sending is limited, because there may be thousands of WebSockets. */
 void websockets_send_queued_output(struct server_loop *h)
 {
     int64_t began = linked_list_is_empty(&h->dirty) ? 0 : clock_monotonic_ns();
