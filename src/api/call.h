@@ -207,11 +207,11 @@ enum err call_get_missing_permissions_error(const struct call *call, uint64_t ne
 enum err call_get_missing_any_permission_error(const struct call *call, uint64_t any);
 /* Returns call_get_missing_permissions_error unless the caller has all permissions of `needs`. */
 enum err call_require_permissions(const struct call *call, uint64_t needs);
-/* Returns ERR_MISSING_PERMISSIONS. For a caller whose highest role is not above the role or member
- * that the call changes, or who grants permissions that the caller lacks. */
+/* Returns the error (ERR_MISSING_PERMISSIONS) for a caller whose highest role is not above the role
+ * or member that the call changes, or who grants permissions that the caller lacks. */
 enum err call_get_rank_too_low_error(const struct call *call);
-/* Returns ERR_MISSING_PERMISSIONS. For a caller who is not the owner of the guild, if only the
- * owner may make the call. */
+/* Returns the error (ERR_MISSING_PERMISSIONS) for a caller who is not the owner of the guild, if
+ * only the owner may make the call. */
 enum err call_get_not_guild_owner_error(const struct call *call);
 
 /* --- refusal_cause.c ------------------------------------------------------------------- */
@@ -281,8 +281,8 @@ void call_uncount_from_rate_limit(struct call *call, const struct rate_limit *li
 
 /* Refuses the call with ERR_RATE_LIMITED; `ms` is sent as Retry-After. */
 enum err call_refuse_as_rate_limited(struct call *call, int64_t ms);
-/* Like call_refuse_as_rate_limited, but with the scope "shared": the limit applies to all callers
- * together. */
+/* Refuses the call with ERR_RATE_LIMITED and the scope "shared", because the limit applies to all
+ * callers together; `ms` is sent as Retry-After. */
 enum err call_refuse_as_shared_rate_limited(struct call *call, int64_t ms);
 
 /* Writes a blob (stored file) in the COMPUTE stage; the blob is deleted if the call fails. id and
@@ -296,8 +296,8 @@ enum err call_delete_blob(struct call *call, const char *name);
  * after the commit. */
 void call_schedule_file_removal(struct call *call);
 
-/* Remove credentials of an account from the credential cache after the commit: one token, or all
- * tokens of the account. */
+/* The next two functions remove credentials of an account from the credential cache after the
+ * commit: one token, or all tokens of the account. */
 void call_revoke_session_token(struct call *call, snowflake account,
                                const unsigned char session[8]);
 void call_revoke_account_tokens(struct call *call, snowflake id);

@@ -30,7 +30,7 @@ struct route_match {
     unsigned allowed; /* methods that the path allows, one bit per http_method, for the header Allow
                        * and for OPTIONS */
     snowflake as_me;  /* id that the path has where "@me" is expected; if it is not the caller's id,
-                       * 404 is sent */
+                       * the response is 404 */
 };
 
 void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
@@ -108,7 +108,8 @@ struct call_response {
     int file; /* descriptor of the file that is sent as the body; -1 if there is no file */
     int64_t file_size;
     bool zipped;  /* whether the body is gzip */
-    bool no_gzip; /* do not compress the body, because Content-Encoding is already set */
+    bool no_gzip; /* whether the body must not be compressed, because Content-Encoding is already
+                   * set */
 };
 
 /* Effects of the call that are applied after the commit. Each attempt of the transaction resets
@@ -217,8 +218,8 @@ void file_removal_schedule(struct file_removal *r);
 void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
                        struct loop *loop);
 
-/* Like call_store_stage_data, but stores the pointer instead of allocating: the value must outlive
- * the call. */
+/* Passes a pointer to later stages of the call, without a copy: the value must outlive the call.
+ * See call_store_stage_data. */
 void call_store_borrowed_stage_data(struct call *call, const char *type, void *value);
 
 /* Authenticates the caller and starts the next stage; the route must be set. */
@@ -301,7 +302,8 @@ void write_unimplemented_discord_operations(const struct domain *const *domains,
 struct token_use_writer *token_last_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop);
-/* Stops the hourly write. If it is running, api_wait_for_calls waits for it. */
+/* Stops the hourly writes of last-used times. If a write is running, api_wait_for_calls waits for
+ * it. */
 void token_last_use_writer_stop(struct token_use_writer *u);
 void token_last_use_writer_free(struct token_use_writer *u);
 

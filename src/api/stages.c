@@ -533,8 +533,8 @@ void call_process_request(struct api *api, struct http_exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_monotonic_ns(); /* set it now, because the time of the upload does not
-                                          * count */
+    run->started = clock_monotonic_ns(); /* set the start time now, because the time of the upload
+                                          * does not count */
     run->call.parts = x->parts;
     run->call.caller = NULL; /* forget the caller, so that the credential is checked again */
     call_authenticate(run);

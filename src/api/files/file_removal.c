@@ -121,8 +121,8 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* Do not delete blobs while a backup runs: it may contain their rows from before they were
-         * marked. */
+        /* Do not delete blobs while a backup runs: the backup may contain rows of these blobs from
+         * before they were marked. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 

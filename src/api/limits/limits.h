@@ -24,7 +24,8 @@ struct rate_limit_options {
     unsigned global_per_s;    /* calls per second per account */
     unsigned anonymous_per_s; /* limit of calls per second and address, for calls without an
                                * account */
-    unsigned percent;         /* factor for all limits except the two above; 100 means unchanged */
+    unsigned percent; /* factor in percent for all limits but global_per_s and anonymous_per_s; 100
+                       * means unchanged */
 };
 
 struct rate_limit_counters *rate_limit_counters_new(const struct rate_limit_options *options);

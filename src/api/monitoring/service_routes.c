@@ -334,7 +334,7 @@ static bool request_has_bearer_token(const struct call *call, struct str token)
 }
 
 /* Allows /metrics for callers with the metrics token or, if no token is set, from this machine.
- * Others are refused, because load and errors of the server are not public. */
+ * Other callers are refused, because load and errors of the server are not public. */
 static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
