@@ -84,7 +84,8 @@ struct channel {
     struct opt_id permissions; /* permissions of the caller, if requested */
     /* Permissions of the app's bot in the channel; set only in interactions. */
     struct opt_id app_permissions;
-    struct opt_int last_pin_timestamp; /* set only in private channels and in interactions */
+    struct opt_int last_pin_timestamp; /* time of the last pin; set only in private channels and in
+                                        * interactions */
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
 

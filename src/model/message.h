@@ -58,7 +58,8 @@ struct attachment {
     struct opt_int width, height;
     struct opt_str title, waveform;
     struct opt_real duration_secs;
-    struct opt_int flags; /* enum attachment_flags; absent if there are none */
+    /* Flags of the attachment (enum attachment_flags); absent if there are none. */
+    struct opt_int flags;
 
     /* The following struct fields are not in the JSON. */
     snowflake file_id; /* id of the stored file; 0 if the file has the same id as the attachment */

@@ -64,7 +64,8 @@ struct voice_server {
 struct voice_channel_status {
     snowflake id, guild_id;
     struct opt_str status;
-    struct opt_int voice_start_time; /* seconds; null if the channel is empty */
+    struct opt_int voice_start_time; /* time since which the channel is in use, in seconds; null if
+                                      * the channel is empty */
 };
 
 /* A call in a private channel. */

@@ -170,7 +170,8 @@ struct emitted_event {
     struct emitted_event *next;
     /* AUDIENCE_CHANNEL: ids of the channel's members at the time when the event was emitted. */
     struct list member_ids;
-    snowflake guild_id; /* AUDIENCE_USER: a bot gets the event on the shard of this guild; or 0 */
+    snowflake guild_id; /* AUDIENCE_USER: guild that decides which shard of a bot gets the event; 0
+                         * if unused */
 };
 
 #endif

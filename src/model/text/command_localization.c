@@ -138,8 +138,8 @@ uint64_t get_bit_of_locale(struct str locale)
     return 0;
 }
 
-/* Returns the locale that replaces this locale if a text is missing, as in Discord; empty if there
- * is none. */
+/* Returns the locale that replaces this locale if a text is missing, as in Discord. Returns an
+ * empty text if no locale replaces it. */
 static struct str fallback_locale(struct str locale)
 {
     if (str_is(locale, "en-US"))
