@@ -229,10 +229,11 @@ struct schema {
  * errors in form if the text does not match the type. An empty text counts as {}. Strings point
  * into the text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
-/* Like schema_decode, but returns NULL on any error, without a list of errors. */
+/* Decodes one JSON text like schema_decode, but returns NULL on any error, without a list of
+ * errors. */
 void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
-/* Like schema_decode, for JSON text that is part of a larger body; `at` is its path in that body.
- * form may already contain errors. */
+/* Decodes JSON text that is part of a larger body, like schema_decode; `at` is the path of the text
+ * in that body. form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct json_path *here, void **ret);
 
