@@ -140,8 +140,8 @@ enum err tx_mark_transaction_failed(struct tx *tx, enum err e);
 /* Aborts the process, because a read transaction that tries to write is a bug. */
 enum err tx_abort_because_read_writes(const char *sql);
 
-/* Calls the functions committed and done of the work item (done on the work item's loop). They may
- * free the work item. */
+/* Calls the functions committed and done of the work item (done on the work item's loop). These
+ * functions may free the work item. */
 void work_item_call_callbacks(struct store *s, struct work_item *w, enum err result);
 
 /* Call set_disk_is_full after a write failed because the disk is full, clear_disk_is_full after a

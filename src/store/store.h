@@ -38,9 +38,9 @@ enum store_mode {
     /* Serializable isolation: the result is as if all transactions ran one after the other. */
     STORE_WRITE,
     /* Repeatable read on PostgreSQL: two transactions conflict if they change the same row, but not
-     * if one reads rows that the other changes. Use it only to insert rows that no other
-     * STORE_APPEND reads to make a decision, such as messages. Rows that the work item has read may
-     * change before its commit. */
+     * if one reads rows that the other changes. Use STORE_APPEND only to insert rows that no other
+     * STORE_APPEND transaction reads to make a decision, such as messages. Rows that the work item
+     * has read may change before its commit. */
     STORE_APPEND,
 };
 
@@ -102,10 +102,11 @@ struct work_item {
     bool urgent;
     const char *name;  /* string literal that names the work item in metrics and traces, or NULL */
     struct loop *loop; /* loop on which done is called; NULL means a thread of the store */
-    /* Runs inside the transaction, possibly more than once (after a serialization failure, or when
-     * a long read restarts on a background thread), so it must not depend on an earlier run. If it
-     * returns an error, or a buffer in the arena was truncated (ERR_ENTITY_TOO_LARGE), its own
-     * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
+    /* The function of the work item. Runs inside the transaction, possibly more than once (after a
+     * serialization failure, or when a long read restarts on a background thread), so it must not
+     * depend on an earlier run. If it returns an error, or a buffer in the arena was truncated
+     * (ERR_ENTITY_TOO_LARGE), its own writes are rolled back, and only those. Strings that it reads
+     * live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: whether run is idempotent, so that the store may abort and
                          * restart it */

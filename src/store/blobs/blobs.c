@@ -205,8 +205,8 @@ static enum err create_marker(struct store *s, const char *name)
     return OK;
 }
 
-/* Formats a temporary file name. It contains process id and a counter, so that it is unique even if
- * nodes share the folder. */
+/* Formats a temporary file name, which contains the process id and a counter, so that it is unique
+ * even if nodes share the folder. */
 static bool temporary_blob_name(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);

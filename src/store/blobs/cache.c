@@ -39,8 +39,9 @@ struct blob_cache {
                                 * sweep */
     bool is_swept;             /* a sweep (eviction of old copies) is running */
     pthread_t sweeper;
-    bool has_sweeper;    /* .sweeper is a thread that was started and must be joined */
-    bool is_uncountable; /* the last sweep could not count all copies, and this was logged */
+    bool has_sweeper; /* .sweeper is a thread that was started and must be joined */
+    /* Whether the last sweep could not count all copies, and this was logged. */
+    bool is_uncountable;
     _Atomic bool ending;
 };
 
@@ -263,7 +264,7 @@ static void *eviction_thread(void *arg)
 
 /* Starts the sweeper thread if the cache is too large. add_size_and_try_begin_eviction returns true
  * only after the previous sweep, and to one thread. The new sweeper needs the lock to end its
- * sweep, so no other thread continues here before has_sweeper is set. */
+ * sweep, so no other thread starts a sweeper before has_sweeper is set. */
 static void add_copy_size_and_evict(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
@@ -370,7 +371,8 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     return OK;
 }
 
-/* Returns ERR_NOT_FOUND if there is no copy, or it is not a regular file. */
+/* Opens a cached copy. Returns ERR_NOT_FOUND if there is no copy, or the copy is not a regular
+ * file. */
 static enum err open_cached_copy(const char *path, int *ret_fd, struct stat *ret)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

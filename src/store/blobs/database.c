@@ -1,7 +1,8 @@
 /* database.c - blobs as rows of PostgreSQL, in parts of 256 KiB.
  *
- * To open a blob, blobs/cache.c first copies it into a file. All functions here use connections of
- * their own, because a worker may wait for them while it occupies its connection. */
+ * To open a blob, blobs/cache.c first copies it into a file. All functions of this file use
+ * connections of their own, because a worker may wait for such a function while the worker occupies
+ * its connection. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,8 +24,8 @@ struct blob_connections {
     struct store_connection *connections[CONNECTIONS]; /* unused connections; NULL if a connection
                                                         * is in use or was never opened */
     unsigned used;
-    struct store_connection
-        *backup_lock_connection; /* connection that holds the backup lock, or NULL */
+    /* Connection that holds the backup lock, or NULL. */
+    struct store_connection *backup_lock_connection;
 };
 
 /* Advisory lock that backups hold in shared mode. The numbers 7166182 to 7166184 are used by the

@@ -52,7 +52,7 @@ void blob_location_swap(struct store *s, struct blob_location *location)
     *location = before;
 }
 
-/* Runs a short transaction. On PostgreSQL it does not queue behind requests. */
+/* Runs a short transaction, which on PostgreSQL does not queue behind requests. */
 static enum err run_object_transaction(struct store *s, enum store_mode mode,
                                        enum err (*run)(struct tx *tx, void *arg), void *arg)
 {

@@ -267,7 +267,8 @@ static enum err move_endpoint_read_next_row(struct data_move_endpoint *s,
         if (status != PGRES_TUPLES_OK)
             return log_error_of_postgres_query(side, last);
         pq.clear(last);
-        pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
+        /* NULL marks the end of the results. */
+        pq.clear(pq.getResult(side->conn.pg));
         return OK;
     }
     for (size_t i = 0; i < t->count; i++)
@@ -358,7 +359,8 @@ static enum err move_endpoint_end_copy(struct data_move_endpoint *s)
     if (pq.resultStatus(result) != PGRES_COMMAND_OK)
         return log_error_of_postgres_query(side, result);
     pq.clear(result);
-    pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
+    /* NULL marks the end of the results. */
+    pq.clear(pq.getResult(side->conn.pg));
     return OK;
 }
 

@@ -207,8 +207,8 @@ static void run_and_commit_group_once(struct commit_group *g)
     postgres_release_ordered_ids(g->worker->pool, c);
 }
 
-/* After one work item has failed, resets the others to ready. Returns whether more than one is
- * left, so that a group makes sense. */
+/* After one work item has failed, resets the other items of the group to ready. Returns whether
+ * more than one item is left, so that a group commit makes sense. */
 static bool reset_group_for_retry(struct commit_group *g)
 {
     unsigned left = 0;
@@ -281,8 +281,8 @@ static void requeue_items_that_run_alone(struct commit_group *g)
 
 static void finish_group_items(struct commit_group *g)
 {
-    requeue_items_that_run_alone(
-        g); /* from here on the requeued items may belong to another thread */
+    /* From here on the requeued items may belong to another thread. */
+    requeue_items_that_run_alone(g);
     for (unsigned i = 0; i < g->count; i++)
         if (!group_item_runs_alone(g, i))
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);

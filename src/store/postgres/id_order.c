@@ -36,9 +36,9 @@
 enum {
     ID_ORDER_PARTS = 64, /* number of parts; equal to the number of sequences that migration 0106
                           * creates */
-    CLOCK_DIFFERENCE_MAX_MS =
-        1000, /* in ms: a committed id that is further in the future was created with a wrong clock.
-               * Four times the clock difference above which a node reports that it is not ready */
+    /* In ms: a committed id that is further in the future was created with a wrong clock. Four
+     * times the clock difference above which a node reports that it is not ready. */
+    CLOCK_DIFFERENCE_MAX_MS = 1000,
     EARLIER_ID_WAIT_MS = 100,
     ID_TEXT_MAX = 3 * 21, /* characters of three numbers with separators */
 };
@@ -87,7 +87,7 @@ void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
 
 void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
 {
-    if (!c->ids.parts) /* read without the lock, because only this thread changes .parts */
+    if (!c->ids.parts) /* .parts is read without the lock, because only this thread changes it */
         return;
     pthread_mutex_lock(&p->id_order.lock);
     linked_list_remove(&c->ids.link);
@@ -123,8 +123,8 @@ static void wait_for_earlier_ids(struct id_order *order, const struct postgres_c
 /* --- order among all processes -------------------------------------------------------------- */
 
 struct id_range {
-    uint64_t least, greatest; /* smallest and greatest id of one part; greatest is 0 if there are no
-                               * ids */
+    uint64_t least, greatest; /* smallest and greatest id that a transaction created in one part;
+                               * greatest is 0 if there are no ids */
 };
 
 static void id_ranges_add_work_item(struct id_range *ranges, const struct work_item *work)

@@ -29,8 +29,8 @@ struct unsent_loop_reads {
 
 struct postgres_loop_reader {
     struct postgres *pool;
-    /* Readable by all threads; only the loop uses the other members. NULL before the first read,
-     * and after all libuv handles of the connection are closed. */
+    /* Event loop of the reader. Readable by all threads; only the loop uses the other members. NULL
+     * before the first read, and after all libuv handles of the connection are closed. */
     _Atomic(struct loop *) loop;
     struct loop_end_callback end;
     unsigned references; /* number of open libuv handles, plus one while a connect is pending */

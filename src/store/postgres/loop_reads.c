@@ -179,8 +179,8 @@ static void record_slow_cpu_read(struct postgres_loop_reader *r, const struct wo
         disallow_read_on_loop(r->pool, w);
 }
 
-/* A read is stopped only if it exceeds both limits, because a loop that was preempted takes long
- * without using CPU time. */
+/* A read is stopped only if it exceeds both its real-time limit and its CPU-time limit, because a
+ * loop that was preempted takes long without using CPU time. */
 static void set_read_time_limit(struct postgres_loop_reader *r, const struct work_item *w,
                                 int64_t now)
 {

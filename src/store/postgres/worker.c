@@ -333,10 +333,10 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
     if (postgres_worker_connect_with_retry(w, work) &&
         !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
         postgres_worker_disconnect(w);
+    /* Read the COMMIT of the previous read now, so that it does not count towards the time limit of
+     * this read. */
     if (w->conn.pg)
-        postgres_conn_read_pending_commit(
-            &w->conn); /* read the COMMIT of the previous read now, so that it does not count
-                        * towards the time limit of this read */
+        postgres_conn_read_pending_commit(&w->conn);
     w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
     w->conn.time_limit.until =
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;

@@ -29,8 +29,9 @@ enum { SQLITE_BUSY_TIMEOUT_MS = 5000 };
 enum { SQLITE_BACKGROUND_READERS = 2 };
 
 /* Time limit of reads, per loop iteration or per read on a background thread. The number of rows is
- * not known in advance, so the time is measured. If a read on a loop exceeds the limit, it is
- * aborted and restarts on a background thread; there, it restarts with READ_PRIORITY_LONG. */
+ * not known in advance, so the time is measured. If a read on a loop exceeds the limit, the read is
+ * aborted and restarts on a background thread. A read that exceeds the limit there restarts with
+ * READ_PRIORITY_LONG. */
 struct sqlite_read_limit {
     int64_t max_ns;  /* limit in ns; 0 means no limit */
     bool is_of_loop; /* whether the connection belongs to a loop and there are background threads to
@@ -224,8 +225,8 @@ struct sqlite {
         bool has_thread;
     } background_readers[SQLITE_BACKGROUND_READERS];
 
-    struct sqlite_conn *
-        writer; /* the members from here on belong to the writer thread; writer is its connection */
+    /* The members from here on belong to the writer thread; writer is its connection. */
+    struct sqlite_conn *writer;
     pthread_t thread;
     bool has_thread;
     struct work_queue queue;

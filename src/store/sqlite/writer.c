@@ -18,8 +18,8 @@ enum {
                       * waits for the commit */
     IDLE_MS = 50,    /* if no work arrives for this many ms, the writer counts as idle */
     LOG_DELETE_ROWS = 128, /* number of old event log rows that one statement deletes */
-    SAVEPOINT_BATCHES =
-        64, /* number of batches that run with savepoints after a batch needed them */
+    /* Number of batches that run with savepoints after a batch needed them. */
+    SAVEPOINT_BATCHES = 64,
 };
 
 static enum err writer_begin(struct sqlite_conn *c)
