@@ -140,8 +140,8 @@ size_t http_request_body_begin(struct http_connection *c, struct http_server_req
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        http_connection_pass_request_to_app(
-            c, call); /* may respond to the request and thereby free it */
+        /* May respond to the request and thereby free it. */
+        http_connection_pass_request_to_app(c, call);
         return used;
     }
     c->call = call;
@@ -169,8 +169,8 @@ void http_accept_request_body(struct http_exchange *x, uint64_t account)
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
     call->owner = (struct body_budget_owner){ x->address, account };
-    if (c->server_loop->current ==
-        c) { /* the code that is handling the input of c continues with the body */
+    /* The code that is handling the input of c continues with the body. */
+    if (c->server_loop->current == c) {
         start_receiving_body(c);
         return;
     }

@@ -117,8 +117,8 @@ struct server_loop {
     size_t handles; /* number of open libuv handles: the listener and the connections */
     bool stopping, reported;
     struct list_link connections;
-    struct list_link
-        dirty; /* WebSockets that have output to send at the end of the loop iteration */
+    /* WebSockets that have output to send at the end of the loop iteration. */
+    struct list_link dirty;
     struct loop_iteration_callback iteration_end;
     struct connection_read_time_budget input;
     struct http_connection_timers timers;
@@ -160,8 +160,8 @@ struct http_server_request {
                                  * after the response; old: the client uses HTTP/1.0 */
 
     /* The following members are used while the body is received. */
-    bool form,
-        expects; /* form: the body is multipart; expects: the client expects "100 Continue" */
+    /* form: the body is multipart; expects: the client expects "100 Continue". */
+    bool form, expects;
     bool counts_against_budget; /* whether the body counts against the body budget */
     size_t max_parts;           /* limit for the contents of all parts of a form, in bytes */
     uint64_t max;               /* limit for the body, in bytes */

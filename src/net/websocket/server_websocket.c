@@ -359,8 +359,8 @@ bool websocket_accept_upgrade(struct http_connection *c, struct http_server_requ
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_restart(h->timers.idle,
-                     &c->deadline); /* starts the timeout for sending the handshake */
+    /* Starts the timeout for sending the handshake. */
+    deadline_restart(h->timers.idle, &c->deadline);
     http_server_request_free(call);
     stat_counter_add(&h->counters.websockets, 1);
     send_handshake(c, accept);
@@ -540,9 +540,9 @@ void on_websocket_output_sent(struct http_connection *c)
     struct buf early = c->in;
 
     if (ws->open) {
+        /* The next piece is sent at the end of the iteration. */
         if (ws->long_message)
-            queue_websocket_for_iteration_end(
-                ws); /* the next piece is sent at the end of the iteration */
+            queue_websocket_for_iteration_end(ws);
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
