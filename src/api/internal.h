@@ -169,10 +169,10 @@ struct call_context {
     uv_work_t compute;
     enum err computed; /* result of call->hash or call->compute */
     int read_restarts; /* number of calls of call_restart_at_read_stage so far */
-    struct cluster_log_position_wait
-        revocation_wait; /* state of the wait until all nodes have applied a revocation */
-    int64_t started;     /* clock_monotonic_ns at which the whole request had been received */
-    enum err refused;    /* error of the response, or OK */
+    /* State of the wait until all nodes have applied a revocation. */
+    struct cluster_log_position_wait revocation_wait;
+    int64_t started;  /* clock_monotonic_ns at which the whole request had been received */
+    enum err refused; /* error of the response, or OK */
 };
 
 static inline struct call_context *call_get_context(const struct call *call)

@@ -35,9 +35,8 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    struct rate_limit_cluster_callbacks
-        others; /* functions of the cluster; count_disconnected_nodes is NULL
-                 * if there are no other nodes */
+    /* Functions of the cluster; count_disconnected_nodes is NULL if there are no other nodes. */
+    struct rate_limit_cluster_callbacks others;
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };
 
