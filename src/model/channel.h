@@ -91,8 +91,8 @@ struct channel {
 
     /* Members that only threads have. */
     struct opt_int total_message_sent;
-    const struct thread_member
-        *member; /* the caller's thread member; not set in events to several users */
+    /* The caller's thread member; not set in events to several users. */
+    const struct thread_member *member;
     /* First message of a forum post; only in the response that creates the post. */
     const struct message *message;
     struct opt_list applied_tags; /* items: snowflake, the forum tags of the Discord thread */

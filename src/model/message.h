@@ -127,8 +127,8 @@ struct message {
 
 enum message_reaction_state {
     MAY_HAVE_REACTIONS = 1, /* the message may have reactions */
-    HAS_REACTIONS_IN_COUNTER_SHARDS =
-        2, /* the message has reactions; some may be counted only in the table reaction_lanes */
+    /* The message has reactions; some may be counted only in the table reaction_lanes. */
+    HAS_REACTIONS_IN_COUNTER_SHARDS = 2,
     /* The message's row contains the ids of all users who have reacted. */
     HAS_REACTIONS_WITH_ALL_USERS = 3,
 };

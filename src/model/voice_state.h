@@ -21,8 +21,8 @@ struct voice_state {
     struct str region, salt;
     bool live;     /* whether a voice gateway connection of the user is open */
     bool priority; /* whether the user is a priority speaker */
-    struct opt_int flags,
-        platform; /* values from the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
+    /* Values from the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
+    struct opt_int flags, platform;
 };
 
 /* Flag bits that clients set: clips are enabled; the user may be recorded in clips; viewers may
