@@ -259,7 +259,7 @@ void blob_marker_name(const char *blob, char *out, size_t size);
 bool is_blob_marker_name(const char *marker);
 void blob_name_from_marker(const char *marker, char *out, size_t size);
 
-/* --- blobs outside of the folder ------------------------------------------------------- */
+/* --- blobs in the database or in object storage ----------------------------------------- */
 
 struct stored_blob {
     const char *name;

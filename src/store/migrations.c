@@ -334,7 +334,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
     return e;
 }
 
-/* --- migrations that waited for older servers ----------------------------------------- */
+/* --- applying postponed migrations ------------------------------------------------------ */
 
 enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run)
 {

@@ -131,8 +131,8 @@ struct work_item {
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
-    bool by_itself; /* PostgreSQL: a write with this flag must not join a group commit; for a read
-                     * the flag means that the number of its round trips was predicted wrong */
+    bool by_itself; /* PostgreSQL: for a write, that it must not join a group commit; for a read,
+                     * that the predicted number of its round trips was wrong */
     enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
     uint64_t prefetch_key; /* PostgreSQL: key of the learned queries (postgres/prefetch.c); 0 means
                             * not set yet */
@@ -217,8 +217,10 @@ enum versioned_rows {
     VERSIONED_USERS,
     VERSIONED_CHANNELS,
     VERSIONED_COMMANDS,
-    VERSIONED_RELATIONSHIPS, /* key: account id; version of all relationships of the account */
-    VERSIONED_MEMBERS /* key: guild id; version of all members of the guild, with their roles */
+    VERSIONED_RELATIONSHIPS, /* version of all relationships of an account; the id is the account id
+                              */
+    VERSIONED_MEMBERS /* version of all members of a guild, with their roles; the id is the guild id
+                       */
 };
 struct snapshot_version {
     uint64_t connection, commits;

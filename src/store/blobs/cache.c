@@ -39,7 +39,7 @@ struct blob_cache {
                                 * sweep */
     bool is_swept;             /* a sweep (eviction of old copies) is running */
     pthread_t sweeper;
-    bool has_sweeper; /* .sweeper is a thread that was started and must be joined */
+    bool has_sweeper; /* whether .sweeper is a thread that was started and must be joined */
     /* Whether the last sweep could not count all copies, and this was logged. */
     bool is_uncountable;
     _Atomic bool ending;

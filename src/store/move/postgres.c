@@ -1,4 +1,5 @@
-/* postgres.c - PostgreSQL as source or target of a move, in binary format; writes with COPY. */
+/* postgres.c - reads and writes PostgreSQL as source or target of a move, with COPY in binary
+ * format. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static struct postgres_endpoint *postgres_of_move_endpoint(struct data_move_endp
     return s->connection;
 }
 
-/* Logs the failure and frees the result. */
+/* Logs the failure of a query and frees its result. */
 static enum err log_error_of_postgres_query(struct postgres_endpoint *side, PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;

@@ -52,9 +52,9 @@ static struct tx transaction_of_group_item(const struct commit_group *g, unsigne
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group commit and removes the work item that failed. After a conflict of ids no item is
- * removed, because the next attempt creates new ids. If the database is unreachable or full, the
- * group is not run again, because it would fail again. */
+/* Aborts the group commit and removes the work item that failed. After an id conflict (id_order.c)
+ * no item is removed, because the next attempt creates new ids. If the database is unreachable or
+ * full, the group is not run again, because it would fail again. */
 static void abort_group_and_remove_item(struct commit_group *g, enum err e,
                                         const struct work_item *culprit)
 {

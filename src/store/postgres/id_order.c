@@ -34,8 +34,8 @@
 #include "store/postgres/pipeline.h"
 
 enum {
-    ID_ORDER_PARTS = 64, /* number of parts; equal to the number of sequences that migration 0106
-                          * creates */
+    ID_ORDER_PARTS = 64, /* number of parts into which streams are hashed; equal to the number of
+                          * sequences that migration 0106 creates */
     /* In ms: a committed id that is further in the future was created with a wrong clock. Four
      * times the clock difference above which a node reports that it is not ready. */
     CLOCK_DIFFERENCE_MAX_MS = 1000,
@@ -123,8 +123,8 @@ static void wait_for_earlier_ids(struct id_order *order, const struct postgres_c
 /* --- order among all processes -------------------------------------------------------------- */
 
 struct id_range {
-    uint64_t least, greatest; /* smallest and greatest id that a transaction created in one part;
-                               * greatest is 0 if there are no ids */
+    uint64_t least, greatest; /* smallest and greatest id that a transaction created in the streams
+                               * of one part; greatest is 0 if there are no ids */
 };
 
 static void id_ranges_add_work_item(struct id_range *ranges, const struct work_item *work)
@@ -139,7 +139,8 @@ static void id_ranges_add_work_item(struct id_range *ranges, const struct work_i
     }
 }
 
-/* Returns the ranges as the text of an SQL array, or an empty text if there are no ids. */
+/* Returns the id ranges of all parts as the text of an SQL array, or an empty text if there are no
+ * ids. */
 static struct str encode_id_ranges(struct arena *arena, const struct id_range *ranges)
 {
     struct buf text;
@@ -178,8 +179,8 @@ enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const 
     enum err e = postgres_enqueue_last_write_statement(
         tx, COMMIT_IN_ID_ORDER, BIND(v_text(text), v_int((int64_t)far_future)));
     if (!e)
-        c->queued[c->queued_count - 1].work = NULL; /* a conflict is not the fault of a single work
-                                                     * item */
+        c->queued[c->queued_count - 1].work =
+            NULL; /* an id conflict is not the fault of a single work item */
     return e;
 }
 

@@ -31,7 +31,7 @@ enum {
     DEALLOCATE_RESULTS = 2, /* number of results of a DEALLOCATE: its own and the end marker */
 };
 
-/* --- handing over to the workers ------------------------------------------------------ */
+/* --- moving reads from the loop to the worker threads ----------------------------------- */
 
 static void move_read_to_workers(struct postgres_loop_reader *r, struct work_item *w)
 {

@@ -68,9 +68,9 @@ struct postgres_conn {
     const struct work_item *culprit; /* if a queued statement failed: the work item to which it
                                       * belongs; otherwise NULL */
     struct ordered_ids {             /* ids of the transaction (id_order.c) */
-        uint64_t parts;        /* bit set of the parts (id_order.c) of the ids that this transaction
-                                * created */
-        uint64_t first;        /* the least of these ids */
+        uint64_t parts; /* bit set of the parts (sets of streams, see id_order.c) in which this
+                         * transaction created ids */
+        uint64_t first; /* the least of these ids */
         struct list_link link; /* link in id_order.open; linked while parts is not 0 */
         bool conflict;         /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;

@@ -312,7 +312,8 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
             postgres_worker_disconnect(w);
         if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
-        /* After a conflict of ids there is no wait, because the next attempt uses a greater id. */
+        /* After an id conflict (id_order.c) there is no wait, because the next attempt uses a
+         * greater id. */
         if (o == ATTEMPT_CONFLICT && !w->conn.ids.conflict)
             sleep_random_backoff(w, tries);
     }

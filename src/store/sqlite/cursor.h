@@ -1,4 +1,5 @@
-/* cursor.h - prepared statements, cursors and the query cache: for the files that run queries. */
+/* cursor.h - prepared statements, cursors and the query cache, for the files of this folder that
+ * run queries. */
 #ifndef STORE_SQLITE_CURSOR_H
 #define STORE_SQLITE_CURSOR_H
 

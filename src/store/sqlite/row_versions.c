@@ -72,8 +72,8 @@ void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t i
         mark_row_changed((struct sqlite *)tx->store, rows, id);
 }
 
-/* Implements the SQL function noted(kind, id), which triggers call to mark the rows of an owner as
- * changed. */
+/* Implements the SQL function noted(kind, id), by which triggers report that rows of an owner, such
+ * as the members of a guild, have changed. */
 static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
