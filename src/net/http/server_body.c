@@ -96,8 +96,8 @@ static void start_receiving_body(struct http_connection *c)
         http_connection_refuse_request(c, 400, STR(""));
         return;
     }
-    if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* reserve memory for the head, which is stored with the body */
+    /* Reserve memory for the head, which is stored with the body. */
+    if (!reserve_body_budget(c->server_loop, call, 0)) {
         http_connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }

@@ -222,7 +222,7 @@ struct http_connection {
     struct server_loop *server_loop;
     struct tls_connection *tls;
     uint8_t state, timing;
-    bool sniffed : 1;  /* whether it was detected if the connection uses TLS or plain HTTP */
+    bool sniffed : 1;  /* whether the first byte was examined, to distinguish TLS from plain HTTP */
     bool paused : 1;   /* whether reading is paused */
     bool ended : 1;    /* whether the peer sent EOF */
     bool linger : 1;   /* whether unread input may arrive, so that closing at once would send a TCP

@@ -287,7 +287,7 @@ static void send_handshake(struct http_connection *c, const char *accept)
     http_connection_flush(c);
 }
 
-/* --- handlers, shared by the sockets of a loop ------------------------------------------ */
+/* --- WebSocket handlers, which the sockets of a loop share ------------------------------ */
 
 struct stored_handler {
     struct stored_handler *next;
