@@ -112,8 +112,8 @@ enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
                                      const struct deletion_step_limits *step, struct str data);
 
-/* The step for WITH_APPLICATION, together with the application. Deletion rules of WITH_APPLICATION
- * cast the step to this struct. */
+/* State of the deletion of an application: the limits of the current step, and the application.
+ * Deletion rules of WITH_APPLICATION cast the step to this struct. */
 struct application_deletion {
     struct deletion_step_limits step;
     struct application application;

@@ -50,8 +50,8 @@ struct permission_change {
 struct member_leaving_guild {
     snowflake guild_id;
     const struct user *user;
-    bool *done; /* a listener of the hook member_leaving sets it to true if the listener has removed
-                 * the member */
+    bool *
+        done; /* set to true by a listener of the hook member_leaving that has removed the member */
 };
 enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* takes the writer a few milliseconds */
 struct member_ban {
@@ -65,7 +65,7 @@ struct voice_moderation_change {
     struct opt_bool mute, deaf;
     struct opt_id to; /* voice channel to which the member is moved; null to disconnect the
                        * member */
-    bool silenced;    /* for the hook voice_moderation_apply: whether mute or deaf has changed */
+    bool silenced; /* whether mute or deaf has changed; only for the hook voice_moderation_apply */
 };
 /* A text that auto moderation checks, and the result. */
 struct automod_checked_text {

@@ -116,7 +116,7 @@ static bool should_compress_on_pool(const struct call_context *run)
            http_accepts_content_coding(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
-/* Copies a shared text into the call if it will be compressed on the thread pool. */
+/* Copies a shared text into the call's arena if it will be compressed on the thread pool. */
 static void copy_shared_response_body(struct call_context *run)
 {
     struct call *call = &run->call;

@@ -70,7 +70,8 @@ enum route_body_flags { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;
-    const char *path; /* path below /api, such as "/users/{user.id}"; {x} names a resolver */
+    const char *path; /* path below /api, such as "/users/{user.id}"; the braces contain the name of
+                       * a path_resolver */
     const char *name; /* name of the handler, for documentation */
     const char *doc;
     unsigned auth;

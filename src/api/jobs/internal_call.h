@@ -16,7 +16,7 @@ struct internal_call {
                                   * server */
     enum route_transaction_kind store; /* ROUTE_STORE_READ, _APPEND or _WRITE */
     /* Decodes external input once, before any transaction. Runs on the loop, or on the thread pool
-     * if long_input is set. Like route->prepare it may set call->read and call->compute. May be
+     * if long_input is set. May set call->read and call->compute, as route->prepare may. May be
      * NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
