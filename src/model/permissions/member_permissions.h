@@ -104,7 +104,8 @@ struct member_access {
     uint64_t permissions; /* permissions in the guild as a whole */
     /* Permissions that were removed, because they require two-factor authentication. */
     uint64_t withheld;
-    /* Permissions that were removed in the channel or guild of the request path. */
+    /* Permissions in the channel or guild of the request path that were removed, because they
+     * require two-factor authentication. */
     uint64_t withheld_here;
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
