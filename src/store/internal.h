@@ -24,8 +24,7 @@ typedef enum err reserve_copy_destination_fn(void *arg, int64_t size,
 
 struct store_engine {
     const char *name;
-    /* Opens the store: when open returns, the schema is up to date and the engine's threads are
-     * running. */
+    /* Opens the store: when open returns, the schema is up to date and the engine's threads run. */
     enum err (*open)(const struct store_options *options, struct store **ret);
     /* close also accepts a store whose open function has failed. */
     void (*close)(struct store *s);
@@ -39,9 +38,8 @@ struct store_engine {
     enum err (*check)(struct store *s);
     enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL if not needed */
 
-    /* query starts a statement and adds its cursor to tx->open; end removes the cursor. next reads
-     * one row into r->row; after the last row, next returns false and sets r->changed and r->error.
-     */
+    /* query starts a statement and adds its cursor to tx->open; end removes it. next reads one row
+     * into r->row; after the last row, next returns false and sets r->changed and r->error. */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
@@ -53,9 +51,9 @@ struct store_engine {
      * so that ids become visible in order anyway. */
     void (*order_id)(struct tx *tx, uint64_t stream, uint64_t id);
     unsigned (*counter_shard)(
-        const struct tx *tx);                  /* see tx_get_counter_shard; NULL means always 0 */
-    bool (*move_to_background)(struct tx *tx); /* implements tx_require_background_thread; NULL if
-                                                * the engine runs no reads on event loops */
+        const struct tx *tx); /* see tx_get_counter_shard; NULL means always 0 */
+    /* Implements tx_require_background_thread; NULL if the engine runs no reads on event loops. */
+    bool (*move_to_background)(struct tx *tx);
     /* Implements tx_get_snapshot_version. NULL if results of this engine cannot be cached. */
     bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
     bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
@@ -120,8 +118,7 @@ struct ordered_id {
     uint64_t stream, id;
 };
 
-/* Members of a cursor that both engines need; the first member of each engine's own cursor struct.
- */
+/* Cursor members that both engines need; first member of each engine's own cursor struct. */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;

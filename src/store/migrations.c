@@ -26,8 +26,7 @@ enum {
 struct pending_migration {
     struct work_item work;
     const struct migration *migration; /* migration to apply */
-    bool waits;    /* result: whether the migration was postponed, because a running server does not
-                    * know it */
+    bool waits; /* result: whether a running server that does not know the migration postponed it */
     bool *applied; /* array with an element per known migration: whether the database has this
                     * migration */
     size_t found;  /* number of migrations that the database has */

@@ -20,7 +20,7 @@ struct result_cache_key {
 
 /* Returns the cached result of the key, or NULL if there is no result or a row on which the result
  * depends has changed. The result is valid until this thread caches another result, which may evict
- * this one. */
+ * it. */
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key);
 
 /* Begins a cache entry that depends on up to `rows` rows; result_cache_add_dependency adds each of

@@ -151,8 +151,7 @@ static inline bool work_item_is_write(const struct work_item *w)
     return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
 }
 
-/* Submits a work item; call it on w->loop. On SQLite, a read may call done before this function
- * returns. */
+/* Submits a work item; call it on w->loop. On SQLite, a read may call done before this returns. */
 void store_submit_work_item(struct store *s, struct work_item *w);
 
 /* Runs a transaction and waits until it has ended; for tools and tests without loops. */
@@ -180,8 +179,8 @@ int64_t store_schema_number(void);
  * cannot work. */
 bool store_has_waiting_migrations(const struct store *s);
 bool store_schema_is_too_new(const struct store *s);
-/* Applies the waiting migrations if no older server runs, and terminates the connections of older
- * servers. */
+/* Applies postponed migrations if no older server runs, and ends the connections of older servers.
+ */
 enum err store_connection_finish_migrations(struct store_connection *side);
 
 /* Returns the number by which the database view server_connections identifies this process (column
@@ -217,10 +216,8 @@ enum versioned_rows {
     VERSIONED_USERS,
     VERSIONED_CHANNELS,
     VERSIONED_COMMANDS,
-    VERSIONED_RELATIONSHIPS, /* version of all relationships of an account; the id is the account id
-                              */
-    VERSIONED_MEMBERS /* version of all members of a guild, with their roles; the id is the guild id
-                       */
+    VERSIONED_RELATIONSHIPS, /* version of an account's relationships; the id is the account id */
+    VERSIONED_MEMBERS /* version of a guild's members and their roles; the id is the guild id */
 };
 struct snapshot_version {
     uint64_t connection, commits;
@@ -354,9 +351,9 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
-/* The functions row_… return columns of the current row, numbered from 0; an SQL NULL is 0, false
- * or empty. Text and bytes are copied to the arena and outlive the rows, unless .lent was set
- * before. */
+/* The functions row_… return columns of the current row, numbered from 0; NULL is 0, false or
+ * empty. Text and bytes are copied to the arena and outlive the rows, unless .lent was set before.
+ */
 bool row_column_is_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
@@ -370,7 +367,7 @@ struct str row_bytes(const struct rows *r, int column);
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* Returns whether each query needs a network round trip; if so, the caller should send queries
+/* Returns whether each query needs a network round trip; if so, callers should send queries
  * together. */
 bool tx_needs_round_trips(const struct tx *tx);
 bool store_needs_round_trips(const struct store *s);
@@ -422,8 +419,7 @@ bool blobs_deletion_is_locked(struct store *s);
 /* Returns whether this process has locked the data folder. */
 bool store_has_folder_lock(const struct store *s);
 /* Opens a blob for reading; the caller closes the fd. Returns ERR_NOT_FOUND if there is no such
- * blob. If blobs are not in the folder, the function may block on the network: do not call it on a
- * loop. */
+ * blob. If blobs are not in the folder, it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a blob and compares its size with `size`, the size in its database row (-1 if unknown). If
  * the blob is missing or has another size, logs the fault and returns ERR_FILE_DAMAGED. */

@@ -13,8 +13,7 @@ struct backup_database;
 /* Opens the database that occupies `size` bytes at offset `at` of the file. If SQLite finds damage,
  * logs it and returns ERR_FILE_DAMAGED. The caller always closes *ret. */
 enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_database **ret);
-/* Compares a blob with its database row, if any. If they differ, logs the difference and returns
- * false. */
+/* Compares a blob with its database row, if any. Returns false and logs a line if they differ. */
 bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
                                 const char *digest);
 /* Returns whether backup_database_check_blob was called for every blob that a database row names.

@@ -323,8 +323,7 @@ static bool restore_requested_snapshot(const char *folder)
         !join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, whole) ||
         !folder_remove(half))
         return false;
-    /* Create the blob folder even if there are no blobs, so that it replaces the current blob
-     * folder. */
+    /* Create the blob folder even if there are no blobs, so that it replaces the current folder. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !sync_folder_to_disk(half) ||
         rename(half, whole) != 0 || !sync_folder_to_disk(folder)) {

@@ -371,8 +371,7 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     return OK;
 }
 
-/* Opens a cached copy. Returns ERR_NOT_FOUND if there is no copy, or the copy is not a regular
- * file. */
+/* Opens a cached copy. Returns ERR_NOT_FOUND if there is no copy or it is no regular file. */
 static enum err open_cached_copy(const char *path, int *ret_fd, struct stat *ret)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

@@ -1,5 +1,4 @@
-/* postgres.c - reads and writes PostgreSQL as source or target of a move, with COPY in binary
- * format. */
+/* postgres.c - reads or writes PostgreSQL in a move between engines, with COPY in binary format. */
 #include <stdio.h>
 #include <stdlib.h>
 

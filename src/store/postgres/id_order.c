@@ -139,8 +139,7 @@ static void id_ranges_add_work_item(struct id_range *ranges, const struct work_i
     }
 }
 
-/* Returns the id ranges of all parts as the text of an SQL array, or an empty text if there are no
- * ids. */
+/* Returns all id ranges as the text of an SQL array; an empty text if there are no ids. */
 static struct str encode_id_ranges(struct arena *arena, const struct id_range *ranges)
 {
     struct buf text;

@@ -135,8 +135,7 @@ void postgres_discard_queued_statements(struct postgres_conn *c)
 }
 
 /* Discards the prefetched queries of a work item, because a write may change their rows. Prefetched
- * queries of the other work items of a group stay, because those work items do not see the write.
- */
+ * queries of the other work items of a group stay, because they do not see the write. */
 static void discard_prefetched_of_work_item(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;

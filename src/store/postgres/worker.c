@@ -276,8 +276,7 @@ static void release_write_locks(struct postgres *p, unsigned first, unsigned end
  * lock exclusively, so that no work item of this process that changes the same rows can conflict
  * with it. All other work items continue: while the database is milliseconds away, or another node
  * has locked the rows, a lock of the whole process would stall all writes. After EXCLUSIVE_TRIES
- * conflicts the work item takes all locks, because it conflicts with work items that use another
- * lock. */
+ * conflicts the work item takes all locks, because it conflicts with users of another lock. */
 static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
                                                        struct work_item *work, unsigned tries)
 {

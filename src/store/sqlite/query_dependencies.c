@@ -80,7 +80,7 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
         break;
     case SQLITE_UPDATE:
         add_row_version_slot(&r->writes, column_version_slot(table, column));
-        /* In a full-text index, the column with the same name as the table changes with every other
+        /* In a full-text index, the column that is named like the table changes with any other
          * column. */
         add_row_version_slot(&r->writes, column_version_slot(table, table));
         break;

@@ -36,9 +36,8 @@ struct sqlite_read_limit {
     int64_t max_ns;  /* limit in ns; 0 means no limit */
     bool is_of_loop; /* whether the connection belongs to a loop and there are background threads to
                       * which a read can move */
-    bool counts; /* whether the running read can be restarted, so that its time counts towards the
-                  * limit */
-    bool by_row; /* whether the clock is also checked at each row of the running read */
+    bool counts;     /* whether the running read can be restarted, so that its time counts */
+    bool by_row;     /* whether the clock is also checked at each row of the running read */
     bool is_exceeded; /* whether the limit was exceeded, so that the read is aborted */
     int64_t began_ns; /* time at which the clock was first checked for this read, in ns; 0 if it was
                        * not checked yet */
@@ -78,8 +77,7 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
 /* Makes the connection pause between disk writes (checkpoint_pacing.c). */
 void sqlite_conn_enable_write_pacing(struct sqlite_conn *c);
-/* With `hurry`, checkpoints write without pauses: used while the writer waits for a checkpoint to
- * end. */
+/* With `hurry`, checkpoints write without pauses: used while the writer waits for a checkpoint. */
 void checkpoint_set_pacing_disabled(bool hurry);
 
 /* Runs a statement without parameters, such as begin or commit. Returns an SQLite result code. */
