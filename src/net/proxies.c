@@ -124,8 +124,7 @@ struct hop_list {
     struct str rest;
 };
 
-/* Reads the next address; addresses are read from right to left. Returns false if no valid address
- * follows. */
+/* Reads the next address, from right to left. Returns false if no valid address follows. */
 static bool read_next_hop_address(struct hop_list *h, struct ip_address *ret)
 {
     if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))

@@ -23,7 +23,7 @@ struct fetcher {
     char *ca_file;
     CURLM *multi;      /* created with the first request */
     uv_timer_t *timer; /* the timer that libcurl asked for */
-    uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
+    uv_timer_t *again; /* timer that fires in the next loop iteration and resumes paused requests */
     struct list_link paused;
     bool is_due;    /* whether libcurl's timer has expired */
     bool has_ended; /* whether a request has finished and its `done` was not called yet */

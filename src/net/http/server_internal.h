@@ -193,10 +193,9 @@ struct websocket {
     struct list_link dirty;
     bool open : 1;       /* whether the handshake was sent and `open` called */
     bool close_sent : 1; /* whether a close frame was sent; no more frames may follow */
-    bool ending : 1;  /* whether input is ignored and the connection closes at the end of the loop
-                       * iteration */
-    bool cut : 1;     /* whether the peer reads too slowly and will be disconnected */
-    bool over : 1;    /* whether the handler's `closed` was called */
+    bool ending : 1; /* whether input is ignored and the connection closes at the iteration's end */
+    bool cut : 1;    /* whether the peer reads too slowly and will be disconnected */
+    bool over : 1;   /* whether the handler's `closed` was called */
     bool awaited : 1; /* whether websocket_notify_when_all_is_sent was called, so that the handler's
                        * `drained` must be called */
     uint16_t code;    /* close code that the peer has sent, or 1006 */
@@ -222,11 +221,10 @@ struct http_connection {
     struct server_loop *server_loop;
     struct tls_connection *tls;
     uint8_t state, timing;
-    bool sniffed : 1;  /* whether the first byte was examined, to distinguish TLS from plain HTTP */
-    bool paused : 1;   /* whether reading is paused */
-    bool ended : 1;    /* whether the peer sent EOF */
-    bool linger : 1;   /* whether unread input may arrive, so that closing at once would send a TCP
-                        * reset */
+    bool sniffed : 1; /* whether the first byte was examined, to distinguish TLS from plain HTTP */
+    bool paused : 1;  /* whether reading is paused */
+    bool ended : 1;   /* whether the peer sent EOF */
+    bool linger : 1; /* whether unread input may arrive, for which closing would send a TCP reset */
     bool trusted : 1;  /* the peer is a trusted proxy */
     bool preamble : 1; /* whether a PROXY protocol header may still arrive */
     bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct http_exchange */
@@ -306,8 +304,7 @@ void on_connection_send_timeout(struct deadline *d);
 void on_connection_expired(struct deadline *d);
 /* http_connection_begin_output makes c the current connection and returns the previous one.
  * http_connection_end_output sends the collected output of c and restores the previous connection.
- * Call the two functions around code that may respond while the connection's input is not being
- * handled. */
+ * Call the two functions around code that may respond when no input of c is being handled. */
 struct http_connection *http_connection_begin_output(struct http_connection *c);
 void http_connection_end_output(struct http_connection *c, struct http_connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
