@@ -122,7 +122,8 @@ struct call {
     struct form form; /* validation errors of the body, per field */
     struct buf reply; /* response body, as far as written */
 
-    /* Stages that prepare may request; see enum call_stage. */
+    /* Functions of stages; route->prepare requests a stage by setting its function (see enum
+     * call_stage). */
     enum err (*read)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
@@ -132,9 +133,9 @@ struct call {
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota is used for files of this call; 0 means the
                          * caller */
-    bool decides;       /* set by prepare on APPEND routes, to run the handler as STORE_WRITE */
-    bool may_share;     /* set by prepare on APPEND routes, to allow that several calls share a
-                         * transaction (work_item.may_share) */
+    bool decides;   /* whether the handler runs as STORE_WRITE; set by prepare on APPEND routes */
+    bool may_share; /* whether several calls may share a transaction (work_item.may_share); set by
+                     * prepare on APPEND routes */
 };
 
 /* Pass structs from one stage of the call to later stages. Each struct is identified by its tag.
@@ -292,8 +293,8 @@ enum err call_write_blob(struct call *call, snowflake id, const char *name, stru
 /* Marks the row of a blob in the transaction, so that the blob is deleted after the commit. Returns
  * OK if the blob does not exist. */
 enum err call_delete_blob(struct call *call, const char *name);
-/* Call after the transaction has marked rows of table files as deleted: their blobs are deleted
- * after the commit. */
+/* Schedules the deletion of blobs after the commit. Call it after the transaction has marked rows
+ * of the table `files` as deleted. */
 void call_schedule_file_removal(struct call *call);
 
 /* The next two functions remove credentials of an account from the credential cache after the

@@ -108,8 +108,8 @@ struct call_response {
     int file; /* descriptor of the file that is sent as the body; -1 if there is no file */
     int64_t file_size;
     bool zipped;  /* whether the body is gzip */
-    bool no_gzip; /* whether the body must not be compressed, because Content-Encoding is already
-                   * set */
+    bool no_gzip; /* whether to send the body uncompressed, because Content-Encoding is already set
+                   */
 };
 
 /* Effects of the call that are applied after the commit. Each attempt of the transaction resets
@@ -237,7 +237,7 @@ void internal_call_end(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
-/* Runs the current stage in its transaction (work.run). */
+/* Callback work.run of a call: runs the current stage in its transaction. */
 enum err call_run_stage_in_transaction(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
@@ -302,8 +302,7 @@ void write_unimplemented_discord_operations(const struct domain *const *domains,
 struct token_use_writer *token_last_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop);
-/* Stops the hourly writes of last-used times. If a write is running, api_wait_for_calls waits for
- * it. */
+/* Stops the hourly writes of last-used times. api_wait_for_calls waits for a running write. */
 void token_last_use_writer_stop(struct token_use_writer *u);
 void token_last_use_writer_free(struct token_use_writer *u);
 
@@ -316,8 +315,8 @@ void job_scheduler_stop(struct job_scheduler *jobs);
 void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at time `due`; may be called from any thread. */
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
-uint64_t job_scheduler_run_count(
-    const struct job_scheduler *jobs); /* returns the number of jobs that this process has run */
+/* Returns the number of jobs that this process has run. */
+uint64_t job_scheduler_run_count(const struct job_scheduler *jobs);
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* address_bans.h - IP address ranges banned by the operator.
  *
- * All API calls and gateway sessions of a banned address are refused. The rows are in address_bans.
- * Each node has a copy of all banned ranges in memory, and updates it when any node has committed a
- * change. */
+ * All API calls and gateway sessions of a banned address are refused. The table address_bans stores
+ * the ranges. Each node has a copy of all banned ranges in memory, and updates it when any node has
+ * committed a change. */
 #ifndef API_BANS_H
 #define API_BANS_H
 

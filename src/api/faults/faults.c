@@ -102,7 +102,7 @@ static bool segment_matches_pattern(struct str pattern, struct str segment)
     return str_eq(pattern, segment);
 }
 
-/* Returns true if a path ("/api/v10/channels/1/messages") matches a pattern. A segment of one
+/* Returns whether a path ("/api/v10/channels/1/messages") matches a pattern. A segment of one
  * asterisk or {…} matches any one segment; two asterisks at the end match all remaining segments.
  */
 static bool fault_path_matches(struct str pattern, struct str path)

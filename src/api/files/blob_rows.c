@@ -182,7 +182,8 @@ void call_delete_unused_blobs(struct call *call, enum err e)
 
     /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist. Leave the blobs in
      * the store's list of blobs without a row; file_removal.c checks later whether they have one.
-     * After ERR_FILES_UNAVAILABLE, too: the object storage may still store what it has received. */
+     * The same is true after ERR_FILES_UNAVAILABLE: the object storage may still store the files.
+     */
     if (!written || e == ERR_UNAVAILABLE || e == ERR_FILES_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* file_removal.c - deletes blobs on the pool, a page at a time.
+/* file_removal.c - deletes blobs on the thread pool, a page at a time.
  *
  * Deletes blobs (stored files) whose row is marked, and unsettled blobs, whose process died before
  * it inserted a row. The row or list entry of a blob remains until the blob is deleted, so no blob

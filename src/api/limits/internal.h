@@ -35,7 +35,8 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    /* Functions of the cluster; count_disconnected_nodes is NULL if there are no other nodes. */
+    /* Callbacks that send counts to other nodes; count_disconnected_nodes is NULL if there are no
+     * other nodes. */
     struct rate_limit_cluster_callbacks others;
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };

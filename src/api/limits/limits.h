@@ -66,9 +66,9 @@ void rate_limits_enable_sharing_between_nodes(struct rate_limit_counters *l);
  * counted. */
 struct rate_limit_cluster_callbacks {
     void *arg;
-    unsigned (*count_disconnected_nodes)(
-        void *arg); /* returns the number of nodes if they do not receive each other's counts at
-                     * once, otherwise 1; strict limits are divided by it */
+    /* Returns the number of nodes if they do not receive each other's counts at once, otherwise 1;
+     * strict limits are divided by it. */
+    unsigned (*count_disconnected_nodes)(void *arg);
     void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
 void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,

@@ -10,8 +10,7 @@
 struct documented_operation {
     /* Method of the operation; not set in a row that starts a group of operations. */
     enum http_method method;
-    const char *path; /* path of the operation; NULL if the row starts a group of operations
-                       * (FAMILY) */
+    const char *path; /* path of the operation; NULL in a row that starts a group (FAMILY) */
     const char *name, *reason;
 };
 
