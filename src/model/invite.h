@@ -25,8 +25,7 @@ struct invite {
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
-    /* Whether the user is a new member; set only in the response to the request that accepts the
-     * invite. */
+    /* Whether the user is a new member; set only in the response to accepting the invite. */
     struct opt_bool new_member;
     const struct scheduled_event *guild_scheduled_event;
 

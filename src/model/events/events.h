@@ -170,8 +170,7 @@ struct emitted_event {
     struct emitted_event *next;
     /* AUDIENCE_CHANNEL: ids of the channel's members at the time when the event was emitted. */
     struct list member_ids;
-    snowflake guild_id; /* AUDIENCE_USER: guild that decides which shard of a bot gets the event; 0
-                         * if unused */
+    snowflake guild_id; /* AUDIENCE_USER: guild that determines a bot's shard for the event, or 0 */
 };
 
 #endif
