@@ -34,8 +34,7 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Adds a new block of at least `size` bytes. */
 void arena_add_block(struct arena *a, size_t size);
 
-/* Returns memory like arena_alloc, but not zeroed. For memory that the caller overwrites at once.
- */
+/* Returns memory like arena_alloc, but not zeroed: for memory that is overwritten at once. */
 static inline void *arena_alloc_unzeroed(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);

@@ -31,8 +31,8 @@ struct dynlib_symbol {
  * Returns false and logs if the library or a symbol is missing. */
 bool dynlib_load_functions(const char *file, const struct dynlib_symbol *symbols);
 
-/* Loads one function of a shared library. Returns false if the function is missing, but logs
- * nothing. */
+/* Loads one function of a shared library. If the function is missing, returns false without
+ * logging. */
 bool dynlib_load_optional_function(const char *file, const struct dynlib_symbol *symbol);
 
 #endif
