@@ -229,8 +229,8 @@ struct schema {
  * errors in form if the text does not match the type. An empty text counts as {}. Strings point
  * into the text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
-/* Decodes one JSON text like schema_decode, but returns NULL on any error, without a list of
- * errors. */
+/* Decodes one JSON text like schema_decode, but returns NULL on errors, without a list of errors.
+ */
 void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
 /* Decodes JSON text that is part of a larger body, like schema_decode; `at` is the path of the text
  * in that body. form may already contain errors. */
