@@ -194,8 +194,7 @@ enum read_priority {
 /* Time limit of a read on a thread for short reads. The duration of a read is not known in advance:
  * a read that exceeds the limit is aborted and restarts with READ_PRIORITY_LONG. */
 enum { SHORT_READ_LIMIT_MS = 40 };
-/* Number of round trips to the database whose time does not count towards the time limit of a
- * read. */
+/* Number of round trips to the database whose time does not count towards a read's time limit. */
 enum { UNCOUNTED_ROUND_TRIPS = 16 };
 
 struct fair_queue {
@@ -214,8 +213,8 @@ void fair_queue_init(struct fair_queue *l);
 void fair_queue_clear(struct fair_queue *l);
 /* Queues a read. Returns false if the queue is closed; then the caller still owns the work item. */
 bool fair_queue_push(struct fair_queue *l, struct work_item *w);
-/* Waits up to timeout_ms for a read (-1 means no timeout). If runs_long is set, the calling thread
- * also gets READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and
+/* Waits up to timeout_ms for a read (-1 means no timeout). If runs_long is set, the thread also
+ * gets READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and
  * empty. */
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
@@ -319,12 +318,10 @@ bool postgres_blob_deletion_is_locked(struct store *s);
 struct blob_cache *blob_cache_new(int64_t most); /* most: limit in bytes; 0 means no limit */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the cached copy of a blob, but only if the copy was checked against the storage in the last
- * hour. */
+/* Opens the cached copy of a blob, if the copy was checked against the storage in the last hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
                               int64_t *ret_size);
-/* Opens the cached copy of a blob, or creates it. Returns ERR_NOT_FOUND if there is no such
- * blob. */
+/* Opens or creates the cached copy of a blob. Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a temporary copy of a remote blob, which does not stay in the cache. */
 enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
@@ -334,8 +331,7 @@ void blob_cache_delete(const struct store *s, const char *name);
 
 /* Creates the file that backups lock to prevent the deletion of blobs. */
 void blobs_create_lock_file(struct store *s);
-/* Prevents servers from deleting blobs that have a row, until the caller closes the descriptor
- * *ret. */
+/* Prevents servers from deleting blobs that have a row, until the caller closes *ret. */
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
 /* Opens a blob like blob_open, but leaves no copy in the cache if blobs are remote. */

@@ -18,7 +18,7 @@ struct result_cache_key {
     uint64_t ids[5];
 };
 
-/* Returns the cached result of the key, or NULL if there is no result or a row on which the result
+/* Returns the cached result of the key, or NULL if there is none or a row on which the result
  * depends has changed. The result is valid until this thread caches another result, which may evict
  * it. */
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key);

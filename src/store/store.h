@@ -179,8 +179,7 @@ int64_t store_schema_number(void);
  * cannot work. */
 bool store_has_waiting_migrations(const struct store *s);
 bool store_schema_is_too_new(const struct store *s);
-/* Applies postponed migrations if no older server runs, and ends the connections of older servers.
- */
+/* Applies postponed migrations if no older server runs, and ends connections of older servers. */
 enum err store_connection_finish_migrations(struct store_connection *side);
 
 /* Returns the number by which the database view server_connections identifies this process (column
@@ -245,8 +244,7 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
 /* tx_set_event_log_body sets the event that this transaction publishes, as one row of the event
- * log. After the commit work->position is the row's position. The bytes must outlive the work item.
- */
+ * log. After the commit, work->position is its position. The bytes must outlive work. */
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_event_log_body(struct tx *tx, struct str body);
 /* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
@@ -351,9 +349,8 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
-/* The functions row_… return columns of the current row, numbered from 0; NULL is 0, false or
- * empty. Text and bytes are copied to the arena and outlive the rows, unless .lent was set before.
- */
+/* The functions row_… return columns (from 0) of the current row; NULL is 0, false or empty. Text
+ * and bytes are copied to the arena and outlive the rows, unless .lent was set before. */
 bool row_column_is_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);

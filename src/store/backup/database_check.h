@@ -1,5 +1,5 @@
-/* database_check.h - checks the database inside a backup, and the files of the backup against its
- * rows. */
+/* database_check.h - checks the database in a backup, and compares its rows with the backup's
+ * files. */
 #ifndef STORE_BACKUP_DATABASE_CHECK_H
 #define STORE_BACKUP_DATABASE_CHECK_H
 

@@ -1,4 +1,4 @@
-/* write_pacing.c - limits the disk writes of backups, so that the server's commits are not delayed.
+/* write_pacing.c - limits the disk writes of backups, so that the server's commits need not wait.
  */
 #include "store/backup/write_pacing.h"
 

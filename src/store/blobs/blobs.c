@@ -364,8 +364,7 @@ enum err blob_delete(struct store *s, const char *name)
 
 /* --- blobs whose database row is not committed ------------------------------------------ */
 
-/* Compares file timestamps with a precise clock, because time() may lag behind by up to a second.
- */
+/* Compares file timestamps with a precise clock, because time() may be up to a second behind. */
 static bool blob_file_is_older_than(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;

@@ -207,8 +207,7 @@ static void log_unreadable_copies(struct blob_cache *c, bool failed)
     c->is_uncountable = failed;
 }
 
-/* Evicts an eighth of the limit more than needed, so that many new copies fit before the next
- * sweep. */
+/* Evicts an eighth of the limit more than needed, so that many copies fit before the next sweep. */
 static int64_t evict_old_copies(const struct store *s, int64_t most)
 {
     struct eviction_sweep *sweep = mem_new(sizeof *sweep);

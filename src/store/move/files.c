@@ -125,8 +125,7 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
         f->report->bytes += from.st_size;
         return compare_file_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* A file of this size was copied by an earlier, interrupted move; its content is compared
-     * later. */
+    /* A file of this size was copied by an interrupted move; its content is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_one_file(f, fd, path);
@@ -184,8 +183,7 @@ static enum err copy_or_compare_remote_blob(struct file_copy *f, const char *blo
     enum err e = f->to->remote_blobs->read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return copy_remote_blob(f, blob, fd, (size_t)from.st_size);
-    /* A blob of this size was copied by an earlier, interrupted move; its content is compared
-     * later. */
+    /* A blob of this size was copied by an interrupted move; its content is compared later. */
     return e || size == from.st_size ? e : copy_remote_blob(f, blob, fd, (size_t)from.st_size);
 }
 
@@ -235,8 +233,7 @@ static enum err create_marker_file(const struct store *to, const char *marker)
     return OK;
 }
 
-/* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
- * row. */
+/* Copies a blob's marker file, so that a server on the target checks whether the blob has a row. */
 static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t written)
 {
     char name[PATH_MAX];

@@ -44,8 +44,7 @@ void data_move_table_add_column(struct data_move_plan *p, struct moved_table *t,
                                 struct moved_column column);
 void data_move_table_add_reference(struct data_move_plan *p, struct moved_table *t,
                                    struct str parent);
-/* Appends the quoted names of all columns; with `keys`, only the columns of the primary key, in key
- * order. */
+/* Appends the quoted names of all columns; with `keys`, only of the primary key, in key order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
 /* Appends a SELECT of the table's rows in key order. With `behind`, the SELECT reads only the rows
  * after the key that is passed as parameters. */
@@ -92,9 +91,8 @@ struct data_move_engine {
     /* Runs SQL statements; also used to begin and commit a transaction. */
     enum err (*script)(struct data_move_endpoint *s, const char *sql);
 
-    /* Reads the rows of a table in key order; if `behind` is not empty, reads only the rows after
-     * this saved key. Values are valid until the next row. *ret_more is false after the last
-     * row. */
+    /* Reads the rows of a table in key order; if `behind` is not empty, only the rows after this
+     * saved key. Values are valid until the next row. *ret_more is false after the last row. */
     enum err (*read)(struct data_move_endpoint *s, const struct moved_table *t, struct str behind);
     enum err (*next)(struct data_move_endpoint *s, const struct moved_table *t, struct value *row,
                      bool *ret_more);

@@ -247,8 +247,7 @@ static enum err start_or_resume_move(struct data_move_in_progress *m)
     return store_run_transaction_and_wait(m->to.store, STORE_READ, NULL, read_saved_progress, m);
 }
 
-/* Queues all messages for the full-text index. The index is not moved, because each engine has its
- * own. */
+/* Queues all messages for the full-text index. The index is not moved: each engine has its own. */
 static const char QUEUE_MESSAGES_FOR_INDEX[] =
     "insert into message_unindexed (message_id, times) select id, 1 from messages "
     "where ephemeral_for is null on conflict (message_id) do nothing;";

@@ -199,8 +199,7 @@ static void collect_primary_key_columns(struct data_move_plan *p, struct moved_t
     t->key_at = at;
 }
 
-/* Sorts the tables: repeatedly moves to the front each table whose referenced tables are already
- * there. */
+/* Sorts the tables: repeatedly moves to the front all tables whose referenced tables are there. */
 static enum err sort_tables_by_references(struct data_move_plan *p)
 {
     size_t done = 0;

@@ -17,8 +17,7 @@ enum postgres_loop_reader_state {
     READER_ENDED
 };
 
-/* The result that is expected next from PostgreSQL for a queued statement. Results arrive in this
- * order. */
+/* The next expected result of a queued statement. PostgreSQL sends the results in this order. */
 enum expected_result_kind { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */

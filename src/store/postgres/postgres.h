@@ -255,8 +255,7 @@ void postgres_commit_order_init(struct postgres_commit_order *l);
 void postgres_commit_order_clear(struct postgres_commit_order *l);
 /* Appends a work item to the list. Call it before COMMIT is sent. */
 void postgres_commit_order_add_work_item(struct postgres_commit_order *l, struct work_item *w);
-/* Removes a work item whose commit failed or whose result is unknown; the caller finishes the work
- * item. */
+/* Removes a work item whose commit failed or whose result is unknown; the caller finishes it. */
 void postgres_commit_order_remove_work_item(struct postgres_commit_order *l, struct store *s,
                                             struct work_item *w);
 /* Marks the work item as committed. This thread or another one finishes it after all work items
@@ -339,8 +338,7 @@ bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct 
 void postgres_worker_disconnect(struct postgres_worker *w);
 /* Marks an event log position as aborted, so that other nodes do not wait for it. */
 void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
-/* Finishes a work item. If it is in the commit order, it is finished after all work items before
- * it. */
+/* Finishes a work item. A work item in the commit order is finished after all before it. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
 void postgres_worker_close_connection(struct postgres_worker *w);
@@ -348,7 +346,7 @@ void *postgres_worker_thread(void *arg);
 
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
-/* Returns whether recent reads with this work item's name needed at most `round_trips` round trips.
+/* Returns whether recent reads with this work item's name needed at most round_trips round trips.
  */
 bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
                                     unsigned round_trips);

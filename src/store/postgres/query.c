@@ -362,7 +362,7 @@ static PGresult *read_statement_result(struct postgres_conn *c, const struct que
     return pipeline_read_result(c);
 }
 
-/* Reads the results of queued statements; rows of prefetched queries are stored until a query needs
+/* Reads the results of queued statements; stores rows of prefetched queries until a query needs
  * them. */
 static void read_queued_results(struct postgres_conn *c, struct pipeline_failure *f)
 {

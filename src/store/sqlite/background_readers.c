@@ -18,8 +18,7 @@ static enum err open_reader_connection(struct background_reader *a)
     return e;
 }
 
-/* Runs a read with a time limit. If the read has exceeded the limit and must restart, returns
- * true. */
+/* Runs a read with a time limit. Returns true if the read exceeded the limit and must restart. */
 static bool run_read_with_limit(struct background_reader *a, struct work_item *w, enum err *ret)
 {
     struct arena *arena = w->arena;

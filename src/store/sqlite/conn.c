@@ -110,8 +110,7 @@ static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int co
     return OK;
 }
 
-/* Frees all statements. A statement in use becomes temporary, so that it is freed when its cursor
- * ends. */
+/* Frees all statements. A statement in use becomes temporary, and is freed when its cursor ends. */
 void sqlite_free_prepared_statements(struct sqlite_conn *c)
 {
     struct sqlite_prepared_statement *st;

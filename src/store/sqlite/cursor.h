@@ -35,8 +35,7 @@ struct sqlite_cursor {
 enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int count,
                                   struct sqlite_prepared_statement **ret);
 void sqlite_statement_release(struct sqlite_prepared_statement *st);
-/* Frees all prepared statements. Statements that open cursors use stay valid until the cursors
- * end. */
+/* Frees all prepared statements. Statements of open cursors stay valid until the cursors end. */
 void sqlite_free_prepared_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */

@@ -338,7 +338,7 @@ static size_t size_of_sql_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies an array of values; copies their text and bytes to `bytes`. Returns the end of the copied
+/* Copies an array of values, and their text and bytes to `bytes`. Returns the end of the copied
  * bytes. */
 static char *copy_sql_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {

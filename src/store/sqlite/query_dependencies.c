@@ -24,8 +24,7 @@ static bool is_volatile_function(const char *function)
     return false;
 }
 
-/* Returns the version slot of a column; the empty column name means inserted or deleted rows of the
- * table. */
+/* Returns the version slot of a column; an empty column name means inserted or deleted rows. */
 static uint16_t column_version_slot(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

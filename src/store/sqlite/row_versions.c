@@ -81,8 +81,7 @@ static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_
                      (uint64_t)sqlite3_value_int64(values[1]));
 }
 
-/* List of the tables without a rowid, each with the name of the column that contains the owner's
- * id. */
+/* The tables without a rowid, each with the name of the column that contains the owner's id. */
 static const struct {
     enum versioned_rows rows;
     const char *table, *owner;
@@ -150,8 +149,7 @@ bool sqlite_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* If the store was reopened, connections have other numbers, and commits are counted from 0
-     * again. */
+    /* If the store was reopened, connections have other numbers, and commits are counted from 0. */
     return may_validate_cached_result(tx) && since->connection == c->number &&
            sqlite_cached_rows_are_consistent(c) &&
            row_version_slots_are_unchanged((struct sqlite *)tx->store, slots, count,

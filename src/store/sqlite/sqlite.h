@@ -84,8 +84,8 @@ void checkpoint_set_pacing_disabled(bool hurry);
 #define sqlite_conn_run(c, sql) sqlite_conn_run_sql(c, SQL(sql))
 int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql);
 
-/* Converts an SQLite result code to an error. Logs codes that an operator or developer should know
- * about. */
+/* Converts an SQLite result code to an error. Logs codes that an operator or developer should know.
+ */
 enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql);
 
 /* Begins SQLite's snapshot for a read, unless the snapshot has begun. If the read already got
@@ -283,8 +283,7 @@ void checkpoint_thread_start(struct sqlite *q);
 void checkpoint_thread_stop(struct sqlite *q);
 /* Called by the writer after each batch of writes; runs or starts a checkpoint if one is due. */
 void checkpoint_run_after_batch(struct sqlite *q);
-/* Called after the disk was full: runs a checkpoint, so that SQLite can reuse the space of the
- * WAL. */
+/* Called after the disk was full: runs a checkpoint, so that SQLite can reuse the WAL's space. */
 void checkpoint_free_wal_space(struct sqlite *q);
 /* Returns whether a checkpoint should run now, if the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);

@@ -199,7 +199,7 @@ static void run_and_commit_batch_of_work_items(struct sqlite *q, struct work_ite
     run_each_item_in_own_transaction(q, batch, culprit);
 }
 
-/* Runs a batch and finishes its work items. Returns whether any of them failed because the disk was
+/* Runs a batch and finishes its work items. Returns whether any item failed because the disk was
  * full. */
 static bool run_and_finish_batch_of_work_items(struct sqlite *q, struct work_item *batch)
 {
