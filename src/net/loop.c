@@ -31,8 +31,7 @@ void loop_post_message(struct loop *l, struct loop_message *p)
         p->next = newest;
     while (!atomic_compare_exchange_weak_explicit(&l->messages, &newest, p, memory_order_release,
                                                   memory_order_relaxed));
-    /* If the list was not empty, another thread has already woken the loop, so do not wake it
-     * again. */
+    /* If the list was not empty, another thread has already woken the loop, so do not wake it. */
     if (newest)
         return;
     /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may

@@ -216,8 +216,7 @@ long parse_proxy_protocol_header(struct str bytes, struct ip_address *ret, bool 
         return PROXY_BAD;
     if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* Command 0 (LOCAL) means that the proxy itself is the client, for example for a health
-     * check. */
+    /* Command 0 (LOCAL) means that the proxy itself is the client, as for a health check. */
     *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
     if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;

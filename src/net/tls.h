@@ -15,8 +15,8 @@ struct tls_connection;
 /* Reads certificate and key from PEM files; logs errors. */
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret);
 /* Opens cert.pem and key.pem in the folder. If they are missing, expire within 7 days or do not
- * match the host, first creates a self-signed certificate for host, localhost and 127.0.0.1 (mode
- * 0600). */
+ * match the host, creates a self-signed certificate for host, localhost and 127.0.0.1 (mode 0600).
+ */
 enum err tls_context_open_self_signed(const char *folder, const char *host,
                                       struct tls_context **ret);
 /* Opens cert.pem and key.pem in the folder, for the names (a list that ends with NULL) and the

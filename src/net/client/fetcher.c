@@ -267,8 +267,8 @@ static int set_curl_timer(CURLM *multi, long ms, void *arg)
 }
 
 /* Reserves the announced Content-Length, to avoid copies while the buffer grows. If the length
- * exceeds the limit of the response, the buffer is marked as full, so that the request fails at
- * once. */
+ * exceeds the limit of the response, marks the buffer as full, so that the request fails at once.
+ */
 static void reserve_response_body(struct fetch_job *j)
 {
     curl_off_t length = -1;
@@ -348,7 +348,7 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
     struct buf line;
 
     buf_init(&line, 64 * 1024);
-    /* An empty Expect header prevents libcurl from waiting for "100 Continue" before it sends the
+    /* An empty Expect header prevents libcurl from waiting for "100 Continue" before sending the
      * body. */
     j->headers = curl.slist_append(NULL, "Expect:");
     for (size_t i = 0; i < r->header_count; i++) {
@@ -358,8 +358,7 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
             continue;
         buf_reset(&line);
         buf_add_str(&line, h->name);
-        /* If the value is empty, write "Name;": libcurl then sends the header with an empty
-         * value. */
+        /* If the value is empty, write "Name;": libcurl then sends an empty header. */
         buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
         buf_add_str(&line, h->value);
         buf_add_char(&line, 0);

@@ -240,8 +240,7 @@ static void send_pending_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Counts a control frame. Returns false after 600 control frames in a minute; no client needs
- * more. */
+/* Counts a control frame. Returns false after 600 frames in a minute; no client needs more. */
 static bool count_and_limit_control_frame(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_get_loop(ws)));
@@ -611,8 +610,8 @@ static void end_websocket_iteration(struct websocket *ws)
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
-    /* The close frame is queued behind the long message, so close only after the long message was
-     * sent. */
+    /* The close frame is queued behind the long message, so close only after that message was sent.
+     */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_call_closed_handler(c);
         http_connection_close_when_sent(c);

@@ -74,8 +74,7 @@ struct ws_message {
 long ws_reader_decode_bytes(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret,
                             bool *ret_found);
 
-/* Frees the last message. Returns true if the reader stores nothing, so that the caller may free
- * it. */
+/* Frees the last message. Returns true if the reader stores nothing, so the caller may free it. */
 bool ws_reader_release_message(struct ws_reader *r);
 
 /* Writes the header of a frame that is neither fragmented nor masked. Returns the header's
