@@ -164,8 +164,8 @@ int call_get_api_version(const struct call *call);
 /* Parses the id in a path parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
-/* Returns the account id or address hash by which background reads of this call are scheduled, or
- * 0. */
+/* Returns the account id or address hash by which this call's background reads are scheduled, or 0.
+ */
 uint64_t call_scheduling_key(const struct call *call);
 
 /* A value for call->read that reads nothing: the READ stage then only resolves the path and checks
@@ -268,8 +268,7 @@ void call_record_voice_state_change(struct call *call, const struct relay_voice_
 
 /* Counts this call once against a rate limit with a key that the handler chooses, such as a login
  * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. In
- * that response, Retry-After is about this limit, and X-RateLimit-Remaining about the route's
- * limit. */
+ * that response, Retry-After is about this limit, and X-RateLimit-Remaining about the route's. */
 enum err call_count_against_rate_limit(struct call *call, const struct rate_limit *limit,
                                        struct str key);
 /* Counts the call against a limit that replaces the route's limit in the rate-limit headers. Call

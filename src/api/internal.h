@@ -320,8 +320,7 @@ uint64_t job_scheduler_run_count(const struct job_scheduler *jobs);
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
-/* Checks the head of a request before its body is read. Either refuses the request or accepts the
- * body. */
+/* Checks the head of a request before its body is read. Refuses the request or accepts the body. */
 void call_admit_request_head(struct api *api, struct http_exchange *x);
 /* Processes a request whose body is complete. */
 void call_process_request(struct api *api, struct http_exchange *x);

@@ -44,8 +44,7 @@ static void send_response(struct call_context *run, int status, struct str type)
     bool is_long = body.n >= HTTP_LONG_TEXT_BYTES &&
                    (body.n > HTTP_GZIP_MAX_BYTES || head.gzipped || head.no_gzip ||
                     !http_accepts_content_coding(x->request->accept_encoding, STR("gzip")));
-    /* Read what is needed before http_respond, which frees the exchange's arena and thereby the
-     * call. */
+    /* Read what is needed before http_respond, which frees the call with the exchange's arena. */
     if (file >= 0)
         http_respond_file(x, &head, file, run->response.file_size);
     else if (is_long && shared)

@@ -103,8 +103,7 @@ static bool segment_matches_pattern(struct str pattern, struct str segment)
 }
 
 /* Returns whether a path ("/api/v10/channels/1/messages") matches a pattern. A segment of one
- * asterisk or {…} matches any one segment; two asterisks at the end match all remaining segments.
- */
+ * asterisk or {…} matches any one segment; two asterisks at the end match all further segments. */
 static bool fault_path_matches(struct str pattern, struct str path)
 {
     pattern = strip_api_version(pattern);

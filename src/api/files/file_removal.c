@@ -43,8 +43,7 @@ struct file_removal {
     struct file_to_delete page[PAGE];
     size_t count;
 
-    /* Names of blobs without a row, in an arena of their own; next is the index of the next name to
-     * check. */
+    /* Names of blobs without a row, in an arena of their own; next is the next index to check. */
     struct arena *unsettled_arena;
     const char **names;
     size_t name_count, name_room, next;
@@ -145,8 +144,7 @@ static enum err delete_marked_rows(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, DELETE_FILE_ROW, BIND(v_id(f->id)), &deleted);
-        /* If the row was already deleted, another process has deleted it and has updated the
-         * quota. */
+        /* If the row was already deleted, another process has done it and updated the quota. */
         if (!e && deleted && f->owner_id)
             e = tx_exec(call->tx, SUBTRACT_OWNER_BYTES, BIND(v_id(f->owner_id), v_int(f->size)),
                         NULL);

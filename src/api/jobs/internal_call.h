@@ -15,9 +15,8 @@ struct internal_call {
     const struct caller *caller; /* caller on whose behalf the work runs (copied); NULL means the
                                   * server */
     enum route_transaction_kind store; /* ROUTE_STORE_READ, _APPEND or _WRITE */
-    /* Decodes external input once, before any transaction. Runs on the loop, or on the thread pool
-     * if long_input is set. May set call->read and call->compute like route->prepare. May be NULL.
-     */
+    /* Decodes external input before any transaction. Runs on the loop, or on the thread pool if
+     * long_input is set. May set call->read and call->compute like route->prepare. May be NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
     /* Callback that runs in the transaction of the internal call; may be called more than once. */
