@@ -15,8 +15,7 @@ static unsigned bit_set_from_numbers(const struct list *numbers)
     return bits;
 }
 
-/* Returns whether all options are groups without subcommands, so that the command cannot be
- * used. */
+/* Returns whether all options are groups without subcommands, so the command cannot be used. */
 static bool has_only_empty_option_groups(const struct list *options)
 {
     const struct command_option *o = options->items;
