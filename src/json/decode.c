@@ -418,8 +418,7 @@ static inline bool decode_members_slow(struct json_decoder *d, struct decode_pla
     return more;
 }
 
-/* Called at the end of an object: sets defaults, reports missing fields and runs the schema's
- * check. */
+/* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
 static __attribute__((noinline)) void finish_object(struct json_decoder *d,
                                                     struct decode_plan *plan,
                                                     const struct json_path *at, const char *start,
@@ -571,8 +570,7 @@ static bool decode_comma_separated_list(struct json_decoder *d, const struct typ
 
 /* --- maps ----------------------------------------------------------------------------- */
 
-/* Finds the map entry of a key. If the key occurs again, its later value replaces the earlier
- * one. */
+/* Finds the map entry of a key. If the key occurs again, its later value replaces the first. */
 static inline char *find_map_entry(const struct list *entries, size_t size, struct str key)
 {
     char *entry = entries->items;

@@ -89,8 +89,7 @@ bool decode_field_is_present(const struct decode_progress *p, size_t field);
  * clears its struct member and returns true. */
 bool decode_mark_field_present(struct decode_progress *p);
 void decode_unmark_field(struct decode_progress *p);
-/* Called at the end of an object: sets defaults, reports missing fields and runs the schema's
- * check. */
+/* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
 void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
 
 /* Returns the address of a field's value in the object. If the member is optional, sets its

@@ -8,8 +8,7 @@
 #include "json/read.h"
 #include "json/scan.h"
 
-/* Marks the text as invalid and moves r->at to the end of the text, so that every further call
- * fails. */
+/* Marks the text as invalid and moves r->at to its end, so that every further call fails. */
 static inline bool json_reader_fail(struct json_reader *r)
 {
     r->bad = true;

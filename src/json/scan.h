@@ -106,8 +106,7 @@ enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* Returns a mask of 16 bits, one per byte; a bit is set if the string parser must examine that
- * byte. */
+/* Returns a mask of 16 bits, one per byte: set if the string parser must examine the byte. */
 static inline unsigned find_special_bytes_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
