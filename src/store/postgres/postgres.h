@@ -37,7 +37,8 @@ struct learned_query;
  * (fair_queue.c). */
 struct postgres_read_time_limit {
     int64_t until;             /* time at which the limit ends (monotonic ns); 0 means no limit */
-    unsigned free_round_trips; /* number of coming round trips whose time is added to the limit */
+    unsigned free_round_trips; /* number of coming round trips that do not count: their time is
+                                * added to the limit */
     int64_t round_trip_ns;     /* duration of the shortest round trip so far in ns; 0 if none was
                                 * measured */
     bool is_exceeded;          /* the running read exceeded the limit */

@@ -18,13 +18,14 @@ enum {
     IDLE_CHECKPOINT_PAGES = 300, /* number of pages in the WAL at which the copier thread starts
                                   * while the writer is idle */
     WRITER_COPIES_PAGES = 100, /* maximum number of remaining pages that the writer copies itself */
-    MIN_GROWTH_PAGES = 50,     /* number of pages by which the WAL must grow between two attempts */
-    MAX_THREAD_PASSES = 6,     /* number of times that the copier thread copies from one WAL, after
-                                * which the writer copies the rest */
-    TRUNCATE_PAGES = 40000,    /* number of pages in the WAL (160 MB) at which the writer waits for
-                                * readers, to truncate the WAL */
-    TRUNCATE_WAIT_MS = 20, /* how long the writer waits for readers, in ms; a snapshot of a reader
-                            * lasts one loop iteration */
+    MIN_GROWTH_PAGES =
+        50, /* number of pages by which the WAL must grow between two checkpoint attempts */
+    MAX_THREAD_PASSES = 6,  /* number of times that the copier thread copies from one WAL, after
+                             * which the writer copies the rest */
+    TRUNCATE_PAGES = 40000, /* number of pages in the WAL (160 MB) at which the writer waits for
+                             * readers, to truncate the WAL */
+    TRUNCATE_WAIT_MS = 20,  /* how long the writer waits for readers, in ms; a snapshot of a reader
+                             * lasts one loop iteration */
 };
 
 /* Copies as many pages as readers allow. Returns how many pages of the WAL have been copied so far,
