@@ -17,7 +17,9 @@ struct loops {
     void *arg;
 };
 
-enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for the messages of one loop iteration */
+enum {
+    MAX_MESSAGES_NS = 5 * 1000 * 1000
+}; /* time limit, in ns, for the messages of one loop iteration */
 
 static _Thread_local struct loop *current;
 
