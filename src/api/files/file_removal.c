@@ -20,7 +20,8 @@ enum {
                            * running call */
 };
 
-/* A blob to delete: a marked row of table files, or only the name of a blob without a row. */
+/* A blob to delete: a row of the table `files` that is marked as deleted, or only the name of a
+ * blob without a row. */
 struct file_to_delete {
     snowflake id, owner_id;
     int64_t size;
