@@ -53,9 +53,9 @@ struct api_commit_callbacks {
     /* Publishes the events of a call. Called in commit order, on a thread of the store. */
     void (*announce)(void *arg, const struct emitted_event *list);
     /* Called after the commit and before the response when a credential is revoked. If token is
-     * NULL, all tokens of the account are revoked. Also discard lookups of credentials that began
-     * when auth_revocation_count was below `forgets`, because they may have read the revoked
-     * credential. */
+     * NULL, all tokens of the account are revoked. The callback must also discard lookups of
+     * credentials that began when auth_revocation_count was below `forgets`, because they may have
+     * read the revoked credential. */
     void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
                                uint64_t forgets);
     /* Called after the commit of a call that bans addresses. */
@@ -75,7 +75,8 @@ struct api_options {
                               * API */
     const char *files_url;   /* base URL of files in events, such as avatars; NULL means the host of
                               * the API */
-    const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
+    const char *cors_origin; /* value of the option for CORS: an origin, an asterisk for all
+                              * origins, or NULL to disable CORS */
     const char *version;
     int64_t application_flags; /* flags that new applications have */
     struct api_commit_callbacks events;
@@ -94,10 +95,10 @@ struct api_options {
     void *page_arg;
     struct traffic_ring *traffic; /* buffer that records traffic for the console; may be NULL */
     struct workbench *workbench;  /* state of the console, used by its routes; may be NULL */
-    bool private_endpoints; /* requests to bot endpoints and webhooks may connect to loopback and
-                             * private addresses */
-    bool private_for_local; /* private_endpoints applies only to URLs that callers on this machine
-                             * have set */
+    bool private_endpoints;       /* whether requests to bot endpoints and webhooks may connect to
+                                   * loopback and private addresses */
+    bool private_for_local; /* whether private_endpoints applies only to URLs that callers on this
+                             * machine have set */
     bool trusts_proxies;    /* whether the option trusted-proxies is set */
     enum registration_mode registration;
     struct mailer *mailer; /* sends mail; NULL if no mail can be sent */
@@ -128,8 +129,8 @@ void api_set_http_server(struct api *api, struct http_server *server);
 void api_begin_draining(struct api *api);
 /* Waits until no call is running. */
 void api_wait_for_calls(struct api *api);
-/* Mark the start and end of background work. api_wait_for_calls also waits until this work has
- * ended. May be called from any thread. */
+/* The two functions mark the start and end of background work. api_wait_for_calls also waits until
+ * this work has ended. May be called from any thread. */
 void api_count_background_work_begin(struct api *api);
 void api_count_background_work_end(struct api *api);
 /* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */

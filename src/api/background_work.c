@@ -1,5 +1,4 @@
-/* background_work.c - starts and stops background work: jobs, outgoing requests, password threads.
- */
+/* background_work.c - starts and stops jobs, outgoing requests and password threads. */
 #include "api/internal.h"
 
 #include "api/auth/address_bans.h"

@@ -140,8 +140,7 @@ enum err call_reply_with_static_bytes(struct call *call, struct str content_type
     return OK;
 }
 
-/* Selects the size of a file. Files that old program versions have stored have no row, or no size
- * (-1). */
+/* Selects the size of a file. Files stored by old program versions have no row, or no size (-1). */
 static const char FIND_FILE[] =
     "select case when size > 0 or digest <> '' then size else -1 end from files "
     "where name = $1 and gone = 0";
@@ -353,7 +352,7 @@ static uint64_t limit_resource_key(const struct rate_limit *limit, struct str ke
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* Returns the call's array element for this limit and key, or a free element, or NULL if all are in
+/* Returns the call's array element for this limit and key, or a free one, or NULL if all are in
  * use. */
 static struct counted_rate_limit *find_limit_count_or_free_entry(struct call *call,
                                                                  const struct rate_limit *limit,
@@ -417,8 +416,7 @@ enum err call_replace_route_rate_limit(struct call *call, const struct rate_limi
     run->limit_result.of = limit;
     if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
-    /* Replace the rate-limit headers of the route; no other response headers were written so
-     * far. */
+    /* Replace the rate-limit headers of the route; no other response header was written yet. */
     buf_reset(&run->response.headers);
     write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     return OK;

@@ -122,7 +122,8 @@ struct call {
     struct form form; /* validation errors of the body, per field */
     struct buf reply; /* response body, as far as written */
 
-    /* Stages that prepare may request; see enum call_stage. */
+    /* Functions of stages; route->prepare requests a stage by setting its function (see enum
+     * call_stage). */
     enum err (*read)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
@@ -132,9 +133,9 @@ struct call {
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota is used for files of this call; 0 means the
                          * caller */
-    bool decides;       /* set by prepare on APPEND routes, to run the handler as STORE_WRITE */
-    bool may_share;     /* set by prepare on APPEND routes, to allow that several calls share a
-                         * transaction (work_item.may_share) */
+    bool decides;   /* whether the handler runs as STORE_WRITE; set by prepare on APPEND routes */
+    bool may_share; /* whether several calls may share a transaction (work_item.may_share); set by
+                     * prepare on APPEND routes */
 };
 
 /* Pass structs from one stage of the call to later stages. Each struct is identified by its tag.
@@ -163,8 +164,8 @@ int call_get_api_version(const struct call *call);
 /* Parses the id in a path parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
-/* Returns the account id or address hash by which background reads of this call are scheduled, or
- * 0. */
+/* Returns the account id or address hash by which this call's background reads are scheduled, or 0.
+ */
 uint64_t call_scheduling_key(const struct call *call);
 
 /* A value for call->read that reads nothing: the READ stage then only resolves the path and checks
@@ -207,11 +208,11 @@ enum err call_get_missing_permissions_error(const struct call *call, uint64_t ne
 enum err call_get_missing_any_permission_error(const struct call *call, uint64_t any);
 /* Returns call_get_missing_permissions_error unless the caller has all permissions of `needs`. */
 enum err call_require_permissions(const struct call *call, uint64_t needs);
-/* Returns ERR_MISSING_PERMISSIONS. For a caller whose highest role is not above the role or member
- * that the call changes, or who grants permissions that the caller lacks. */
+/* Returns the error (ERR_MISSING_PERMISSIONS) for a caller whose highest role is not above the role
+ * or member that the call changes, or who grants permissions that the caller lacks. */
 enum err call_get_rank_too_low_error(const struct call *call);
-/* Returns ERR_MISSING_PERMISSIONS. For a caller who is not the owner of the guild, if only the
- * owner may make the call. */
+/* Returns the error (ERR_MISSING_PERMISSIONS) for a caller who is not the owner of the guild, if
+ * only the owner may make the call. */
 enum err call_get_not_guild_owner_error(const struct call *call);
 
 /* --- refusal_cause.c ------------------------------------------------------------------- */
@@ -267,8 +268,7 @@ void call_record_voice_state_change(struct call *call, const struct relay_voice_
 
 /* Counts this call once against a rate limit with a key that the handler chooses, such as a login
  * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. In
- * that response, Retry-After is about this limit, and X-RateLimit-Remaining about the route's
- * limit. */
+ * that response, Retry-After is about this limit, and X-RateLimit-Remaining about the route's. */
 enum err call_count_against_rate_limit(struct call *call, const struct rate_limit *limit,
                                        struct str key);
 /* Counts the call against a limit that replaces the route's limit in the rate-limit headers. Call
@@ -281,8 +281,8 @@ void call_uncount_from_rate_limit(struct call *call, const struct rate_limit *li
 
 /* Refuses the call with ERR_RATE_LIMITED; `ms` is sent as Retry-After. */
 enum err call_refuse_as_rate_limited(struct call *call, int64_t ms);
-/* Like call_refuse_as_rate_limited, but with the scope "shared": the limit applies to all callers
- * together. */
+/* Refuses the call with ERR_RATE_LIMITED and the scope "shared", because the limit applies to all
+ * callers together; `ms` is sent as Retry-After. */
 enum err call_refuse_as_shared_rate_limited(struct call *call, int64_t ms);
 
 /* Writes a blob (stored file) in the COMPUTE stage; the blob is deleted if the call fails. id and
@@ -292,12 +292,12 @@ enum err call_write_blob(struct call *call, snowflake id, const char *name, stru
 /* Marks the row of a blob in the transaction, so that the blob is deleted after the commit. Returns
  * OK if the blob does not exist. */
 enum err call_delete_blob(struct call *call, const char *name);
-/* Call after the transaction has marked rows of table files as deleted: their blobs are deleted
- * after the commit. */
+/* Schedules the deletion of blobs after the commit. Call it after the transaction has marked rows
+ * of the table `files` as deleted. */
 void call_schedule_file_removal(struct call *call);
 
-/* Remove credentials of an account from the credential cache after the commit: one token, or all
- * tokens of the account. */
+/* The next two functions remove credentials of an account from the credential cache after the
+ * commit: one token, or all tokens of the account. */
 void call_revoke_session_token(struct call *call, snowflake account,
                                const unsigned char session[8]);
 void call_revoke_account_tokens(struct call *call, snowflake id);

@@ -23,8 +23,8 @@ static uint64_t hash_major_parameters(const struct call_context *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Parse the id, so that an id with leading zeros has the same bucket as the id without
-             * them. */
+            /* Parse the id, so that an id with leading zeros has the same bucket as without them.
+             */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;
@@ -81,8 +81,7 @@ static enum err check_rate_limits(struct call_context *run)
     return OK;
 }
 
-/* Refuses calls from banned addresses, except on service routes, because the operator needs
- * these. */
+/* Refuses calls from banned addresses, except on service routes, which the operator needs. */
 static enum err check_address_ban(const struct call *call)
 {
     bool banned = !call->route->service &&

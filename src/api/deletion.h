@@ -13,7 +13,7 @@
 #include "api/jobs/jobs.h"
 #include "model/application.h"
 
-/* Rows that one step deletes at most; this takes the writer a few milliseconds. */
+/* Maximum number of rows that one step deletes, which takes the writer a few milliseconds. */
 enum { DELETION_ROWS = 300 };
 
 enum deletion_object_kind {
@@ -101,7 +101,7 @@ int64_t deletion_step_batch_size(const struct deletion_step_limits *step);
  * afterwards, all rows of the object are deleted. */
 enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
                                   struct deletion_step_limits *step);
-/* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and
+/* Runs one deletion step: calls deletion_step_begin, deletion_apply_all_rules and
  * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
                            enum deletion_object_kind with, snowflake id);
@@ -112,8 +112,8 @@ enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
                                      const struct deletion_step_limits *step, struct str data);
 
-/* The step for WITH_APPLICATION, together with the application. Deletion rules of WITH_APPLICATION
- * cast the step to this struct. */
+/* State of the deletion of an application: the limits of the current step, and the application.
+ * Deletion rules of WITH_APPLICATION cast the step to this struct. */
 struct application_deletion {
     struct deletion_step_limits step;
     struct application application;

@@ -1,4 +1,4 @@
-/* hooks.c - hook_<name>: calls the listeners of all feature folders. */
+/* hooks.c - the functions hook_<name>, which call the listeners of all feature folders. */
 #include "api/hooks.h"
 
 #include "api/internal.h"

@@ -17,7 +17,8 @@ struct user_settings;
 struct account_creation {
     snowflake user_id;
     struct opt_str invite; /* the invite code used to register */
-    bool guild_required; /* a listener refuses the registration unless the invite is for a guild */
+    bool guild_required;   /* whether the registration must be refused by a listener, unless the
+                            * invite is for a guild */
 };
 struct user_settings_change {
     snowflake user_id;
@@ -49,8 +50,8 @@ struct permission_change {
 struct member_leaving_guild {
     snowflake guild_id;
     const struct user *user;
-    bool *done; /* a listener of the hook member_leaving sets it to true if the listener has removed
-                 * the member */
+    bool *
+        done; /* set to true by a listener of the hook member_leaving that has removed the member */
 };
 enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* takes the writer a few milliseconds */
 struct member_ban {
@@ -64,7 +65,7 @@ struct voice_moderation_change {
     struct opt_bool mute, deaf;
     struct opt_id to; /* voice channel to which the member is moved; null to disconnect the
                        * member */
-    bool silenced;    /* for the hook voice_moderation_apply: whether mute or deaf has changed */
+    bool silenced; /* whether mute or deaf has changed; only for the hook voice_moderation_apply */
 };
 /* A text that auto moderation checks, and the result. */
 struct automod_checked_text {

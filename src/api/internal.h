@@ -30,7 +30,7 @@ struct route_match {
     unsigned allowed; /* methods that the path allows, one bit per http_method, for the header Allow
                        * and for OPTIONS */
     snowflake as_me;  /* id that the path has where "@me" is expected; if it is not the caller's id,
-                       * 404 is sent */
+                       * the response is 404 */
 };
 
 void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
@@ -108,7 +108,8 @@ struct call_response {
     int file; /* descriptor of the file that is sent as the body; -1 if there is no file */
     int64_t file_size;
     bool zipped;  /* whether the body is gzip */
-    bool no_gzip; /* do not compress the body, because Content-Encoding is already set */
+    bool no_gzip; /* whether to send the body uncompressed, because Content-Encoding is already set
+                   */
 };
 
 /* Effects of the call that are applied after the commit. Each attempt of the transaction resets
@@ -168,10 +169,10 @@ struct call_context {
     uv_work_t compute;
     enum err computed; /* result of call->hash or call->compute */
     int read_restarts; /* number of calls of call_restart_at_read_stage so far */
-    struct cluster_log_position_wait
-        revocation_wait; /* state of the wait until all nodes have applied a revocation */
-    int64_t started;     /* clock_monotonic_ns at which the whole request had been received */
-    enum err refused;    /* error of the response, or OK */
+    /* State of the wait until all nodes have applied a revocation. */
+    struct cluster_log_position_wait revocation_wait;
+    int64_t started;  /* clock_monotonic_ns at which the whole request had been received */
+    enum err refused; /* error of the response, or OK */
 };
 
 static inline struct call_context *call_get_context(const struct call *call)
@@ -217,8 +218,8 @@ void file_removal_schedule(struct file_removal *r);
 void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
                        struct loop *loop);
 
-/* Like call_store_stage_data, but stores the pointer instead of allocating: the value must outlive
- * the call. */
+/* Passes a pointer to later stages of the call, without a copy: the value must outlive the call.
+ * See call_store_stage_data. */
 void call_store_borrowed_stage_data(struct call *call, const char *type, void *value);
 
 /* Authenticates the caller and starts the next stage; the route must be set. */
@@ -236,7 +237,7 @@ void internal_call_end(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
-/* Runs the current stage in its transaction (work.run). */
+/* Callback work.run of a call: runs the current stage in its transaction. */
 enum err call_run_stage_in_transaction(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void on_call_committed(struct work_item *w);
@@ -301,7 +302,7 @@ void write_unimplemented_discord_operations(const struct domain *const *domains,
 struct token_use_writer *token_last_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop);
-/* Stops the hourly write. If it is running, api_wait_for_calls waits for it. */
+/* Stops the hourly writes of last-used times. api_wait_for_calls waits for a running write. */
 void token_last_use_writer_stop(struct token_use_writer *u);
 void token_last_use_writer_free(struct token_use_writer *u);
 
@@ -314,13 +315,12 @@ void job_scheduler_stop(struct job_scheduler *jobs);
 void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at time `due`; may be called from any thread. */
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
-uint64_t job_scheduler_run_count(
-    const struct job_scheduler *jobs); /* returns the number of jobs that this process has run */
+/* Returns the number of jobs that this process has run. */
+uint64_t job_scheduler_run_count(const struct job_scheduler *jobs);
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
-/* Checks the head of a request before its body is read. Either refuses the request or accepts the
- * body. */
+/* Checks the head of a request before its body is read. Refuses the request or accepts the body. */
 void call_admit_request_head(struct api *api, struct http_exchange *x);
 /* Processes a request whose body is complete. */
 void call_process_request(struct api *api, struct http_exchange *x);

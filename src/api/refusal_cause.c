@@ -35,8 +35,8 @@ void call_set_application_in_traffic_record(struct call *call, snowflake applica
 void call_find_refusal_cause(struct call_context *run, enum err e)
 {
     run->refusal.error = e;
-    /* Ignore errors of the hook's listeners: the call is refused anyway, and without them the
-     * record only has no cause. */
+    /* Ignore errors of the hook's listeners: the call is refused anyway, and after an error only
+     * the cause is missing in the record. */
     if (run->began && error_info(e)->status < 500)
         (void)hook_call_refused(&run->call, &run->refusal);
 }

@@ -44,8 +44,7 @@ static void send_response(struct call_context *run, int status, struct str type)
     bool is_long = body.n >= HTTP_LONG_TEXT_BYTES &&
                    (body.n > HTTP_GZIP_MAX_BYTES || head.gzipped || head.no_gzip ||
                     !http_accepts_content_coding(x->request->accept_encoding, STR("gzip")));
-    /* Read what is needed before http_respond, which frees the exchange's arena and thereby the
-     * call. */
+    /* Read what is needed before http_respond, which frees the call with the exchange's arena. */
     if (file >= 0)
         http_respond_file(x, &head, file, run->response.file_size);
     else if (is_long && shared)
@@ -116,7 +115,7 @@ static bool should_compress_on_pool(const struct call_context *run)
            http_accepts_content_coding(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
-/* Copies a shared text into the call if it will be compressed on the thread pool. */
+/* Copies a shared text into the call's arena if it will be compressed on the thread pool. */
 static void copy_shared_response_body(struct call_context *run)
 {
     struct call *call = &run->call;

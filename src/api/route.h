@@ -57,8 +57,8 @@ struct rate_limit {
     const char *name;
     unsigned count;
     unsigned window_s;
-    bool shared;     /* calls are counted per resource, for all callers together */
-    bool by_address; /* calls are counted per client address and not per account */
+    bool shared;     /* whether calls are counted per resource, for all callers together */
+    bool by_address; /* whether calls are counted per client address and not per account */
     bool strict;     /* enforced across all nodes (see limits.h) */
 };
 
@@ -70,7 +70,8 @@ enum route_body_flags { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;
-    const char *path; /* path below /api, such as "/users/{user.id}"; {x} names a resolver */
+    const char *path; /* path below /api, such as "/users/{user.id}"; the braces contain the name of
+                       * a path_resolver */
     const char *name; /* name of the handler, for documentation */
     const char *doc;
     unsigned auth;
@@ -87,22 +88,22 @@ struct route {
     int status; /* status on success; 0 means 200 if the route has a reply, otherwise 204 */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
     enum route_transaction_kind store;
-    bool background; /* the route's reads run in the background, because they have an unbounded
-                      * number of rows */
-    bool measured; /* the route's reads start on the loop, and restart in the background if they are
-                    * slow */
+    bool background; /* whether the route's reads run in the background, because they have an
+                      * unbounded number of rows */
+    bool measured; /* whether the route's reads start on the loop, and restart in the background if
+                    * they are slow */
     const struct rate_limit *limit;
     /* If true, the route is allowed to members who are timed out or quarantined, or who have not
      * passed membership screening or the verification level: no other user sees the change, or the
      * call only removes something of theirs. Other writes are refused to these members. */
     bool allowed_when_restricted;
-    bool service; /* the path is at the root and not below /api; no credential is needed; the rate
-                   * limit is per address */
-    bool no_global_limit; /* the call counts only against the route's limit and not against the
-                           * global limit */
+    bool service; /* whether the path is at the root and not below /api; then no credential is
+                   * needed, and the rate limit is per address */
+    bool no_global_limit; /* whether the call counts only against the route's limit and not against
+                           * the global limit */
     /* Decides whether a caller who is not a member of the path's guild may call the route: returns
-     * OK or an error. If NULL, only members may call it. call->query is NULL if the query was
-     * invalid. */
+     * OK or an error. If NULL, only members may call the route. call->query is NULL if the query
+     * was invalid. */
     enum err (*visitors)(struct call *call);
     /* Called on the loop before the body is decoded, on routes that often receive the same body
      * again. If it recognises such a body, the function sets call->read, which writes the response

@@ -169,8 +169,7 @@ static void call_submit_transaction(struct call_context *run, enum call_stage st
 
     run->stage = stage;
     run->header_bytes_before = run->response.headers.n;
-    /* Refuse the call now, because this node has lost the database; the caller can try another
-     * node. */
+    /* Refuse the call now, because this node lost the database; the caller can try another node. */
     if (call->exchange && cluster && cluster_node_is_isolated(cluster)) {
         finish_and_free_call(run, ERR_UNAVAILABLE);
         return;
@@ -271,8 +270,7 @@ static void call_start_compute_stage(struct call_context *run)
 }
 
 /* Accepts the body after the head was checked. If the connection closes before the body has
- * arrived, there is no callback. So until the body has arrived, the call must own nothing but its
- * arena. */
+ * arrived, there is no callback. So until then the call must own nothing but its arena. */
 static void accept_request_body(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -333,8 +331,7 @@ static void call_start_decode_stage(struct call_context *run)
                   on_decode_finished);
 }
 
-/* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
- * stage. */
+/* Runs route->before_decode. Returns true if the call ended or is now in the KNOWN_BODY stage. */
 static bool run_before_decode_stage(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -533,8 +530,8 @@ void call_process_request(struct api *api, struct http_exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_monotonic_ns(); /* set it now, because the time of the upload does not
-                                          * count */
+    run->started = clock_monotonic_ns(); /* set the start time now, because the time of the upload
+                                          * does not count */
     run->call.parts = x->parts;
     run->call.caller = NULL; /* forget the caller, so that the credential is checked again */
     call_authenticate(run);

@@ -79,8 +79,7 @@ static enum err check_response_within_limits(const struct call_context *run)
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* Returns those effects of the call that other nodes must apply, as a log entry for the event
- * log. */
+/* Returns those effects of the call that other nodes must apply, as an entry of the event log. */
 static struct log_entry log_entry_from_effects(const struct call_commit_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,

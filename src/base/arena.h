@@ -21,7 +21,7 @@ struct arena {
 };
 
 struct arena *arena_new(void);
-/* Like arena_new, but the first block has only 512 bytes, for arenas that store little. */
+/* Creates an arena whose first block has only 512 bytes, for arenas that store little. */
 struct arena *arena_new_small(void);
 void arena_free(struct arena *a);
 
@@ -34,7 +34,7 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Adds a new block of at least `size` bytes. */
 void arena_add_block(struct arena *a, size_t size);
 
-/* Like arena_alloc, but does not zero the memory. For memory that the caller overwrites at once. */
+/* Returns memory like arena_alloc, but not zeroed: for memory that is overwritten at once. */
 static inline void *arena_alloc_unzeroed(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);

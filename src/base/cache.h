@@ -33,8 +33,8 @@ struct cache_kind {
     const char *name; /* label of these caches in /metrics; NULL if they have no metrics */
     size_t entries, bytes;
     int64_t idle_ms; /* in ms: an entry that was not used for longer than this counts as missing */
-    /* Returns true if the entry has this key and is still valid. If NULL, entries are found by
-     * their hash only. */
+    /* Returns true if the entry has this key and is still valid. If this member is NULL, entries
+     * are found by their hash only. */
     bool (*matches)(const struct cache_entry *e, const void *key);
     void (*free)(struct cache_entry *e); /* frees an entry that the cache evicts; NULL means
                                           * mem_free */

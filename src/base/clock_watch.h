@@ -18,8 +18,7 @@ enum { CLOCK_BEHIND_MS = 60 * 1000 };
  * CLOCK_BEHIND_MS, new ids continue after it. If it is further ahead, new ids use the clock, so
  * that one wrong id does not move all later ids into the far future. */
 void clock_watch_start(snowflake newest);
-/* Call about once a second, on one thread: compares the wall clock with the steady clock and logs
- * steps. */
+/* Call about once a second, on one thread: compares wall clock and steady clock and logs steps. */
 void clock_watch_check(void);
 
 struct clock_health {

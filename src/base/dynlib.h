@@ -31,7 +31,8 @@ struct dynlib_symbol {
  * Returns false and logs if the library or a symbol is missing. */
 bool dynlib_load_functions(const char *file, const struct dynlib_symbol *symbols);
 
-/* Like dynlib_load_functions, but for one function that may be missing, and without logging. */
+/* Loads one function of a shared library. If the function is missing, returns false without
+ * logging. */
 bool dynlib_load_optional_function(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

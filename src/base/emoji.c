@@ -19,8 +19,8 @@ struct emoji_range {
     uint32_t first, last;
 };
 
-/* Ranges of code points that are emoji. Digits, '#' and '*', which are emoji only in keycaps, are
- * not included. */
+/* Ranges of code points that are emoji. Digits, '#' and the asterisk, which are emoji only in
+ * keycaps, are not included. */
 static const struct emoji_range emoji_ranges[] = {
     { 0xa9, 0xa9 },       { 0xae, 0xae },       { 0x203c, 0x203c },   { 0x2049, 0x2049 },
     { 0x2122, 0x2122 },   { 0x2139, 0x2139 },   { 0x2194, 0x21aa },   { 0x231a, 0x23ff },

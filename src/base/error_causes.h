@@ -12,8 +12,7 @@ struct error_cause {
 /* Finds causes and fix of an API error by its JSON error code; if code is 0, by the HTTP status.
  * Returns false if none are known. */
 bool find_causes_of_api_error(int status, int code, struct error_cause *ret);
-/* Finds causes and fix of a close code of the gateway's WebSocket. Returns false if none are
- * known. */
+/* Finds causes and fix of a close code of the gateway. Returns false if none are known. */
 bool find_causes_of_gateway_close_code(int code, struct error_cause *ret);
 
 /* Writes docs/errors.md. */

@@ -14,8 +14,7 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the Levenshtein distance of two names; SIZE_MAX if a name is longer than any option
- * name. */
+/* Returns the Levenshtein distance of two names; SIZE_MAX if one is longer than any option name. */
 static size_t levenshtein_distance(struct str a, struct str b)
 {
     size_t row[MAX_NAME_LENGTH + 1];

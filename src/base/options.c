@@ -135,8 +135,7 @@ static int on_ini_entry(void *user, const char *section, const char *name, const
 
 static void read_ini_file(struct options_reader *r, const char *file)
 {
-    /* Configures the INI parser inih: long lines, no continuation lines, stop at the first
-     * error. */
+    /* Configures the INI parser inih: long lines, no continuations, stop at the first error. */
     ini_use_stack = false;
     ini_allow_realloc = true;
     ini_max_line = MAX_LINE_BYTES;

@@ -15,10 +15,11 @@
 #include "base/str.h"
 
 enum option_kind {
-    OPTION_TEXT,   /* value is a const char *; NULL if the option is not set */
-    OPTION_INT,    /* value is an int64_t between min and max */
-    OPTION_SWITCH, /* value is a bool: on or off; a flag without a value means on */
-    OPTION_CHOICE, /* value is a const char *, one of choices; a flag alone means "on", if listed */
+    OPTION_TEXT,   /* the value is a string; NULL if the option is not set */
+    OPTION_INT,    /* the value is an int64_t between min and max */
+    OPTION_SWITCH, /* the value is a bool: on or off; a flag without a value means on */
+    OPTION_CHOICE, /* the value is a string, one of `choices`; a flag without a value means "on", if
+                    * that is a choice */
 };
 
 struct option_row {
@@ -38,10 +39,10 @@ struct option_source {
     const char *prefix;  /* for environment variables: "GUILDHALL_" */
     const char *file;    /* path FILE of the INI file, or NULL; after it, FILE.d/NAME.conf are read,
                           * ordered by name */
-    bool no_arguments;   /* the program takes no arguments; so a word after the flag of a switch is
-                          * the value of that switch */
-    bool command_follows; /* "--" ends the options: "--" and the words after it are arguments of a
-                           * command */
+    bool no_arguments;   /* whether the program takes no arguments; then a word after the flag of a
+                          * switch is the value of that switch */
+    bool command_follows; /* whether "--" ends the options; then "--" and the words after it are
+                           * arguments of a command */
 };
 
 /* Reads all options into the struct `target`. argv starts after the command. Arguments that are not
@@ -61,7 +62,7 @@ const char *option_find_most_similar(const struct option_row *const *lists, stru
 
 /* Checks the environment for misspelled options, which would be ignored silently. Returns false and
  * a sentence if a variable starts with the prefix but is not an option of the lists. `others` lists
- * further allowed names without the prefix; a final * matches any suffix. */
+ * further allowed names without the prefix; an asterisk at the end of a name matches any suffix. */
 bool options_check_environment(const struct option_row *const *lists, const char *const *others,
                                const char *prefix, struct arena *arena, const char **ret_problem);
 

@@ -68,7 +68,7 @@ snowflake snowflake_new_guild(void)
 {
     uint64_t sequence_number = reserve_sequence_numbers(2);
 
-    /* Repeat until the id minus 1, which is reserved, too, has the same millisecond as the guild's
+    /* Repeat until the id minus 1, which is also reserved, has the same millisecond as the guild's
      * id. */
     while ((sequence_number & 0xfff) == 0)
         sequence_number = reserve_sequence_numbers(2);

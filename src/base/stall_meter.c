@@ -101,8 +101,9 @@ void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part
 {
     int64_t now = stall_clock_ns();
 
-    /* If no part is named, the thread was waiting. The time counts nevertheless in test mode
-     * (report_over), because that measures CPU time, which does not pass while waiting. */
+    /* Time without the name of a part is time in which the thread waited. In test mode
+     * (report_over) it is also measured, because meters then measure CPU time, which does not pass
+     * while waiting. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;

@@ -25,7 +25,8 @@ struct stall_meter {
     int64_t logged_at_s;      /* time at which a slow iteration was last logged, in seconds */
 };
 
-/* Ends the current part and starts the part with this name; NULL means that the thread waits. */
+/* Ends the measurement of the current part of the work, and starts the measurement of the part with
+ * this name; NULL means that the thread waits. */
 void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part);
 /* Ends the current loop iteration or unit of work, and starts the next one. */
 void stall_meter_end_iteration(struct stall_meter *m);

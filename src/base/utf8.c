@@ -102,7 +102,7 @@ size_t utf8_encode(uint32_t cp, char out[4])
     return 4;
 }
 
-/* Code points with the Unicode property White_Space. */
+/* Returns whether a code point has the Unicode property White_Space. */
 static bool is_unicode_space(uint32_t cp)
 {
     return (cp >= 0x09 && cp <= 0x0d) || cp == 0x20 || cp == 0x85 || cp == 0xa0 || cp == 0x1680 ||

@@ -80,7 +80,7 @@ static inline bool decode_plain_string(struct json_reader *r, const struct type 
     return true;
 }
 
-/* Like decode_plain_string, but stores the JSON text of the string, with its quotes. */
+/* Decodes an ASCII string like decode_plain_string, but stores its JSON text, with the quotes. */
 static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str *out)
 {
     const char *start = r->at, *p = find_plain_string_end(start, r->end);
@@ -92,7 +92,7 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
     return true;
 }
 
-/* Not inlined, because the inlined function decode_value must stay small. */
+/* Not inlined, because decode_value, which calls this function, is inlined and must stay small. */
 static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, const struct type *type,
                                                     enum json_kind kind, const struct json_path *at,
                                                     void *out)
@@ -210,8 +210,8 @@ static bool decode_null_field(struct json_decoder *d, const struct field *f, cha
     return true;
 }
 
-/* A key occurs for the second time, and the last value counts: removes the errors of the earlier
- * value. */
+/* Called if a key occurs for the second time: removes the errors of the earlier value, because the
+ * last value counts. */
 static __attribute__((noinline)) void remove_field_errors(struct json_decoder *d,
                                                           const struct field *f,
                                                           const struct json_path *up)
@@ -262,7 +262,7 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
 }
 
 /* Consumes the field name at r->at and its colon, if the name is known. Returns NULL and consumes
- * nothing if it is unknown, has escapes or has white space around it. */
+ * nothing if the name is unknown, has escapes or has white space around it. */
 static inline const struct field *parse_known_field_name(struct json_reader *r,
                                                          struct decode_progress *p)
 {
@@ -280,7 +280,8 @@ static inline const struct field *parse_known_field_name(struct json_reader *r,
     return f;
 }
 
-/* Like parse_known_field_name, but also accepts escapes, white space and unknown names. */
+/* Parses a field name and its colon. Unlike parse_known_field_name, accepts escapes, white space
+ * and unknown names. */
 static inline const struct field *parse_field_name(struct json_reader *r, struct decode_progress *p)
 {
     const struct field *f = parse_known_field_name(r, p);
@@ -417,8 +418,7 @@ static inline bool decode_members_slow(struct json_decoder *d, struct decode_pla
     return more;
 }
 
-/* Called at the end of an object: sets defaults, reports missing fields and runs the schema's
- * check. */
+/* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
 static __attribute__((noinline)) void finish_object(struct json_decoder *d,
                                                     struct decode_plan *plan,
                                                     const struct json_path *at, const char *start,
@@ -570,8 +570,7 @@ static bool decode_comma_separated_list(struct json_decoder *d, const struct typ
 
 /* --- maps ----------------------------------------------------------------------------- */
 
-/* Finds the map entry of a key. If the key occurs again, its later value replaces the earlier
- * one. */
+/* Finds the map entry of a key. If the key occurs again, its later value replaces the first. */
 static inline char *find_map_entry(const struct list *entries, size_t size, struct str key)
 {
     char *entry = entries->items;

@@ -94,7 +94,7 @@ void *list_append(struct arena *arena, struct list *list, size_t size)
     return memset(list_append_unzeroed(arena, list, size), 0, size);
 }
 
-/* Returns true if text is the field's name. If `quoted` is set, text must start with the name and a
+/* Returns true if text is the field's name. If `quoted` is set, text must start with name and
  * quote. */
 static inline bool field_has_name(const struct field *f, struct str text, bool quoted)
 {

@@ -154,7 +154,7 @@ void form_remove_errors_at(struct form *f, const struct json_path *at)
     if (!node)
         return;
     f->problems -= count_errors_of_subtree(node);
-    /* Also remove the parent nodes that contain no other error. */
+    /* Remove the parent nodes, too, if they contain no other error. */
     while (node->up) {
         struct form_node *up = node->up;
 

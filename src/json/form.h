@@ -75,7 +75,7 @@ static inline bool form_has_error_at(const struct form *f, const struct json_pat
     return form_has_errors(f) && form_find_error_at(f, at);
 }
 
-/* Adds an error for a missing field, unless the field already has one. */
+/* Adds an error for a missing field, unless the field already has an error. */
 void form_require_field(struct form *f, const struct json_path *here, const char *key, bool there);
 
 /* Writes the value of the member "errors" of the response. */

@@ -41,8 +41,8 @@ static const char *detect_image_extension(struct str bytes)
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* Returns true if the base64 text decodes to more than max bytes. White space and padding do not
- * count. */
+/* Returns true if the base64 text decodes to more than max bytes. Spaces and padding do not count.
+ */
 static bool base64_decodes_to_more_than(struct str data, uint64_t max)
 {
     size_t n = data.n;

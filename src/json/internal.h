@@ -39,7 +39,7 @@ struct scalar_value {
 void decode_scalar_value(struct form *form, const struct type *type, const struct scalar_value *s,
                          const struct json_path *at, void *out);
 
-/* Like decode_scalar_value, but for an integer that was already parsed. */
+/* Decodes an integer that was already parsed, in the same way as decode_scalar_value. */
 void decode_integer_value(struct form *form, const struct type *type, int64_t v,
                           const struct json_path *at, int64_t *out);
 
@@ -47,7 +47,7 @@ void decode_integer_value(struct form *form, const struct type *type, int64_t v,
  * of them. */
 bool int_is_within_type_limits(const struct type *type, int64_t v);
 
-/* Like decode_scalar_value, but for images, which are encoded as data URIs. */
+/* Decodes an image, which is encoded as a data URI, in the same way as decode_scalar_value. */
 void decode_image_uri(struct form *form, const struct type *type, struct str text,
                       const struct json_path *at, struct uploaded_image *out);
 
@@ -80,17 +80,16 @@ struct decode_progress {
 };
 
 const struct field *decode_find_field(struct decode_progress *p, struct str name);
-/* Like decode_find_field, but the name ends at the next quote, so the caller need not know its
- * length. Also returns NULL if the name has escapes. At least MAX_FIELD_NAME_BYTES + 1 bytes must
- * be readable. */
+/* Finds a field by its name, which ends at the next quote, so the caller need not know its length.
+ * Returns NULL if there is no such field or the name has escapes. At least MAX_FIELD_NAME_BYTES + 1
+ * bytes must be readable. */
 const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text);
 bool decode_field_is_present(const struct decode_progress *p, size_t field);
 /* Marks the last found field as present. If it was already marked, because its key occurs twice,
  * clears its struct member and returns true. */
 bool decode_mark_field_present(struct decode_progress *p);
 void decode_unmark_field(struct decode_progress *p);
-/* Called at the end of an object: sets defaults, reports missing fields and runs the schema's
- * check. */
+/* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
 void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
 
 /* Returns the address of a field's value in the object. If the member is optional, sets its

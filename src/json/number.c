@@ -102,8 +102,8 @@ double parse_double(struct str raw)
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
-/* Rounds v to `digits` significant decimal digits and returns the exponent: v is about *ret_m *
- * 10^exponent. */
+/* Rounds v to `digits` significant decimal digits and returns the exponent: v is about ret_m times
+ * ten to the power of the exponent. */
 static int round_to_significant_digits(double v, int digits, uint64_t *ret_m)
 {
     char text[40];

@@ -24,8 +24,8 @@ static struct decode_plan *find_decode_plan(const struct schema *schema)
     return p;
 }
 
-/* Makes a step that matches no input, because it requires the same bytes to have two different
- * values. */
+/* Makes a step of a decode plan that matches no input, because it requires the same bytes to have
+ * two different values. */
 static void plan_step_set_unmatchable(struct decode_plan_step *s)
 {
     s->mask = UINT64_MAX;
@@ -55,8 +55,8 @@ static void plan_step_set_key(struct decode_plan_step *s, struct str name)
     }
 }
 
-/* Sets the byte lengths that length_is_certainly_valid accepts for the type. Returns false if it
- * accepts none. */
+/* Sets the byte lengths of a step to those that length_is_certainly_valid accepts for the type.
+ * Returns false if it accepts none. */
 static bool plan_step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
@@ -115,8 +115,7 @@ static void plan_step_init(struct decode_plan_step *s, const struct field *f, si
         s->kind = STEP_OTHER;
 }
 
-/* Initializes the prediction of the next field: each field of the schema is followed by the next
- * one. */
+/* Initializes a decode plan's field predictions: each field of the schema precedes the next one. */
 static void plan_init_field_predictions(struct decode_plan *p, size_t count)
 {
     plan_step_set_unmatchable(&p->steps[count]);
@@ -125,8 +124,8 @@ static void plan_init_field_predictions(struct decode_plan *p, size_t count)
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Builds the plan of a schema and the plans of its nested schemas. Schemas may be recursive, so
- * `fresh` lists the plans that are still being built. */
+/* Builds the decode plan of a schema and the plans of its nested schemas. Schemas may be recursive,
+ * so `fresh` lists the plans that are still being built. */
 static struct decode_plan *build_decode_plan(const struct schema *schema,
                                              struct decode_plan **fresh)
 {

@@ -13,8 +13,8 @@
 #include "json/scan.h"
 
 enum decode_plan_step_kind {
-    STEP_TEXT,     /* string whose type has no limits but the length */
-    STEP_TEXT_MAP, /* map of strings whose type has no limits but the length */
+    STEP_TEXT,     /* step for a string whose type has no limits but the length */
+    STEP_TEXT_MAP, /* step for a map of strings whose type has no limits but the length */
     STEP_RAW,      /* value stored as JSON text */
     STEP_LIST,
     STEP_INT,
@@ -35,8 +35,7 @@ struct decode_plan_step {
                                * minus the minimum */
     uint32_t max_entries;     /* maximum number of entries of a map */
     uint16_t digits;          /* bit mask: bit n is set if the one-digit integer n is allowed */
-    uint16_t member, value;   /* offsets of the member in the struct, and of the value in the
-                               * struct */
+    uint16_t member, value;   /* offsets in the struct: of the member, and of the member's value */
     uint8_t words, key_n, tail, kind;
     const struct field *field;
     struct decode_plan *inner; /* plan of the elements' schema if the field is an array of

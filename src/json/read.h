@@ -37,7 +37,7 @@ struct json_number {
 
 struct json_reader {
     const char *at, *end;
-    const char *safe; /* from positions before this one, at least JSON_MARGIN bytes are readable */
+    const char *safe;    /* position before which at least JSON_MARGIN bytes are readable */
     struct arena *arena; /* memory for strings that had escapes */
     uint64_t in_object;  /* one bit per nesting level: 1 for an object, 0 for an array */
     unsigned depth;

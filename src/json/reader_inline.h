@@ -8,8 +8,7 @@
 #include "json/read.h"
 #include "json/scan.h"
 
-/* Marks the text as invalid and moves r->at to the end of the text, so that every further call
- * fails. */
+/* Marks the text as invalid and moves r->at to its end, so that every further call fails. */
 static inline bool json_reader_fail(struct json_reader *r)
 {
     r->bad = true;
@@ -22,7 +21,7 @@ static inline bool json_reader_is_at_char(const struct json_reader *r, char c)
     return r->at < r->end && *r->at == c;
 }
 
-/* Skips white space. If there is none, the call costs one comparison. */
+/* Skips white space. If there is no white space, the call costs one comparison. */
 static inline const char *skip_json_space(const char *p, const char *end)
 {
     while (p < end && (unsigned char)*p <= ' ' &&

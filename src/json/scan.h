@@ -106,8 +106,7 @@ enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* Returns a mask of 16 bits, one per byte; a bit is set if the string parser must examine that
- * byte. */
+/* Returns a mask of 16 bits, one per byte: set if the string parser must examine the byte. */
 static inline unsigned find_special_bytes_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -142,8 +141,8 @@ static inline unsigned scan_plain_prefix(const char *p)
     return high ? sizeof low + first_marked_byte_index(high) : SCAN_BLOCK;
 }
 
-/* Returns a mask of bits, one per byte, in which at most the bit of the first byte is set that the
- * string parser must examine. */
+/* Returns a mask with one bit per byte: at most the bit of the first byte that the string parser
+ * must examine is set. */
 static inline unsigned find_special_bytes_mask(const char *p)
 {
     unsigned n = scan_plain_prefix(p);

@@ -229,10 +229,10 @@ struct schema {
  * errors in form if the text does not match the type. An empty text counts as {}. Strings point
  * into the text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
-/* Like schema_decode, but returns NULL on any error, without a list of errors. */
+/* Decodes a JSON text like schema_decode, but returns NULL on errors, without a list of them. */
 void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
-/* Like schema_decode, for JSON text that is part of a larger body; `at` is its path in that body.
- * form may already contain errors. */
+/* Decodes JSON text that is part of a larger body, like schema_decode; `at` is the path of the text
+ * in that body. form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct json_path *here, void **ret);
 
@@ -247,11 +247,10 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
  * NULLABLE, otherwise omitted. */
 void schema_encode(struct json_writer *j, const struct type *type, const void *value);
 void schema_encode_object(struct json_writer *j, const struct schema *schema, const void *object);
-/* Encodes the value of one field. Returns false and writes nothing if the field is absent or
- * null. */
+/* Encodes the value of one field. Returns false, writing nothing, if it is absent or null. */
 bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object);
-/* Encodes the fields for which `shows` returns true, as members of an object that the caller has
- * begun. */
+/* Encodes the fields for which `shows` returns true, as members of an object that the caller began.
+ */
 void schema_encode_fields(struct json_writer *j, const struct schema *schema, const void *object,
                           bool (*shows)(const void *arg, struct str name), const void *arg);
 

@@ -30,7 +30,7 @@ void json_end_array(struct json_writer *j);
 /* Writes the name of the next member. The name must not contain characters that need escapes. */
 void json_write_key(struct json_writer *j, struct str name);
 #define json_write_name(j, literal) json_write_key((j), STR(literal))
-/* Like json_write_key, but for names that may contain characters that need escapes. */
+/* Writes the name of the next member, which may contain characters that need escapes. */
 void json_write_escaped_key(struct json_writer *j, struct str name);
 
 void json_write_null(struct json_writer *j);

@@ -44,7 +44,7 @@ enum {
 enum {
     APPLICATION_EMBEDDED = 1 << 17,      /* the application can be launched inside a client */
     APPLICATION_COMMAND_BADGE = 1 << 23, /* the application has a global command */
-    APPLICATION_ACTIVE = 1 << 24,        /* a command was used in the last 30 days */
+    APPLICATION_ACTIVE = 1 << 24,        /* a command of the app was used in the last 30 days */
     APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* flags that only the owners see */
 };
 
@@ -76,15 +76,17 @@ struct application {
     uint64_t public_flags_new;
     struct str verify_key;
     const struct user *bot;
-    const struct user *owner; /* if a team owns the app: a user that represents the team */
-    const struct team *team;  /* NULL if no team owns the app */
+    /* Owner of the app; if a team owns the app, a user that represents the team. */
+    const struct user *owner;
+    const struct team *team; /* team that owns the app; NULL if a user owns the app */
     struct list redirect_uris, tags;
     struct opt_str interactions_endpoint_url, role_connections_verification_url;
     struct opt_str custom_install_url;
     struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent if not set */
     struct opt_str event_webhooks_url;
     int64_t event_webhooks_status; /* enum event_webhooks_status */
-    /* items: struct str; the list is stored, but the server sends no webhook events. */
+    /* Types of webhook events that the app has subscribed to (struct str). The list is stored, but
+     * the server sends no webhook events. */
     struct list event_webhooks_types;
     const struct install_params *install_params;
     struct list integration_types_config; /* struct integration_type_config_entry */
@@ -98,10 +100,11 @@ struct application {
 
     /* The following struct fields are not in the JSON. */
     snowflake owner_id; /* account of the owner; if a team owns the app, the team's owner */
-    snowflake team_id;  /* 0 if no team owns the app */
+    snowflake team_id;  /* id of the team that owns the app; 0 if a user owns the app */
     snowflake bot_id;
     struct str key_salt;
-    struct str secret_digest; /* NULL pointer if no client secret was created yet */
+    struct str secret_digest; /* digest of the client secret; NULL pointer if no client secret was
+                               * created yet */
 };
 
 static inline void application_set_flags(struct application *a, int64_t flags)

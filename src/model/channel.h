@@ -84,14 +84,15 @@ struct channel {
     struct opt_id permissions; /* permissions of the caller, if requested */
     /* Permissions of the app's bot in the channel; set only in interactions. */
     struct opt_id app_permissions;
-    struct opt_int last_pin_timestamp; /* set only in private channels and in interactions */
+    struct opt_int last_pin_timestamp; /* time of the last pin; set only in private channels and in
+                                        * interactions */
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
 
     /* Members that only threads have. */
     struct opt_int total_message_sent;
-    const struct thread_member
-        *member; /* the caller's thread member; not set in events to several users */
+    /* The caller's thread member; not set in events to several users. */
+    const struct thread_member *member;
     /* First message of a forum post; only in the response that creates the post. */
     const struct message *message;
     struct opt_list applied_tags; /* items: snowflake, the forum tags of the Discord thread */

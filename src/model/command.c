@@ -70,7 +70,7 @@ static const struct enum_choice channel_types[] = {
 
 const struct type type_command_type = { .kind = KIND_INT, .choices = command_types };
 const struct type type_command_handler = { .kind = KIND_INT, .choices = handlers };
-/* The type is not checked here: validate_options.c reports unknown option types. */
+/* Any integer is valid for this type: validate_options.c reports unknown option types. */
 const struct type type_option_type = { .kind = KIND_INT,
                                        .flags = TYPE_LOOSE_ENUM,
                                        .choices = option_types };

@@ -52,7 +52,8 @@ struct command_choice {
     struct str name;
     struct opt_list name_localizations;
     struct opt_str name_localized, name_default;
-    struct str value; /* JSON string or number, in the format of json/write.h */
+    /* Value of the choice: JSON string or number, in the format of json/write.h. */
+    struct str value;
 };
 
 struct command_option {
@@ -66,7 +67,8 @@ struct command_option {
     struct opt_list channel_types; /* int64_t */
     struct opt_real min_value, max_value;
     struct opt_int min_length, max_length;
-    struct opt_list file_types; /* struct str; stored, but not sent in responses */
+    struct opt_list file_types; /* file types (struct str) that the option accepts; stored, but not
+                                 * sent in responses */
 };
 
 /* A permission entry of a command that applies to the user who requests a command index. The client
@@ -87,8 +89,10 @@ struct command {
     struct str name, description; /* description is empty for USER and MESSAGE commands */
     struct opt_list name_localizations, description_localizations;
     struct opt_str name_localized, name_default, description_localized, description_default;
-    struct opt_list options; /* struct command_option; ABSENT if there are none */
-    /* null: everyone may use the command; 0: administrators only. */
+    struct opt_list options; /* options of the command (struct command_option); ABSENT if the
+                              * command has none */
+    /* Permissions that a member needs to use the command. null: everyone may use the command; 0:
+     * administrators only. */
     struct opt_id default_member_permissions;
     bool nsfw;
     /* Struct fields that only global commands have. */

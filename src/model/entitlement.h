@@ -17,7 +17,8 @@ enum { ENTITLEMENT_OF_APPLICATION = 8 };
 
 struct entitlement {
     snowflake id, sku_id, application_id, user_id;
-    struct opt_id guild_id; /* absent if the entitlement belongs to a user, not to a guild */
+    /* Guild that owns the entitlement; absent if the entitlement belongs to a user. */
+    struct opt_id guild_id;
     int64_t type;
     bool deleted, consumed;
     struct opt_int starts_at, ends_at; /* microseconds; null means no limit */

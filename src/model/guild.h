@@ -32,9 +32,10 @@ struct guild {
     struct opt_int max_presences;
     struct str preferred_locale, region;
     bool widget_enabled, premium_progress_bar_enabled;
-    bool nsfw;                                    /* always false */
-    const struct guild_incidents *incidents_data; /* NULL if no incident action is active */
-    /* Set only in invites; NULL if the guild has no welcome screen. */
+    bool nsfw; /* always false */
+    /* Active incident actions; NULL if no incident action is active. */
+    const struct guild_incidents *incidents_data;
+    /* Welcome screen of the guild; set only in invites; NULL if the guild has none. */
     const struct welcome_screen *welcome_screen;
     struct str hub_type; /* always null */
     struct opt_int approximate_member_count, approximate_presence_count;
@@ -73,7 +74,7 @@ struct gateway_guild {
     /* Absent if the user has just joined the guild; false in other cases. */
     struct opt_bool unavailable;
     struct list members, channels, threads; /* struct member, struct channel */
-    /* If not NULL, these are encoded instead of `members`. */
+    /* Members as encoded JSON; if not NULL, they replace `members`. */
     const struct encoded_members *encoded_members;
     /* Encoded fields that are the same for all recipients, or NULL. */
     const struct encoded_guild *encoded;

@@ -25,7 +25,7 @@ struct invite {
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
-    /* Set only in the response to the request that accepts the invite. */
+    /* Whether the user is a new member; set only in the response to accepting the invite. */
     struct opt_bool new_member;
     const struct scheduled_event *guild_scheduled_event;
 
@@ -42,7 +42,8 @@ struct invite {
     struct list named_roles;
     /* When the list of users who may accept the invite was set; null if there is no list. */
     struct opt_int targets_at;
-    bool vanity; /* the vanity code of a guild; it has no row in the table of invites */
+    bool vanity; /* whether the invite is the vanity code of a guild, which has no row in the table
+                  * of invites */
     snowflake inviter_id, target_user_id, target_application_id;
 };
 

@@ -58,7 +58,8 @@ struct attachment {
     struct opt_int width, height;
     struct opt_str title, waveform;
     struct opt_real duration_secs;
-    struct opt_int flags; /* enum attachment_flags; absent if there are none */
+    /* Flags of the attachment (enum attachment_flags); absent if there are none. */
+    struct opt_int flags;
 
     /* The following struct fields are not in the JSON. */
     snowflake file_id; /* id of the stored file; 0 if the file has the same id as the attachment */
@@ -126,8 +127,8 @@ struct message {
 
 enum message_reaction_state {
     MAY_HAVE_REACTIONS = 1, /* the message may have reactions */
-    HAS_REACTIONS_IN_COUNTER_SHARDS =
-        2, /* the message has reactions; some may be counted only in the table reaction_lanes */
+    /* The message has reactions; some may be counted only in the table reaction_lanes. */
+    HAS_REACTIONS_IN_COUNTER_SHARDS = 2,
     /* The message's row contains the ids of all users who have reacted. */
     HAS_REACTIONS_WITH_ALL_USERS = 3,
 };

@@ -4,7 +4,7 @@
 
 #include "model/member.h"
 
-/* An emoji in a reaction. Its name is the one that it had when it was first used on the message. */
+/* An emoji in a reaction. Its name is the one at its first use on the message. */
 struct reaction_emoji {
     struct opt_id id; /* null for a Unicode emoji */
     struct str name;

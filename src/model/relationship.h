@@ -19,14 +19,15 @@ struct relationship {
     const struct user *user;
     struct opt_str nickname;
     struct opt_bool is_spam_request, stranger_request;
-    /* Same value as stranger_request; events have this second name. */
+    /* Same value as stranger_request, under the name that events use. */
     struct opt_bool is_stranger_request;
     bool user_ignored;
     struct opt_id origin_application_id;
     struct opt_int since;
     struct opt_bool has_played_game; /* only in responses to apps */
     struct opt_str note;
-    struct opt_bool should_notify; /* set only in events; absent instead of false */
+    struct opt_bool should_notify; /* whether clients notify the user; set only in events; absent
+                                    * instead of false */
 };
 
 extern const struct schema relationship_schema;        /* also payload of RELATIONSHIP_ADD */
@@ -57,7 +58,7 @@ enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
 struct friend_suggestion_reason {
     int64_t type;
-    /* Both always have the same value, because the API has two names for it. */
+    /* Platform of the game; both fields have the same value, because the API has two names. */
     struct str platform, platform_type;
     struct str name;
 };

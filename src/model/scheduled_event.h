@@ -17,7 +17,7 @@ struct scheduled_event_n_weekday {
     int64_t n, day;
 };
 struct scheduled_event_recurrence {
-    int64_t start; /* in microseconds, like all times in this file */
+    int64_t start; /* start time in microseconds, like all times in this file */
     struct opt_int end;
     int64_t frequency, interval;
     struct opt_list by_weekday;   /* int64_t; 0 is Monday */

@@ -10,7 +10,8 @@ struct soundboard_sound {
     double volume;
     struct opt_id emoji_id;
     struct opt_str emoji_name;
-    struct opt_id guild_id; /* absent for a default sound, which every guild can use */
+    /* Guild of the sound; absent for a default sound, which every guild can use. */
+    struct opt_id guild_id;
     bool available;
     /* User who uploaded the sound; set only for members who manage sounds. */
     const struct user *user;

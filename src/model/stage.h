@@ -12,7 +12,7 @@ struct stage_instance {
     int64_t privacy_level;
     bool discoverable_disabled;
     struct opt_str invite_code; /* always null */
-    /* Null if the stage does not belong to a scheduled event. */
+    /* Scheduled event to which the stage belongs; null if there is none. */
     struct opt_id guild_scheduled_event_id;
 };
 

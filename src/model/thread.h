@@ -24,7 +24,8 @@ struct thread_member {
     /* Guild member, includes .user; set only if the request asked for it. */
     const struct member *member;
     struct opt_str presence; /* JSON; only for added members */
-    struct opt_bool muted;   /* set only in objects that are sent to the user whom they describe */
+    struct opt_bool muted;   /* whether the user has muted the thread; set only in objects that are
+                              * sent to this user */
     const struct mute_config *mute_config;
     struct opt_id guild_id; /* only in THREAD_MEMBER_UPDATE */
 };

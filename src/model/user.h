@@ -23,7 +23,8 @@ struct user {
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
     /* The following struct fields are not in the JSON. */
-    struct str password_hash; /* NULL pointer if the account has no password */
+    /* Hash of the password; NULL pointer if the account has no password. */
+    struct str password_hash;
     struct str date_of_birth;
     bool disabled, deleting;
     bool paused; /* the account's owner has disabled the account and can enable it again */

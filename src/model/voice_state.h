@@ -21,8 +21,8 @@ struct voice_state {
     struct str region, salt;
     bool live;     /* whether a voice gateway connection of the user is open */
     bool priority; /* whether the user is a priority speaker */
-    struct opt_int flags,
-        platform; /* values from the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
+    /* Values from the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
+    struct opt_int flags, platform;
 };
 
 /* Flag bits that clients set: clips are enabled; the user may be recorded in clips; viewers may
@@ -64,7 +64,8 @@ struct voice_server {
 struct voice_channel_status {
     snowflake id, guild_id;
     struct opt_str status;
-    struct opt_int voice_start_time; /* seconds; null if the channel is empty */
+    struct opt_int voice_start_time; /* time since which the channel is in use, in seconds; null if
+                                      * the channel is empty */
 };
 
 /* A call in a private channel. */

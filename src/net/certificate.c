@@ -129,8 +129,7 @@ static bool add_alternative_names(struct certificate_draft *d, const char *host,
     struct buf names;
 
     buf_init(&names, 8192);
-    /* In the text form of the subjectAltName extension, a comma in the host would start another
-     * name. */
+    /* In the text form of subjectAltName, a comma in the host would start another name. */
     if (!strchr(host, ',') && strlen(host) <= 255 && host[0] && strcmp(host, "localhost") != 0)
         buf_printf(&names, "%s:%s,", ip ? "IP" : "DNS", host);
     buf_add_lit(&names, "DNS:localhost,IP:127.0.0.1,IP:::1");
@@ -150,8 +149,7 @@ static bool fill_subject_and_validity(struct certificate_draft *d, const char *c
     X509_NAME *name = X509_get_subject_name(c);
 
     RAND_bytes((unsigned char *)&serial, sizeof serial);
-    /* The certificate is valid from one hour before now, because the clock of a client may be
-     * slow. */
+    /* The certificate is valid from one hour before now, because a client's clock may be slow. */
     return X509_set_version(c, 2) == 1 &&
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
            X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
@@ -240,8 +238,8 @@ static bool create_issued_certificate(const struct certificate_files *f, const c
     return ok;
 }
 
-/* Opens the certificate of a folder; if necessary, creates it first. If names is NULL, it is
- * self-signed. */
+/* Opens the certificate of a folder; if necessary, creates it first. If names is NULL, the
+ * certificate is self-signed. */
 static enum err open_or_create_certificate(const char *folder, const char *host,
                                            const char *const *names, struct tls_context **ret)
 {

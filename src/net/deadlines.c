@@ -59,8 +59,8 @@ static void schedule_earliest_deadline(struct deadline_list *ds)
                                    minimum_timer_delay(ds));
 }
 
-/* Calls `expired` for deadlines that are over. Returns false if the time `until` was reached before
- * all of them were called. */
+/* Calls `expired` for deadlines that are over. Returns false if the time `until` was reached while
+ * deadlines were left. */
 static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
     int64_t now = deadline_list_now_ms(ds);

@@ -14,12 +14,13 @@
 bool address_text_is_loopback(struct str address);
 
 /* Returns evidence that a proxy sent the request: "HTTP/1.0" or the name of a header. Returns NULL
- * if there is none. */
+ * if there is no evidence. */
 const char *request_find_proxy_evidence(const struct http_request *r);
 /* Returns true if there is no evidence that a proxy sent the request, and Host and Origin are
  * loopback names. */
 bool request_head_is_local(const struct http_request *r);
-/* Like request_head_is_local, but the client's address `remote` must also be a loopback address. */
+/* Returns true if request_head_is_local is true for the request and the client's address `remote`
+ * is a loopback address. */
 bool request_is_local(struct str remote, const struct http_request *r);
 
 #endif

@@ -17,7 +17,9 @@ struct loops {
     void *arg;
 };
 
-enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for the messages of one loop iteration */
+enum {
+    MAX_MESSAGES_NS = 5 * 1000 * 1000
+}; /* time limit, in ns, for the messages of one loop iteration */
 
 static _Thread_local struct loop *current;
 
@@ -31,13 +33,12 @@ void loop_post_message(struct loop *l, struct loop_message *p)
         p->next = newest;
     while (!atomic_compare_exchange_weak_explicit(&l->messages, &newest, p, memory_order_release,
                                                   memory_order_relaxed));
-    /* If the list was not empty, another thread has already woken the loop, so do not wake it
-     * again. */
+    /* If the list was not empty, another thread has already woken the loop, so do not wake it. */
     if (newest)
         return;
     /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
-     * happen before the new message is visible. It would then see a wake-up that the loop has
-     * already consumed, and the loop would sleep with this message in its list. */
+     * happen before the new message is visible. The load could then return a wake-up that the loop
+     * has already consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }

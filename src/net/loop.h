@@ -32,7 +32,7 @@ unsigned loop_index(const struct loop *l);
 uv_loop_t *loop_get_uv_loop(struct loop *l);
 struct loop *loop_get_current(void);
 
-/* From now on, attributes the loop's time to the part `name` of the work (a string literal), for
+/* From now on, counts the loop's time as time of the activity `name` (a string literal), for
  * /metrics. Has no effect on other threads. */
 void loop_begin_measured_part(const char *name);
 
@@ -94,7 +94,7 @@ struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, boo
 void deadline_list_free(struct deadline_list *ds); /* does not call expired */
 void deadline_restart(struct deadline_list *ds,
                       struct deadline *d); /* starts or restarts a deadline */
-void deadline_cancel(struct deadline *d);  /* does nothing if d is not running */
+void deadline_cancel(struct deadline *d);  /* stops the timeout; does nothing if d is not running */
 /* Checks all deadlines of the loop at once; call it after a test has moved the clock, on the loop's
  * thread. */
 void loop_check_deadlines(struct loop *l);

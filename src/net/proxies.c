@@ -124,8 +124,7 @@ struct hop_list {
     struct str rest;
 };
 
-/* Reads the next address; addresses are read from right to left. Returns false if there is none or
- * it is invalid. */
+/* Reads the next address, from right to left. Returns false if no valid address follows. */
 static bool read_next_hop_address(struct hop_list *h, struct ip_address *ret)
 {
     if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))
@@ -217,8 +216,7 @@ long parse_proxy_protocol_header(struct str bytes, struct ip_address *ret, bool 
         return PROXY_BAD;
     if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* Command 0 (LOCAL) means that the proxy itself is the client, for example for a health
-     * check. */
+    /* Command 0 (LOCAL) means that the proxy itself is the client, as for a health check. */
     *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
     if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;

@@ -29,8 +29,8 @@ bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_ad
  * if both headers disagree, because the client may have sent one of them. */
 void find_forwarded_client_address(const struct trusted_proxy_networks *p,
                                    const struct http_request *r, struct ip_address *client);
-/* Returns true if the headers say that the client used TLS to the proxy. If they do not state it,
- * returns `was`. */
+/* Returns true if the headers say that the client used TLS to the proxy. Returns `was` if the
+ * headers say nothing about TLS. */
 bool client_used_tls_to_proxy(const struct http_request *r, bool was);
 
 /* Parses the header of PROXY protocol version 2 at the start of a connection. Returns its length, 0

@@ -15,8 +15,8 @@ struct tls_connection;
 /* Reads certificate and key from PEM files; logs errors. */
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret);
 /* Opens cert.pem and key.pem in the folder. If they are missing, expire within 7 days or do not
- * match the host, first creates a self-signed certificate for host, localhost and 127.0.0.1 (mode
- * 0600). */
+ * match the host, creates a self-signed certificate for host, localhost and 127.0.0.1 (mode 0600).
+ */
 enum err tls_context_open_self_signed(const char *folder, const char *host,
                                       struct tls_context **ret);
 /* Opens cert.pem and key.pem in the folder, for the names (a list that ends with NULL) and the
@@ -32,8 +32,8 @@ enum err tls_context_reload(struct tls_context *c, const char *certificate, cons
 int64_t tls_certificate_expiry(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 
-/* Write the SHA-256 fingerprint of the server's current certificate, or of an OpenSSL X509, in
- * hexadecimal. Return false if there is no certificate. */
+/* Both functions write a SHA-256 fingerprint in hexadecimal: of the current certificate of the
+ * server, or of an OpenSSL X509. They return false if there is no certificate. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
 bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
 bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);

@@ -9,10 +9,10 @@
 
 enum {
     LOG_INTERVAL_S = 10,
-    /* Time after which the disk counts as usable again if statvfs reports free space. If a quota or
-     * a remote disk is full, only a write shows it; but while this server reports that it is not
-     * ready, a load balancer sends it no writes. So the server becomes ready after this time and
-     * tries. */
+    /* Time after which a full disk counts as usable again if statvfs reports free space. Only a
+     * write shows whether a quota or a remote disk is full. But while this server reports that it
+     * is not ready, a load balancer sends it no writes. So the server reports that it is ready
+     * after this time, and tries. */
     FULL_RETRY_S = 10,
     MIN_FREE_BYTES = 1024 * 1024,
 };

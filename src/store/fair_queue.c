@@ -57,7 +57,8 @@ static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
     worker->last = &w->next;
 }
 
-/* Removes the oldest read of the first owner and moves the owner to the end; NULL if none waits. */
+/* Removes and returns the oldest read of the owner at the head of the queue, and moves this owner
+ * to the end. Returns NULL if no read waits. */
 static struct work_item *pop_read_of_next_owner(struct fair_queue_priority *k)
 {
     if (linked_list_is_empty(&k->round_robin))

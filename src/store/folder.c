@@ -28,8 +28,7 @@ bool sync_folder_to_disk(const char *path)
     return ok;
 }
 
-/* Creates a folder in an existing parent. Syncs the parent, so that the folder survives a power
- * cut. */
+/* Creates a folder in an existing parent. Syncs the parent: the folder survives a power cut. */
 static bool create_folder(const char *path, const char *parent)
 {
     if (mkdir(path, 0700) == 0)

@@ -24,7 +24,7 @@ typedef enum err reserve_copy_destination_fn(void *arg, int64_t size,
 
 struct store_engine {
     const char *name;
-    /* When open returns, the schema is up to date and the threads of the engine are running. */
+    /* Opens the store: when open returns, the schema is up to date and the engine's threads run. */
     enum err (*open)(const struct store_options *options, struct store **ret);
     /* close also accepts a store whose open function has failed. */
     void (*close)(struct store *s);
@@ -38,23 +38,23 @@ struct store_engine {
     enum err (*check)(struct store *s);
     enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL if not needed */
 
-    /* query adds its cursor to tx->open; end removes it. next fills r->row; after the last row it
-     * returns false and sets r->changed and r->error. */
+    /* query starts a statement and adds its cursor to tx->open; end removes it. next reads one row
+     * into r->row; after the last row, next returns false and sets r->changed and r->error. */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_exec_deferred. NULL if queries need no network round trip. */
+    /* Implements tx_exec_deferred. NULL if queries of this engine need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
-    /* Called by tx_make_ids_visible_in_order. NULL if the engine commits all writes on one thread,
-     * which needs no check. */
+    /* Implements tx_make_ids_visible_in_order. NULL if the engine commits all writes on one thread,
+     * so that ids become visible in order anyway. */
     void (*order_id)(struct tx *tx, uint64_t stream, uint64_t id);
     unsigned (*counter_shard)(
         const struct tx *tx); /* see tx_get_counter_shard; NULL means always 0 */
-    bool (*move_to_background)(
-        struct tx *tx); /* see tx_require_background_thread; NULL if no reads run on loops */
-    /* See tx_get_snapshot_version. NULL if results cannot be cached. */
+    /* Implements tx_require_background_thread; NULL if the engine runs no reads on event loops. */
+    bool (*move_to_background)(struct tx *tx);
+    /* Implements tx_get_snapshot_version. NULL if results of this engine cannot be cached. */
     bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
     bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
                             const uint16_t *slots, size_t count);
@@ -63,10 +63,9 @@ struct store_engine {
     enum err (*script)(struct tx *tx, const char *sql);
     /* SQL that replaces the placeholders {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
-    /* has_older sets *ret to whether a server is running that does not know the migration `step`;
-     * with `lately`, also whether such a server ran in the last minute. NULL if only one process
-     * uses the database. before_migration_sql runs before a migration while other servers may
-     * run. */
+    /* has_older sets *ret to whether a server is running that does not know the migration `step`,
+     * or with `lately`, was running in the last minute. NULL if only one process uses the database.
+     * before_migration_sql is SQL that runs before a migration while other servers may run. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
@@ -94,8 +93,8 @@ struct store {
     bool blob_redirects;            /* see store_options */
     struct blob_cache *cache;       /* file copies of remote blobs; NULL if blobs are files */
     _Atomic bool unfinished;        /* migrations wait until older servers stop */
-    _Atomic bool outgrown; /* a newer server applied a migration with which this program cannot
-                            * work */
+    _Atomic bool outgrown; /* whether a newer server has applied a migration with which this program
+                            * cannot work */
     void (*position_aborted)(void *arg,
                              int64_t position); /* see store_on_log_position_aborted; or NULL */
     void *position_aborted_arg;
@@ -119,8 +118,7 @@ struct ordered_id {
     uint64_t stream, id;
 };
 
-/* Members that the cursors of both engines have; the first member of each engine's cursor
- * struct. */
+/* Cursor members that both engines need; first member of each engine's own cursor struct. */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;
@@ -139,8 +137,8 @@ enum err tx_mark_transaction_failed(struct tx *tx, enum err e);
 /* Aborts the process, because a read transaction that tries to write is a bug. */
 enum err tx_abort_because_read_writes(const char *sql);
 
-/* Calls the functions committed and done of the work item (done on the work item's loop). They may
- * free the work item. */
+/* Calls the functions committed and done of the work item (done on the work item's loop). These
+ * functions may free the work item. */
 void work_item_call_callbacks(struct store *s, struct work_item *w, enum err result);
 
 /* Call set_disk_is_full after a write failed because the disk is full, clear_disk_is_full after a
@@ -169,9 +167,9 @@ void work_queue_clear(struct work_queue *q);
 void work_queue_push(struct work_queue *q, struct work_item *w);
 /* Puts a linked list of work items back at the head of the queue. Wakes all waiting threads. */
 void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last);
-/* Removes up to max work items, linked by next, oldest first. Waits up to timeout_ms (-1 means no
- * timeout) for the first one. Returns NULL after the timeout, or if the queue is closed and
- * empty. */
+/* Removes up to max work items from the head of the queue and returns them as a list, oldest first.
+ * Waits up to timeout_ms (-1 means no timeout) for the first work item. Returns NULL after the
+ * timeout, or if the queue is closed and empty. */
 struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
 /* Removes the oldest work item, and the items directly behind it that can share its transaction:
  * STORE_APPEND items with may_share set, each of a different owner. */
@@ -196,8 +194,7 @@ enum read_priority {
 /* Time limit of a read on a thread for short reads. The duration of a read is not known in advance:
  * a read that exceeds the limit is aborted and restarts with READ_PRIORITY_LONG. */
 enum { SHORT_READ_LIMIT_MS = 40 };
-/* Number of round trips to the database whose time does not count towards the time limit of a
- * read. */
+/* Number of round trips to the database whose time does not count towards a read's time limit. */
 enum { UNCOUNTED_ROUND_TRIPS = 16 };
 
 struct fair_queue {
@@ -216,8 +213,8 @@ void fair_queue_init(struct fair_queue *l);
 void fair_queue_clear(struct fair_queue *l);
 /* Queues a read. Returns false if the queue is closed; then the caller still owns the work item. */
 bool fair_queue_push(struct fair_queue *l, struct work_item *w);
-/* Waits up to timeout_ms for a read (-1 means no timeout). If runs_long is set, the calling thread
- * also gets READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and
+/* Waits up to timeout_ms for a read (-1 means no timeout). If runs_long is set, the thread also
+ * gets READ_PRIORITY_LONG reads. Returns NULL after the timeout, or if the queue is closed and
  * empty. */
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
@@ -258,14 +255,15 @@ void blob_marker_name(const char *blob, char *out, size_t size);
 bool is_blob_marker_name(const char *marker);
 void blob_name_from_marker(const char *marker, char *out, size_t size);
 
-/* --- blobs outside of the folder ------------------------------------------------------- */
+/* --- blobs in the database or in object storage ----------------------------------------- */
 
 struct stored_blob {
     const char *name;
     time_t put_at;
 };
 
-/* Operations on remote blobs; the files blobs.c, cache.c and walk.c use only these. */
+/* Operations on remote blobs. blobs.c, cache.c and walk.c access remote blobs only through these
+ * functions. */
 struct remote_blobs {
     enum err (*put)(struct store *s, const char *name, struct str bytes);
     enum err (*set_committed)(struct store *s, const char *name, bool committed);
@@ -320,12 +318,10 @@ bool postgres_blob_deletion_is_locked(struct store *s);
 struct blob_cache *blob_cache_new(int64_t most); /* most: limit in bytes; 0 means no limit */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the cached copy of a blob, but only if the copy was checked against the storage in the last
- * hour. */
+/* Opens the cached copy of a blob, if the copy was checked against the storage in the last hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
                               int64_t *ret_size);
-/* Opens the cached copy of a blob, or creates it. Returns ERR_NOT_FOUND if there is no such
- * blob. */
+/* Opens or creates the cached copy of a blob. Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a temporary copy of a remote blob, which does not stay in the cache. */
 enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
@@ -335,8 +331,7 @@ void blob_cache_delete(const struct store *s, const char *name);
 
 /* Creates the file that backups lock to prevent the deletion of blobs. */
 void blobs_create_lock_file(struct store *s);
-/* Prevents servers from deleting blobs that have a row, until the caller closes the descriptor
- * *ret. */
+/* Prevents servers from deleting blobs that have a row, until the caller closes *ret. */
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
 /* Opens a blob like blob_open, but leaves no copy in the cache if blobs are remote. */

@@ -26,8 +26,7 @@ enum {
 struct pending_migration {
     struct work_item work;
     const struct migration *migration; /* migration to apply */
-    bool waits;    /* result: the migration was not applied, because a running server does not know
-                    * this migration */
+    bool waits; /* result: whether a running server that does not know the migration postponed it */
     bool *applied; /* array with an element per known migration: whether the database has this
                     * migration */
     size_t found;  /* number of migrations that the database has */
@@ -334,7 +333,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
     return e;
 }
 
-/* --- migrations that waited for older servers ----------------------------------------- */
+/* --- applying postponed migrations ------------------------------------------------------ */
 
 enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run)
 {

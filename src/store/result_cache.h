@@ -2,8 +2,8 @@
  *
  * On SQLite this process is the only writer, so the store knows the version of each row
  * (tx_row_version_slots_are_unchanged): a cached result is valid until one of its rows changes.
- * Each thread has its own cache. Only reads use it; a writing transaction always reads rows. On
- * PostgreSQL, where other nodes may write, nothing is cached. If a result depends on the caller,
+ * Each thread has its own cache. Only reads use the cache; a writing transaction always reads rows.
+ * On PostgreSQL, where other nodes may write, nothing is cached. If a result depends on the caller,
  * the key must contain the caller's id. */
 #ifndef STORE_RESULT_CACHE_H
 #define STORE_RESULT_CACHE_H
@@ -18,8 +18,9 @@ struct result_cache_key {
     uint64_t ids[5];
 };
 
-/* Returns the cached result of the key, or NULL if there is none or a row on which it depends has
- * changed. The result is valid until this thread caches another result, which may evict it. */
+/* Returns the cached result of the key, or NULL if there is none or a row on which the result
+ * depends has changed. The result is valid until this thread caches another result, which may evict
+ * it. */
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key);
 
 /* Begins a cache entry that depends on up to `rows` rows; result_cache_add_dependency adds each of
@@ -35,8 +36,8 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
 void result_cache_end_entry(struct result_cache_entry *k, const void *made);
 
 /* Begins a cache entry whose rows are not known in advance. The entry is valid until a column is
- * written that a query has read between begin and end. If the result is too large, or the caller
- * ends it with `passes` set, it is not cached; it then stays valid until this thread ends another
+ * written that a query has read between begin and end. A result that is too large, or that the
+ * caller ends with `passes` set, is not cached; it stays valid until this thread ends another
  * uncached result. */
 struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
                                                             const struct result_cache_key *key);
@@ -47,8 +48,8 @@ void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *ma
 void result_cache_end_text_entry(struct result_cache_entry *k, struct str text);
 struct shared_text *result_cache_find_text(struct tx *tx, const struct result_cache_key *key);
 
-/* For texts that depend only on their key, which contains a digest of all inputs. Such texts never
- * become stale and are cached on both engines. */
+/* Finds a text that depends only on its key, which contains a digest of all inputs. Such texts
+ * never become stale and are cached on both engines. */
 struct shared_text *result_cache_find_constant_text(const struct result_cache_key *key);
 void result_cache_add_constant_text(const struct result_cache_key *key, struct str text);
 

@@ -117,8 +117,8 @@ enum err tx_run_work_item(struct tx *tx)
         tx->store->engine->end(&left);
     }
     if (!e && !tx->failed && arena_is_incomplete(tx_arena(tx)))
-        return ERR_ENTITY_TOO_LARGE; /* a buffer of the arena was full, so strings may be
-                                      * truncated */
+        return ERR_ENTITY_TOO_LARGE; /* a buffer in the arena was full, so strings that were read
+                                      * may be truncated */
     return e ? e : tx->failed;
 }
 

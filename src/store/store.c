@@ -134,8 +134,8 @@ static void call_work_item_done(struct loop_message *p)
     w->done(w, w->result);
 }
 
-/* Returns whether the error is a failure of the store. Other errors are results of the work item,
- * such as errors of Discord's API. */
+/* Returns whether an error is a failure of the store. All other errors are results of the work
+ * item, such as errors of Discord's API. */
 static bool is_store_failure(enum err e)
 {
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;

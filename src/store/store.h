@@ -38,31 +38,32 @@ enum store_mode {
     /* Serializable isolation: the result is as if all transactions ran one after the other. */
     STORE_WRITE,
     /* Repeatable read on PostgreSQL: two transactions conflict if they change the same row, but not
-     * if one reads rows that the other changes. Use it only to insert rows that no other
-     * STORE_APPEND reads to make a decision, such as messages. Rows that the work item has read may
-     * change before its commit. */
+     * if one reads rows that the other changes. Use STORE_APPEND only to insert rows that no other
+     * STORE_APPEND transaction reads to make a decision, such as messages. Rows that the work item
+     * has read may change before its commit. */
     STORE_APPEND,
 };
 
 struct store_options {
     const char *folder;   /* folder of the SQLite database and of the blobs; created if missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL means SQLite */
-    bool serves;          /* the caller is a server: statements get timeouts */
-    bool shared;          /* PostgreSQL: other nodes use the same database and read its event log */
-    bool read_only_tool;  /* the caller is a tool that only reads; a server may be running on the
-                           * same data */
-    bool as_is;        /* do not create or migrate: fail if the database is missing or its schema is
-                        * outdated */
-    bool moves;        /* the caller is the move tool (move.h); only that tool may open a partly
-                        * moved database */
-    bool blobs_inside; /* PostgreSQL: blobs are in the database; the folder contains cached copies
-                        * of some */
-    const struct object_storage_options *objects; /* where blobs are, if they are in object storage;
-                                                   * otherwise NULL */
+    bool serves;          /* whether the caller is a server; then statements get timeouts */
+    bool shared; /* PostgreSQL: whether other nodes use the same database and read its event log */
+    bool read_only_tool; /* whether the caller is a tool that only reads; a server may be running on
+                          * the same data */
+    bool as_is; /* whether to fail if the database is missing or its schema is outdated, instead of
+                 * creating or migrating it */
+    bool moves; /* whether the caller is the move tool (move.h); only that tool may open a partly
+                 * moved database */
+    bool blobs_inside; /* PostgreSQL: whether blobs are in the database; then the folder contains
+                        * cached copies of some blobs */
+    /* Object storage that contains the blobs; NULL if blobs are elsewhere. */
+    const struct object_storage_options *objects;
     bool blob_redirects; /* with objects: blob_append_presigned_url allows direct downloads */
-    int64_t blob_cache;  /* limit of the blob cache in bytes; 0 means no limit */
-    bool no_sync;        /* SQLite: commits do not wait for fsync */
-    unsigned workers;    /* PostgreSQL: number of worker connections for short work; 0 means 4 */
+    int64_t blob_cache;  /* maximum size of the blob cache in bytes; 0 means no limit */
+    bool no_sync;        /* SQLite: whether commits return without waiting for fsync */
+    /* PostgreSQL: number of worker connections for short transactions; 0 means 4. */
+    unsigned workers;
     unsigned readers; /* number of loops that submit reads; each loop_index is below this number */
 };
 
@@ -72,9 +73,9 @@ enum err store_open(const struct store_options *options, struct store **ret);
  * or call store_on_loop_iteration_end. Loops with pending work must still run. Accepts NULL. */
 void store_close(struct store *s);
 
-/* For tools that change data which servers cache: fails if a server runs on the database, and
- * prevents servers from starting until the store is closed. On SQLite, opening the store does this
- * already. */
+/* Fails if a server runs on the database, and prevents servers from starting until the store is
+ * closed. For tools that change data which servers cache. On SQLite, opening the store already
+ * locks out servers. */
 enum err store_lock_exclusive(struct store *s);
 
 /* Returns "sqlite" or "postgres". */
@@ -91,36 +92,38 @@ enum { WORK_ITEM_MAX_IDS = 16 };
 /* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
     enum store_mode mode;
-    bool in_background; /* a read of unbounded duration; it runs on a background thread */
-    bool measured; /* a read that is usually short: starts on the loop, checks the clock at each
-                    * row, and restarts on a background thread if it exceeds its time limit */
+    bool in_background; /* whether the read may take long; it then runs on a background thread */
+    bool measured; /* whether the read is usually short: it starts on the loop, checks the clock at
+                    * each row, and restarts on a background thread if it exceeds its time limit */
     /* owner is an account id or a hash of an address; 0 means the server itself. Background reads
      * are scheduled round-robin by owner. An urgent read runs before all other background reads;
-     * set it if many callers wait for the result. */
+     * set `urgent` if many callers wait for the result. */
     uint64_t owner;
     bool urgent;
-    const char *name;  /* string literal for metrics and traces of slow work, or NULL */
+    const char *name;  /* string literal that names the work item in metrics and traces, or NULL */
     struct loop *loop; /* loop on which done is called; NULL means a thread of the store */
-    /* Runs inside the transaction, possibly more than once (after a serialization failure, or when
-     * a long read restarts on a background thread), so it must not depend on an earlier run. If it
-     * returns an error, or a buffer in the arena was truncated (ERR_ENTITY_TOO_LARGE), its own
-     * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
+    /* The function of the work item. Runs inside the transaction, possibly more than once (after a
+     * serialization failure, or when a long read restarts on a background thread), so it must not
+     * depend on an earlier run. If it returns an error, or a buffer in the arena was truncated
+     * (ERR_ENTITY_TOO_LARGE), its own writes are rolled back, and only those. Strings that it reads
+     * live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
-    bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
-    bool may_share; /* STORE_APPEND: this work item may share a transaction with work items of other
-                     * owners; the items do not see each other's writes */
-    /* Ids of the request; 0 means absent. PostgreSQL learns which parameters of queries are equal
-     * to them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
+    bool is_idempotent; /* STORE_READ: whether run is idempotent, so that the store may abort and
+                         * restart it */
+    bool may_share; /* STORE_APPEND: whether this work item may share a transaction with work items
+                     * of other owners; the items do not see each other's writes */
+    /* Ids of the request; 0 means absent. PostgreSQL learns which query parameters are equal to
+     * these ids, or depend on the first id, and prefetches the queries (postgres/prefetch.c). */
     uint64_t ids[WORK_ITEM_MAX_IDS];
     unsigned id_count;
-    /* May be NULL. Called after the commit of this work item's writes and before `done`, on a
-     * thread of the store. The calls of all work items are made one at a time and in commit order:
-     * a work item that saw or overwrote the writes of another one comes after it. */
+    /* Callback, or NULL. Called after the commit of this work item's writes and before `done`, on a
+     * thread of the store. Calls for different work items are made one at a time and in commit
+     * order: a work item that saw or overwrote the writes of another one comes after it. */
     void (*committed)(struct work_item *w);
-    /* Gets the result of run, or the reason why the commit failed: ERR_STORAGE_FULL if the disk is
-     * full; ERR_UNAVAILABLE if the database is unreachable or not writable, or the connection was
-     * lost during the commit (then its result is unknown); ERR_STORE_RETRY after too many
-     * conflicts. */
+    /* Called at the end with the result of run, or the reason why the commit failed:
+     * ERR_STORAGE_FULL if the disk is full; ERR_UNAVAILABLE if the database is unreachable or not
+     * writable, or the connection was lost during the commit (then it is unknown whether the commit
+     * succeeded); ERR_STORE_RETRY after too many conflicts. */
     void (*done)(struct work_item *w, enum err e);
     struct arena *arena; /* memory for copies of rows */
 
@@ -128,19 +131,19 @@ struct work_item {
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
-    bool by_itself; /* PostgreSQL: a write with this flag must not join a group commit; for a read
-                     * the flag means that the number of its round trips was predicted wrong */
+    bool by_itself; /* PostgreSQL: for a write, that it must not join a group commit; for a read,
+                     * that the predicted number of its round trips was wrong */
     enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
     uint64_t prefetch_key; /* PostgreSQL: key of the learned queries (postgres/prefetch.c); 0 means
                             * not set yet */
     int64_t since;
     enum err result;
-    struct str log;                 /* row of the event log, see tx_set_event_log_body */
-    int64_t position;               /* position of the row `log` in the event log */
+    struct str log;   /* body of this work item's row in the event log, see tx_set_event_log_body */
+    int64_t position; /* position of the row `log` in the event log */
     struct ordered_id *ordered_ids; /* see tx_make_ids_visible_in_order; reset before each run */
     struct list_link commit_link;   /* PostgreSQL: link in the list of the commit order */
-    bool in_commit_order;           /* PostgreSQL: whether commit_link is in the list */
-    bool answered;                  /* PostgreSQL: whether the database has acknowledged COMMIT */
+    bool in_commit_order; /* PostgreSQL: whether commit_link is in the list of the commit order */
+    bool answered;        /* PostgreSQL: whether the database has acknowledged COMMIT */
 };
 
 static inline bool work_item_is_write(const struct work_item *w)
@@ -151,13 +154,13 @@ static inline bool work_item_is_write(const struct work_item *w)
 /* Submits a work item; call it on w->loop. On SQLite, a read may call done before this returns. */
 void store_submit_work_item(struct store *s, struct work_item *w);
 
-/* For tools and tests without loops: runs a transaction and waits until it has ended. */
+/* Runs a transaction and waits until it has ended; for tools and tests without loops. */
 enum err store_run_transaction_and_wait(struct store *s, enum store_mode mode, struct arena *arena,
                                         enum err (*run)(struct tx *tx, void *arg), void *arg);
 
 /* A separate PostgreSQL connection for one thread, so that its work does not queue behind requests.
- * store_connection_run_transaction is store_run_transaction_and_wait on this connection. Free it
- * before the store is closed. */
+ * store_connection_run_transaction is store_run_transaction_and_wait on this connection. Free the
+ * connection before the store is closed. */
 struct store_connection;
 struct store_connection *store_connection_new(struct store *s);
 enum err store_connection_run_transaction(struct store_connection *side, enum store_mode mode,
@@ -176,7 +179,7 @@ int64_t store_schema_number(void);
  * cannot work. */
 bool store_has_waiting_migrations(const struct store *s);
 bool store_schema_is_too_new(const struct store *s);
-/* Applies the waiting migrations if no older server runs; ends the connections of older servers. */
+/* Applies postponed migrations if no older server runs, and ends connections of older servers. */
 enum err store_connection_finish_migrations(struct store_connection *side);
 
 /* Returns the number by which the database view server_connections identifies this process (column
@@ -199,9 +202,9 @@ struct arena *tx_switch_arena(struct tx *tx, struct arena *a);
  * transactions do not update the same row. */
 unsigned tx_get_counter_shard(const struct tx *tx);
 
-/* Call it before a long computation without queries. On a loop it returns an error, which the work
- * item must return: the store then restarts the read in the background. If the work item does not
- * run on a loop, it returns OK. */
+/* Call it before a long computation without queries. On a loop, the function returns an error,
+ * which the work item must return: the store then restarts the read in the background. On another
+ * thread, the function returns OK. */
 enum err tx_require_background_thread(struct tx *tx);
 
 /* Kinds of rows with row versions, for caches. On SQLite (one writing process) each column, each
@@ -212,14 +215,14 @@ enum versioned_rows {
     VERSIONED_USERS,
     VERSIONED_CHANNELS,
     VERSIONED_COMMANDS,
-    VERSIONED_RELATIONSHIPS, /* key: account id; version of all relationships of the account */
-    VERSIONED_MEMBERS /* key: guild id; version of all members of the guild, with their roles */
+    VERSIONED_RELATIONSHIPS, /* version of an account's relationships; the id is the account id */
+    VERSIONED_MEMBERS /* version of a guild's members and their roles; the id is the guild id */
 };
 struct snapshot_version {
     uint64_t connection, commits;
 };
-/* Sets *ret to the version of this read's snapshot: it includes at least so many commits. Returns
- * false for writes, and on PostgreSQL. */
+/* Sets ret to the version of this read's snapshot, which says how many commits the snapshot
+ * includes at least. Returns false for writes, and on PostgreSQL. */
 bool tx_get_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Returns whether no version slot has changed since an earlier read of the same connection. */
@@ -231,8 +234,8 @@ enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
     size_t count;
-    bool is_unknown; /* there are too many version slots, or a result depends on more than rows: the
-                      * caller must not cache */
+    bool is_unknown; /* whether there are too many version slots, or a result depends on more than
+                      * rows: then the caller must not cache the result */
 };
 void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
@@ -241,13 +244,12 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
 /* tx_set_event_log_body sets the event that this transaction publishes, as one row of the event
- * log. After the commit work->position is the row's position. The bytes must outlive the work item.
- */
+ * log. After the commit, work->position is its position. The bytes must outlive work. */
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_event_log_body(struct tx *tx, struct str body);
 /* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
- * committed since `run` created `id`, the work item runs again and must create a new id. SQLite has
- * one writer, which runs and commits one work item after the other, so it needs no check. */
+ * committed since `run` created `id`, the work item runs again and must create a new id. On SQLite
+ * no check is needed, because one writer runs and commits one work item after the other. */
 void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id);
 /* Registers a callback that gets the event log positions of aborted transactions. Call it before
  * the first commit. The callback runs on any thread, as soon as the abort is certain. */
@@ -304,15 +306,15 @@ struct rows {
     int columns;
     int64_t changed; /* number of changed rows, known after the last row */
     enum err error;
-    bool lent;   /* text and bytes of a column are valid only until the next row */
-    bool single; /* the caller reads only the first row */
+    bool lent;   /* whether text and bytes of a column are valid only until the next row */
+    bool single; /* whether the caller reads only the first row */
 };
 
-/* The text of a statement. Prepared statements are cached by the address of their text, so it must
- * be a string literal or a static const array of char. SQL() does not compile with anything else,
- * such as text that is built at run time. The functions below accept a literal, a static array or a
- * struct sql. A helper takes a struct sql and is called with SQL(FIND); a table of statements has
- * rows of SQL_TEXT("delete from notes where user_id = $1"). */
+/* The text of a statement. Prepared statements are cached by the address of their text, so the text
+ * must be a string literal or a static const array of char. SQL() does not compile with anything
+ * else, such as text that is built at run time. The functions below accept a literal, a static
+ * array or a struct sql. A helper takes a struct sql and is called with SQL(FIND); a table of
+ * statements has rows of SQL_TEXT("delete from notes where user_id = $1"). */
 struct sql {
     const char (*text)[];
 };
@@ -334,8 +336,8 @@ struct sql {
 /* clang-format on */
 
 /* Write SQL that both engines understand: $1, on conflict … do update, returning. The text must use
- * all of $1 … $count. PostgreSQL infers the type of a parameter from its context; where it cannot,
- * write cast($1 as bigint).
+ * all of $1 … $count. PostgreSQL infers the type of a parameter from its context; where the context
+ * is not enough, write cast($1 as bigint).
  *
  * Values must live until rows_end. Text with a NUL byte, which PostgreSQL cannot store, is
  * ERR_BAD_REQUEST on both engines. Do not write to a table while you iterate over its rows. Always
@@ -347,8 +349,8 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
-/* The functions below return columns of the current row, from 0; an SQL NULL is 0, false or empty.
- * Text and bytes are copied to the arena and outlive the rows, unless .lent was set before. */
+/* The functions row_… return columns (from 0) of the current row; NULL is 0, false or empty. Text
+ * and bytes are copied to the arena and outlive the rows, unless .lent was set before. */
 bool row_column_is_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
@@ -362,7 +364,8 @@ struct str row_bytes(const struct rows *r, int column);
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* Returns whether each query needs a network round trip; if so, send queries together. */
+/* Returns whether each query needs a network round trip; if so, callers should send queries
+ * together. */
 bool tx_needs_round_trips(const struct tx *tx);
 bool store_needs_round_trips(const struct store *s);
 
@@ -373,25 +376,26 @@ bool store_needs_round_trips(const struct store *s);
 enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
 
-/* Runs a query for at most one row; sets *ret_found to whether it exists. Needs no rows_end. */
+/* Runs a query for at most one row; sets ret_found to whether the row exists. Needs no rows_end. */
 #define tx_one(tx, sql, ...) tx_query_one_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                           struct rows *ret, bool *ret_found);
-/* Like tx_one, but returns the error `otherwise` if there is no row. */
+/* Runs a query for one row, like tx_one. Returns the error `otherwise` if there is no row. */
 #define tx_one_or(tx, sql, ...) tx_query_one_or_error_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_query_one_or_error_sql(struct tx *tx, struct sql sql, const struct value *values,
                                    size_t count, enum err otherwise, struct rows *ret);
-/* Sets *ret to whether the query has a row. */
+/* Sets ret to whether the query returns a row. */
 #define tx_exists(tx, sql, ...) tx_exists_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                        bool *ret);
-/* Reads the first column of the first row; 0 if there is no row. */
+/* Reads the first column of the query's first row as an integer; 0 if there is no row. */
 #define tx_read_int(tx, sql, ...) tx_read_int_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                          int64_t *ret);
 
-/* True if e is a violation of a unique key. The transaction has failed: the work item must return
- * an error. To continue instead, write `on conflict do nothing` and count the changed rows. */
+/* Returns whether the error e is a violation of a unique key. The transaction has failed: the work
+ * item must return an error. To continue instead, write `on conflict do nothing` and count the
+ * changed rows. */
 #define ERR_IS_CONFLICT(e) ((e) == ERR_STORE_CONFLICT)
 
 /* --- blobs ---------------------------------------------------------------------------- */
@@ -406,8 +410,8 @@ enum err blob_mark_row_committed(struct store *s, const char *name);
 /* Lists blobs that are at least `seconds` old and whose row is not known to be committed. */
 enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
                                 void (*found)(void *arg, const char *name), void *arg);
-/* Returns whether a backup is running. If so, do not delete blobs, even if their rows were
- * deleted. */
+/* Returns whether a backup is running. During a backup, do not delete blobs, even if their rows
+ * were deleted. */
 bool blobs_deletion_is_locked(struct store *s);
 /* Returns whether this process has locked the data folder. */
 bool store_has_folder_lock(const struct store *s);
@@ -415,14 +419,14 @@ bool store_has_folder_lock(const struct store *s);
  * blob. If blobs are not in the folder, it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a blob and compares its size with `size`, the size in its database row (-1 if unknown). If
- * the blob is missing or has another size, logs it and returns ERR_FILE_DAMAGED. */
+ * the blob is missing or has another size, logs the fault and returns ERR_FILE_DAMAGED. */
 enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
                            int64_t *ret_size);
 /* Size of a blob digest: BLAKE2b-256 in hex, as stored in the table `files`. */
 enum { BLOB_DIGEST_SIZE = 65 };
 void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
-/* Returns whether blobs are in the database or in object storage. Then the folder has cached copies
- * of some. */
+/* Returns whether blobs are in the database or in object storage. The folder then has cached copies
+ * of some blobs. */
 bool blobs_are_remote(const struct store *s);
 /* Opens a blob without a request to another server. Returns false if the caller must call
  * blob_open. */
@@ -435,9 +439,9 @@ bool blob_append_presigned_url(const struct store *s, const char *name, int seco
 /* Appends the origin (scheme and host) of the presigned URLs; returns false if this server sends
  * all blobs itself. */
 bool blobs_append_redirect_origin(const struct store *s, struct buf *out);
-/* Returns false if blobs are not in object storage. */
+/* Reads the statistics of the object storage. Returns false if blobs are not in object storage. */
 bool store_read_object_storage_stats(const struct store *s, struct object_storage_stats *ret);
-/* Returns ERR_NOT_FOUND if there is no such blob. */
+/* Deletes a blob. Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_delete(struct store *s, const char *name);
 
 /* Checks the integrity of the database, for tests and `guildhall check`; logs each fault. */
@@ -450,7 +454,8 @@ struct store_stats {
     uint64_t corruptions;   /* number of statements that failed because the SQLite database is
                              * damaged */
     uint64_t damaged_files; /* number of requested blobs that were missing or had the wrong size */
-    const char *retried;    /* name of the work item that was retried last, or NULL */
+    const char *retried; /* name of the work item that was last run again after a conflict or lost
+                          * connection, or NULL */
 };
 void store_read_stats(struct store *s, struct store_stats *ret);
 

@@ -1,8 +1,8 @@
 /* address_bans.h - IP address ranges banned by the operator.
  *
- * All API calls and gateway sessions of a banned address are refused. The rows are in address_bans.
- * Each node has a copy of all banned ranges in memory, and updates it when any node has committed a
- * change. */
+ * All API calls and gateway sessions of a banned address are refused. The table address_bans stores
+ * the ranges. Each node has a copy of all banned ranges in memory, and updates it when any node has
+ * committed a change. */
 #ifndef API_BANS_H
 #define API_BANS_H
 
@@ -33,11 +33,11 @@ struct address_ban {
     int64_t created_at;
 };
 
-/* Returns ERR_STORE_CONFLICT if the range is already banned, or ERR_RATE_LIMITED if there are
- * already ADDRESS_BANS_MAX ranges. */
+/* Inserts a ban of an address range. Returns ERR_STORE_CONFLICT if the range is already banned, or
+ * ERR_RATE_LIMITED if there are already ADDRESS_BANS_MAX ranges. */
 enum err insert_address_ban(struct call *call, const struct ip_network *n, struct str reason,
                             struct address_ban *ret);
-/* Returns ERR_NOT_FOUND if there is no ban with this id. */
+/* Deletes an address ban. Returns ERR_NOT_FOUND if there is no ban with this id. */
 enum err delete_address_ban(struct call *call, snowflake id, struct address_ban *ret);
 enum err list_address_bans(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
 

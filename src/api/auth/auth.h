@@ -22,7 +22,7 @@ struct password_cost {
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);
 
-/* auth_get_address_ban_set returns the set of banned addresses; auth_is_address_banned searches it.
+/* auth_get_address_ban_set returns the banned addresses; auth_is_address_banned searches the set.
  */
 struct address_ban_set;
 struct address_ban_set *auth_get_address_ban_set(const struct auth *a);
@@ -92,8 +92,8 @@ enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 /* Returns the number of revocations so far. auth_prepare_token_lookup stores this number before a
  * lookup. */
 uint64_t auth_revocation_count(struct auth *a);
-/* Remove tokens from the cache. Return the new number of revocations: a lookup that begins when
- * auth_revocation_count is at least this number does not find the revoked tokens. */
+/* The auth_evict functions remove tokens from the cache and return the new number of revocations:
+ * lookups that begin when auth_revocation_count is at least this number do not find the tokens. */
 uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8]);
 uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id);
 /* Removes all tokens of an application from the cache: the tokens of its bot and its OAuth2

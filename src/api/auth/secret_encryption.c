@@ -1,5 +1,5 @@
-/* secret_encryption.c - encrypts secrets that are stored in the database and must be decrypted
- * later. */
+/* secret_encryption.c - encrypts secrets that the database stores and that must be decrypted later.
+ */
 #include "api/auth/secret_encryption.h"
 
 #include <sodium.h>

@@ -20,7 +20,7 @@ struct token_use_writer {
     struct deadline hour;
     bool busy; /* whether last-used times are being written at the moment */
     unsigned part;
-    /* Used tokens of the current cache shard; next is the index of the first one that is not
+    /* Used tokens of the current cache shard; next is the index of the first token that is not
      * written yet. */
     struct login_session_id names[AUTH_SHARD_ENTRIES];
     size_t count, next;

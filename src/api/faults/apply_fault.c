@@ -64,8 +64,8 @@ bool call_apply_injected_fault(struct call_context *run)
 
     if (!injected_faults_match_call(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* Drop the connection in a timer callback and not here, because its input is still being
-     * parsed. */
+    /* Drop the connection in a timer callback and not here, because the connection's input is still
+     * being parsed. */
     if (!fault.delay_ms && !fault.drop) {
         apply_fault_effect(run, &fault);
         return true;

@@ -8,8 +8,8 @@
 
 struct injected_faults {
     _Atomic size_t count;
-    pthread_mutex_t lock; /* protects list and last_id; also held to change count, which is read
-                           * without it */
+    pthread_mutex_t lock; /* lock of list and last_id; count is also changed under the lock, but
+                           * read without it */
     uint64_t last_id;
     struct injected_fault list[MOST_FAULTS];
 };
@@ -102,8 +102,8 @@ static bool segment_matches_pattern(struct str pattern, struct str segment)
     return str_eq(pattern, segment);
 }
 
-/* Returns true if a path ("/api/v10/channels/1/messages") matches a pattern. A segment * or {…}
- * matches any one segment, ** at the end matches all remaining segments. */
+/* Returns whether a path ("/api/v10/channels/1/messages") matches a pattern. A segment of one
+ * asterisk or {…} matches any one segment; two asterisks at the end match all further segments. */
 static bool fault_path_matches(struct str pattern, struct str path)
 {
     pattern = strip_api_version(pattern);

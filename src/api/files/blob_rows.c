@@ -158,8 +158,7 @@ static void on_blobs_deleted_or_committed(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Copies the list of written blobs, because the call is freed before the thread pool has deleted
- * them. */
+/* Copies the list of written blobs, because the call is freed before the pool has deleted them. */
 static const struct written_blob *copy_written_blobs(struct arena *a, const struct written_blob *k,
                                                      bool refused)
 {
@@ -180,9 +179,9 @@ void call_delete_unused_blobs(struct call *call, enum err e)
 {
     const struct written_blob *written = call_get_context(call)->effects.blobs;
 
-    /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist. Leave the blobs in
-     * the store's list of blobs without a row; file_removal.c checks later whether they have one.
-     * After ERR_FILES_UNAVAILABLE, too: the object storage may still store what it has received. */
+    /* After ERR_UNAVAILABLE the rows may have been committed. Leave the blobs in the store's list
+     * of blobs without a row; file_removal.c checks later whether they have one. The same is true
+     * after ERR_FILES_UNAVAILABLE: the object storage may still store the files. */
     if (!written || e == ERR_UNAVAILABLE || e == ERR_FILES_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* file_removal.c - deletes blobs on the pool, a page at a time.
+/* file_removal.c - deletes blobs on the thread pool, a page at a time.
  *
  * Deletes blobs (stored files) whose row is marked, and unsettled blobs, whose process died before
  * it inserted a row. The row or list entry of a blob remains until the blob is deleted, so no blob
@@ -20,7 +20,8 @@ enum {
                            * running call */
 };
 
-/* A blob to delete: a marked row of table files, or only the name of a blob without a row. */
+/* A blob to delete: a row of the table `files` that is marked as deleted, or only the name of a
+ * blob without a row. */
 struct file_to_delete {
     snowflake id, owner_id;
     int64_t size;
@@ -43,8 +44,7 @@ struct file_removal {
     struct file_to_delete page[PAGE];
     size_t count;
 
-    /* Names of blobs without a row, in an arena of their own; next is the index of the next name to
-     * check. */
+    /* Names of blobs without a row, in an arena of their own; next is the next index to check. */
     struct arena *unsettled_arena;
     const char **names;
     size_t name_count, name_room, next;
@@ -121,8 +121,8 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* Do not delete blobs while a backup runs: it may contain their rows from before they were
-         * marked. */
+        /* Do not delete blobs while a backup runs: the backup may contain rows of these blobs from
+         * before they were marked. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
@@ -145,8 +145,7 @@ static enum err delete_marked_rows(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, DELETE_FILE_ROW, BIND(v_id(f->id)), &deleted);
-        /* If the row was already deleted, another process has deleted it and has updated the
-         * quota. */
+        /* If the row was already deleted, another process has done it and updated the quota. */
         if (!e && deleted && f->owner_id)
             e = tx_exec(call->tx, SUBTRACT_OWNER_BYTES, BIND(v_id(f->owner_id), v_int(f->size)),
                         NULL);

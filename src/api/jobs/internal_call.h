@@ -15,19 +15,18 @@ struct internal_call {
     const struct caller *caller; /* caller on whose behalf the work runs (copied); NULL means the
                                   * server */
     enum route_transaction_kind store; /* ROUTE_STORE_READ, _APPEND or _WRITE */
-    /* Decodes external input once, before any transaction. Runs on the loop, or on the thread pool
-     * if long_input is set. Like route->prepare it may set call->read and call->compute. May be
-     * NULL. */
+    /* Decodes external input before any transaction. Runs on the loop, or on the thread pool if
+     * long_input is set. May set call->read and call->compute like route->prepare. May be NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
-    /* Does the work, in the transaction; may be called more than once. */
+    /* Callback that runs in the transaction of the internal call; may be called more than once. */
     enum err (*run)(struct call *call);
     /* Called on the loop after the commit; the call is freed when it returns. If NULL, failures are
      * logged. */
     void (*done)(struct call *call, enum err e, void *arg);
-    /* Data that the functions above get by call_get_stage_data; type is the tag of its struct. If
-     * size is not 0, `size` bytes are copied, but not the memory that they point to. If size is 0,
-     * only the pointer is stored, and the data must outlive the call. */
+    /* Data that the callbacks get by call_get_stage_data; type is the tag of its struct. If size is
+     * not 0, `size` bytes are copied, but not the memory that they point to. If size is 0, only the
+     * pointer is stored, and the data must outlive the call. */
     const char *type;
     const void *data;
     size_t size;

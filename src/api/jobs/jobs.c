@@ -29,9 +29,10 @@ enum {
     RETRY_S = 5,       /* retry delay after a failure */
     UNKNOWN_S = 3600,  /* delay in s after which a job is retried if this program version does not
                         * know its kind */
-    LEFT_S = 60,       /* time in s that nodes of other versions have to run such a job */
-    LATE_S = 1, /* if a job is this late (in s), any node may claim it, although it belongs to
-                 * another node's share */
+    LEFT_S = 60, /* time in s that nodes of other versions have to run a job whose kind this version
+                  * does not know */
+    LATE_S = 1,  /* if a job is this late (in s), any node may claim it, although it belongs to
+                  * another node's share */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,
 };

@@ -17,12 +17,12 @@ struct job {
 
 struct job_kind {
     const char *name, *doc;
-    /* Each node has its own job of this kind; the key of the job is the node number. Other nodes
-     * run the job only if it is late. So nodes do not wait for the lock of one row. The job's
+    /* Whether each node has its own job of this kind; the key of the job is the node number. Other
+     * nodes run the job only if it is late. So nodes do not wait for the lock of one row. The job's
      * transaction is a STORE_APPEND. */
     bool per_node;
-    /* Runs the job in a write transaction. Afterwards the job is deleted, unless run has scheduled
-     * it again. After an error the transaction is rolled back and the job is retried a few seconds
+    /* Runs the job in a write transaction. The job is then deleted, unless run has scheduled it
+     * again. After an error the transaction is rolled back and the job is retried a few seconds
      * later. */
     enum err (*run)(struct call *call, const struct job *job);
     /* Called instead of `run`, for jobs that are slow or send requests to other servers. Called on

@@ -35,9 +35,9 @@ struct rate_limit_counters {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct rate_limit global, anonymous;
-    struct rate_limit_cluster_callbacks
-        others; /* functions of the cluster; count_disconnected_nodes is NULL
-                 * if there are no other nodes */
+    /* Callbacks that send counts to other nodes; count_disconnected_nodes is NULL if there are no
+     * other nodes. */
+    struct rate_limit_cluster_callbacks others;
     struct rate_limit_shard shards[LIMIT_SHARDS];
 };
 
@@ -51,10 +51,9 @@ void rate_limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
-/* To be used after an API call was counted, with the shard's lock held.
- * rate_limit_counter_enqueue_for_nodes queues the counter for sending to other nodes.
- * rate_limit_counter_encode_for_nodes writes it to `out`, which the caller sends after releasing
- * the lock. */
+/* rate_limit_counter_enqueue_for_nodes queues a counter for sending to other nodes.
+ * rate_limit_counter_encode_for_nodes writes a counter to `out`, which the caller sends after
+ * releasing the lock. Call them after an API call was counted, with the shard's lock held. */
 void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
                                           struct rate_limit_counter *c, unsigned most);
 void rate_limit_counter_encode_for_nodes(struct rate_limit_counters *l,

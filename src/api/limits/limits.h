@@ -24,7 +24,8 @@ struct rate_limit_options {
     unsigned global_per_s;    /* calls per second per account */
     unsigned anonymous_per_s; /* limit of calls per second and address, for calls without an
                                * account */
-    unsigned percent;         /* factor for all limits except the two above; 100 means unchanged */
+    unsigned percent; /* factor in percent for all limits but global_per_s and anonymous_per_s; 100
+                       * means unchanged */
 };
 
 struct rate_limit_counters *rate_limit_counters_new(const struct rate_limit_options *options);
@@ -65,9 +66,9 @@ void rate_limits_enable_sharing_between_nodes(struct rate_limit_counters *l);
  * counted. */
 struct rate_limit_cluster_callbacks {
     void *arg;
-    unsigned (*count_disconnected_nodes)(
-        void *arg); /* returns the number of nodes if they do not receive each other's counts at
-                     * once, otherwise 1; strict limits are divided by it */
+    /* Returns the number of nodes if they do not receive each other's counts at once, otherwise 1;
+     * strict limits are divided by it. */
+    unsigned (*count_disconnected_nodes)(void *arg);
     void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
 void rate_limits_set_cluster_callbacks(struct rate_limit_counters *l,

@@ -1,5 +1,4 @@
-/* service_routes.c - /healthz, /readyz, /metrics and /openapi.json, for operators and their tools.
- */
+/* service_routes.c - /healthz, /readyz, /metrics and /openapi.json, for operators and tools. */
 #include "api/internal.h"
 
 #include <malloc.h>
@@ -334,7 +333,7 @@ static bool request_has_bearer_token(const struct call *call, struct str token)
 }
 
 /* Allows /metrics for callers with the metrics token or, if no token is set, from this machine.
- * Others are refused, because load and errors of the server are not public. */
+ * Other callers are refused, because load and errors of the server are not public. */
 static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -355,8 +354,7 @@ static enum err get_metrics(struct call *call)
 }
 
 /* Builds the OpenAPI document on the thread pool, because writing and compressing half a megabyte
- * takes long. If two callers build the document at the same time, one of the two copies is
- * freed. */
+ * takes long. If two callers build the document at the same time, one copy is freed. */
 static enum err build_openapi_document(struct call *call)
 {
     struct api *api = call->api;

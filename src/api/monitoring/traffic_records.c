@@ -13,8 +13,7 @@ static bool is_text_content_type(struct str type)
            http_media_type_is(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* Returns the text of the request body; for a multipart body only the JSON, without uploaded
- * files. */
+/* Returns the text of the request body, but of a multipart body only the JSON and no files. */
 static struct str request_body_to_record(const struct http_exchange *x)
 {
     const struct multipart_part *part =
@@ -85,8 +84,8 @@ static bool is_web_page_request(const struct call_context *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* Returns all header lines as one text, because they are contiguous in memory. The last line has no
- * CRLF. */
+/* Returns all header lines as one text: they are contiguous in memory. The last line has no CRLF.
+ */
 static struct str request_header_lines(const struct http_request *r)
 {
     if (!r->header_count)

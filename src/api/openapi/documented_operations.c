@@ -8,9 +8,9 @@
 #include "model/text/old_api_encoding.h"
 
 struct documented_operation {
-    enum http_method method; /* not set in a row that starts a group of operations */
-    const char *path;        /* path of the operation; NULL if the row starts a group of operations
-                              * (FAMILY) */
+    /* Method of the operation; not set in a row that starts a group of operations. */
+    enum http_method method;
+    const char *path; /* path of the operation; NULL in a row that starts a group (FAMILY) */
     const char *name, *reason;
 };
 

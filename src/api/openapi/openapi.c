@@ -98,7 +98,7 @@ static const struct type *route_reply_type(const struct route *r)
     return r->reply;
 }
 
-/* Writes the type of the operation's body or response. If its routes have different types, writes
+/* Writes the type of the operation's body or response. If routes have different types, writes
  * anyOf. */
 static void write_media_type_schema(struct json_writer *j, const char *media,
                                     const struct openapi_operation *o,
@@ -212,8 +212,7 @@ static void write_security(struct json_writer *j, const struct route *r)
     json_end_array(j);
 }
 
-/* Writes permissions and events of the route as extensions, because OpenAPI has no fields for
- * them. */
+/* Writes permissions and events of the route as extensions, as OpenAPI has no fields for them. */
 static void write_extensions(struct json_writer *j, const struct route *r)
 {
     if (r->needs) {

@@ -1,4 +1,4 @@
-/* static_document.c - responses that are the same for all callers, compressed once, with an ETag.
+/* static_document.c - responses that are the same for all callers, with an ETag; compressed once.
  */
 #include "api/internal.h"
 

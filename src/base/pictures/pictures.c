@@ -40,8 +40,7 @@ static void read_gif_size(struct str b, struct picture_info *m)
     m->height = read_little_endian_16(b, 8);
 }
 
-/* Reads the size of a JPEG from the header of its frame (SOF marker). Skips the segments before
- * it. */
+/* Reads the size of a JPEG from its frame header (SOF marker). Skips the segments before it. */
 static void read_jpeg_size(struct str b, struct picture_info *m)
 {
     size_t at = 2;

@@ -9,8 +9,8 @@ static const char *const integration_type_names[INTEGRATION_TYPES] = { "platform
                                                                        "guild_subscription" };
 
 static struct {
-    char words[INTEGRATION_TYPES]
-              [MAX_NAME_LENGTH + 1]; /* names that clients get in place of the stored types */
+    /* Names that clients get in place of the stored types. */
+    char words[INTEGRATION_TYPES][MAX_NAME_LENGTH + 1];
     bool on[PLATFORM_COUNT];
     char url[PLATFORM_COUNT][MAX_TEXT_LENGTH + 1], key[PLATFORM_COUNT][MAX_TEXT_LENGTH + 1];
     snowflake partners_guild;

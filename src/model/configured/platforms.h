@@ -14,7 +14,7 @@ struct platform_options {
     const char *key[PLATFORM_COUNT]; /* API key of the platform's provider */
     const char *words;               /* names that clients get: "platform_a:NAME,service:NAME" */
     const char *partners_guild; /* id of the guild that partners of platform A may join, as text */
-    const char *partners_account; /* "ID:NAME" of the account that invites partners */
+    const char *partners_account; /* "ID:NAME" of the account that invites partners of platform A */
 };
 /* Applies the options. Returns false if one is invalid; *ret_problem names option and reason. */
 bool platforms_configure(const struct platform_options *o, const char **ret_problem);

@@ -10,7 +10,7 @@
 #include "model/thread.h"
 #include "model/voice_state.h"
 
-/* --- extracting: one function per kind fills the struct and returns the items -------------- */
+/* --- functions that extract routing fields: one per kind of event ------------------------ */
 
 static const struct list *extract_guild(const void *object, struct event_routing *f)
 {

@@ -17,8 +17,8 @@ enum event_routing_kind {
     ROUTING_CHANNEL, /* the items are struct overwrite */
     /* For members, presences and voice states; the items are ids of the member's roles. */
     ROUTING_MEMBER,
-    ROUTING_MESSAGE, /* the items are ids of mentioned users */
-    ROUTING_USERS,   /* the items are ids of the users that the event affects */
+    ROUTING_MESSAGE, /* for messages; the items are ids of mentioned users */
+    ROUTING_USERS,   /* for events about several users; the items are ids of these users */
 };
 
 struct event_routing {
@@ -41,7 +41,7 @@ struct event_routing {
             int64_t restrained_until; /* microseconds, see member_restricted_until */
         } member;
         struct {
-            /* Each id is 0 if it is unknown or the message has none. */
+            /* Ids of the message's author and application; 0 if unknown or absent. */
             snowflake author_id, application_id;
         } message;
     };

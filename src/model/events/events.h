@@ -111,8 +111,7 @@ static inline struct audience audience_of_channel_viewers(snowflake guild_id, sn
     return (struct audience){ .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id };
 }
 
-/* Returns the audience of members who can view the first channel, but cannot view the second
- * one. */
+/* Returns the audience of members who can view the first channel but not the second one. */
 static inline struct audience audience_of_viewers_of_first_channel_only(snowflake guild_id,
                                                                         snowflake channel_id,
                                                                         snowflake hidden_id)
@@ -147,8 +146,7 @@ static inline struct audience audience_of_private_channel(snowflake id)
     return (struct audience){ .kind = AUDIENCE_CHANNEL, .id = id };
 }
 
-/* Returns the audience of one member of a private channel. The intents for events of that channel
- * apply. */
+/* Returns the audience of one member of a private channel. The intents of that channel apply. */
 static inline struct audience audience_of_channel_member(snowflake channel_id, snowflake user_id)
 {
     return (struct audience){ .kind = AUDIENCE_USER, .id = user_id, .channel_id = channel_id };
@@ -170,7 +168,7 @@ struct emitted_event {
     struct emitted_event *next;
     /* AUDIENCE_CHANNEL: ids of the channel's members at the time when the event was emitted. */
     struct list member_ids;
-    snowflake guild_id; /* AUDIENCE_USER: a bot gets the event on the shard of this guild; or 0 */
+    snowflake guild_id; /* AUDIENCE_USER: guild that determines a bot's shard for the event, or 0 */
 };
 
 #endif

@@ -23,7 +23,7 @@ const void *json_column_decode(struct arena *arena, const struct type *type, str
 
 struct list json_column_decode_list(struct arena *arena, const struct type *type, struct str text)
 {
-    /* Most lists are empty ("[]"), so they are not decoded. */
+    /* Do not decode empty lists ("[]"), because most lists are empty. */
     const struct list *list = text.n > 2 ? json_column_decode(arena, type, text) : NULL;
 
     return list ? *list : (struct list){ 0 };

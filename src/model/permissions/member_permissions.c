@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* Permissions that remain for a member who is timed out, pending, or below the verification
- * level. */
+/* Permissions that a member retains when timed out, pending, or below the verification level. */
 static const uint64_t PERMISSIONS_WHEN_RESTRICTED =
     PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 

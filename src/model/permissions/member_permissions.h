@@ -26,7 +26,7 @@ struct permission_input {
 enum permission_step_kind {
     STEP_ROLE,          /* a role grants `allow`; @everyone first */
     STEP_OWNER,         /* the guild's owner has all permissions */
-    STEP_ADMINISTRATOR, /* a member with ADMINISTRATOR has them, too */
+    STEP_ADMINISTRATOR, /* a member with ADMINISTRATOR has all permissions */
     /* Overwrites of the channel; they apply in the order of these three steps. */
     STEP_OVERWRITE_EVERYONE,
     STEP_OVERWRITE_ROLE, /* if overwrites of several roles contradict each other, allow wins */
@@ -48,7 +48,7 @@ struct permission_step {
     uint64_t allow, deny;
     uint64_t after; /* the permissions after this step */
 };
-enum { PERMISSION_TRACE_MAX = 512 }; /* a member has at most 250 roles */
+enum { PERMISSION_TRACE_MAX = 512 }; /* maximum number of steps; a member has at most 250 roles */
 struct permission_trace {
     size_t count;
     struct permission_step steps[PERMISSION_TRACE_MAX];
@@ -73,7 +73,8 @@ enum err check_member_may_write(const struct permission_input *input);
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
 
-/* Same result as permissions_in_channel. If trace is not NULL, also records the steps. */
+/* Returns the permissions in a channel, as permissions_in_channel does. If trace is not NULL, also
+ * records the steps. */
 uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
                                        const struct overwrite *overwrites, size_t count,
                                        bool thread, struct permission_trace *trace);
@@ -92,7 +93,7 @@ uint64_t permissions_in_thread_traced(const struct permission_input *input,
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 
-/* Collects the input for the functions above. `g` must have its roles. */
+/* Collects the input of the permission functions for a member. `g` must have its roles. */
 struct permission_input permission_input_of_member(const struct guild *g, const struct member *m);
 
 struct member_access {
@@ -103,7 +104,8 @@ struct member_access {
     uint64_t permissions; /* permissions in the guild as a whole */
     /* Permissions that were removed, because they require two-factor authentication. */
     uint64_t withheld;
-    /* Permissions that were removed in the channel or guild of the request path. */
+    /* Permissions in the channel or guild of the request path that were removed, because they
+     * require two-factor authentication. */
     uint64_t withheld_here;
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
@@ -113,7 +115,8 @@ struct member_access {
  * ERR_GUILD_MFA_REQUIRED if at least one of them was withheld for lack of two-factor
  * authentication, otherwise ERR_MISSING_PERMISSIONS. */
 enum err get_missing_permission_error(uint64_t withheld, uint64_t any);
-/* Returns the same as get_missing_permission_error, for permissions in the guild as a whole. */
+/* Returns the error for a member who has none of the permissions in `any` in the guild as a whole.
+ * See get_missing_permission_error. */
 enum err get_missing_permission_error_of_member(const struct member_access *s, uint64_t any);
 
 /* Return whether the member outranks a role, or another member. The owner outranks all members and

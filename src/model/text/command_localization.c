@@ -15,8 +15,7 @@ static unsigned bit_set_from_numbers(const struct list *numbers)
     return bits;
 }
 
-/* Returns whether all options are groups without subcommands, so that the command cannot be
- * used. */
+/* Returns whether all options are groups without subcommands, so the command cannot be used. */
 static bool has_only_empty_option_groups(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -138,8 +137,8 @@ uint64_t get_bit_of_locale(struct str locale)
     return 0;
 }
 
-/* Returns the locale that replaces this locale if a text is missing, as in Discord; empty if there
- * is none. */
+/* Returns the locale that replaces this locale if a text is missing, as in Discord. Returns an
+ * empty text if no locale replaces it. */
 static struct str fallback_locale(struct str locale)
 {
     if (str_is(locale, "en-US"))

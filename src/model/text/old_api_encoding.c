@@ -75,8 +75,7 @@ static void encode_overwrite_type(struct old_encoding *r)
     r->from = ++r->at;
 }
 
-/* Copies a string. If the string is the name of a field with permissions, also encodes the
- * value. */
+/* Copies a string. If the string names a field with permissions, also encodes the value. */
 static void encode_string_or_field(struct old_encoding *r)
 {
     struct str key = read_string_at_position(r);

@@ -225,8 +225,7 @@ static char *copy_text_and_advance(char *at, struct str s)
     return at + s.n;
 }
 
-/* Copies a count to the output. A count with one digit, the most frequent case, is copied without a
- * loop. */
+/* Copies a count to the output. A count of one digit, the most frequent case, needs no loop. */
 static char *write_count_and_advance(char *at, struct str s)
 {
     if (s.n != 1)

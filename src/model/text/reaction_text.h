@@ -35,7 +35,7 @@ struct str reaction_text_skip_first_line(struct str text);
 /* Parses the next line and removes it from *text. Returns false if there is no further line, or the
  * line is invalid. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
-/* Appends a line. `own` in the line is 0. */
+/* Appends the line of one emoji to a reaction text. `own` in the line is 0. */
 void reaction_line_append(struct buf *out, const struct reaction_line *line);
 
 bool reaction_line_contains_user(const struct reaction_line *line, snowflake user_id);
@@ -70,7 +70,7 @@ struct reaction_json_offsets {
  * false. Returns false if there is no further line, or the line is invalid. */
 bool write_next_reaction_json(struct json_writer *j, struct str *lines,
                               struct reaction_json_offsets *ret);
-/* Removes the first user id from *users and sets *ret to it. Returns false if there is none. */
+/* Removes the first user id from users and sets ret to it. Returns false if users is empty. */
 bool reaction_user_ids_next(struct str *users, snowflake *ret);
 
 #endif

@@ -124,8 +124,7 @@ static bool is_word_char(uint32_t c)
     return !is_in_letter_ranges(c, gaps, COUNT_OF(gaps));
 }
 
-/* Returns whether the script of the character has no spaces between words: Thai, Hangul, Kana,
- * Han. */
+/* Returns whether the character's script has no spaces between words: Thai, Hangul, Kana, Han. */
 static bool is_script_without_spaces(uint32_t c)
 {
     static const struct letter_range dense[] = {

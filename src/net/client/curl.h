@@ -34,8 +34,7 @@
     F(url_cleanup)         \
     F(free)
 
-/* If its type checks are disabled, libcurl's header defines these functions as macros, so undefine
- * them. */
+/* Without type checks, libcurl's header defines these functions as macros, so undefine them. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

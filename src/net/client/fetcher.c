@@ -23,7 +23,7 @@ struct fetcher {
     char *ca_file;
     CURLM *multi;      /* created with the first request */
     uv_timer_t *timer; /* the timer that libcurl asked for */
-    uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
+    uv_timer_t *again; /* timer that fires in the next loop iteration and resumes paused requests */
     struct list_link paused;
     bool is_due;    /* whether libcurl's timer has expired */
     bool has_ended; /* whether a request has finished and its `done` was not called yet */
@@ -37,7 +37,8 @@ struct fetch_job {
     struct list_link paused;  /* link in fetcher->paused while the request is paused */
     struct loop_message post; /* message to the loop that reports a request that could not be
                                * started */
-    struct fetcher *fetcher;  /* the fetcher may already be freed when the message `post` runs */
+    struct fetcher *fetcher; /* fetcher that runs the request; may already be freed when the message
+                              * `post` runs */
     struct loop *loop;
     bool public_only;
     CURL *easy;
@@ -266,8 +267,8 @@ static int set_curl_timer(CURLM *multi, long ms, void *arg)
 }
 
 /* Reserves the announced Content-Length, to avoid copies while the buffer grows. If the length
- * exceeds the limit of the response, the buffer is marked as full, so that the request fails at
- * once. */
+ * exceeds the limit of the response, marks the buffer as full, so that the request fails at once.
+ */
 static void reserve_response_body(struct fetch_job *j)
 {
     curl_off_t length = -1;
@@ -292,8 +293,8 @@ static size_t on_response_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* libcurl callback that creates the socket for a resolved address. The check is made here, so a DNS
- * answer that changes later cannot bypass it. */
+/* libcurl callback that creates the socket for a resolved address. The address is checked here, so
+ * that a DNS answer that changes later cannot bypass the check. */
 static curl_socket_t open_socket_if_address_allowed(void *arg, curlsocktype purpose,
                                                     struct curl_sockaddr *a)
 {
@@ -347,7 +348,7 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
     struct buf line;
 
     buf_init(&line, 64 * 1024);
-    /* An empty Expect header prevents libcurl from waiting for "100 Continue" before it sends the
+    /* An empty Expect header prevents libcurl from waiting for "100 Continue" before sending the
      * body. */
     j->headers = curl.slist_append(NULL, "Expect:");
     for (size_t i = 0; i < r->header_count; i++) {
@@ -357,8 +358,7 @@ static bool add_request_headers(struct fetch_job *j, const struct fetch_request 
             continue;
         buf_reset(&line);
         buf_add_str(&line, h->name);
-        /* If the value is empty, write "Name;": libcurl then sends the header with an empty
-         * value. */
+        /* If the value is empty, write "Name;": libcurl then sends an empty header. */
         buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
         buf_add_str(&line, h->value);
         buf_add_char(&line, 0);

@@ -47,8 +47,8 @@ struct fetch_request {
     struct str body;
     int64_t timeout_ms;
     size_t max_response;
-    bool public_only; /* refuse private addresses for this request, even if the fetcher allows
-                       * them */
+    bool public_only; /* whether to refuse private addresses for this request, even if the fetcher
+                       * allows them */
     /* Called on the loop's thread. The body is valid only during the call. To use a long body
      * later, move the contents of the buffer: a copy would block the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,

@@ -26,7 +26,7 @@ struct mailer {
     unsigned waiting;
     _Atomic bool stopping;
     int fd;     /* socket of the SMTP connection; -1 if there is no connection */
-    CURL *easy; /* used by the mailer thread only; retained to reuse the SMTP connection */
+    CURL *easy; /* libcurl handle of the mailer thread; retained to reuse the SMTP connection */
 };
 
 static size_t copy_mail_to_curl(char *p, size_t size, size_t n, void *arg)
@@ -45,8 +45,7 @@ static int on_mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Stores the socket, so that mailer_stop can shut it down and need not wait for the reply to
- * QUIT. */
+/* Stores the socket, so that mailer_stop can shut it down without waiting for the reply to QUIT. */
 static curl_socket_t on_mail_socket_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;

@@ -25,8 +25,8 @@ struct object_storage_options {
     const char *ca_file;  /* file with CA certificates (PEM); NULL means the certificates of the
                            * system */
     bool host_addressing; /* BUCKET.HOST/NAME instead of HOST/BUCKET/NAME */
-    bool patient; /* the caller is a tool: make more attempts, and do not fail at once while the
-                   * storage is down */
+    bool patient; /* whether the caller is a tool: then more attempts are made, and requests do not
+                   * fail at once while the storage is down */
     size_t part_bytes; /* size in bytes of the parts of uploads and downloads; 0 means 5 MiB */
 };
 

@@ -175,8 +175,7 @@ long request_head_finish(struct request_head_parser *h)
         r->host = h->authority;
     r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
     r->expect_continue = h->expect && r->minor == 1 && body;
-    /* If a request with a body were upgraded, its body would be parsed as WebSocket frames, so it
-     * is not. */
+    /* Do not upgrade a request with a body: the body would be parsed as WebSocket frames. */
     r->upgrade_websocket =
         h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
     return 1;

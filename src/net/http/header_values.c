@@ -70,7 +70,7 @@ bool http_accepts_content_coding(struct str accept_encoding, struct str coding)
         struct str name = str_trim(str_cut(&item, ';'));
         bool offered = str_trim(item).n == 0 || quality_is_above_zero(item);
 
-        /* A list entry for the coding itself overrides an entry "*", in any order. */
+        /* A list entry for the coding itself overrides an asterisk entry, in any order. */
         if (str_eq_nocase(name, coding))
             return offered;
         if (str_is(name, "*"))

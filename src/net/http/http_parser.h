@@ -14,10 +14,10 @@
 #include "base/str.h"
 
 enum {
-    HTTP_MAX_LINE = 8 * 1024,  /* length in bytes of the request line without its CRLF */
-    HTTP_MAX_HEAD = 32 * 1024, /* length in bytes of all headers with the empty line */
+    HTTP_MAX_LINE = 8 * 1024,  /* maximum length in bytes of the request line without its CRLF */
+    HTTP_MAX_HEAD = 32 * 1024, /* maximum length in bytes of all headers with the empty line */
     HTTP_MAX_HEADERS = 100,
-    HTTP_MAX_CHUNK_LINE = 256, /* length in bytes of the size and extensions of one chunk */
+    HTTP_MAX_CHUNK_LINE = 256, /* maximum length in bytes of the size and extensions of one chunk */
     HTTP_MAX_TRAILERS = 8 * 1024,
 };
 
@@ -97,11 +97,11 @@ bool http_media_type_is(struct str content_type, struct str type);
  * its length. Returns false if the parameter is absent, malformed or longer than max. */
 bool http_copy_header_parameter(struct str value, struct str name, char *out, size_t max,
                                 size_t *ret_n);
-/* Returns true if Accept-Encoding allows this content coding with q > 0; "*" matches any coding. */
+/* Returns true if Accept-Encoding allows this coding with q > 0; an asterisk matches any coding. */
 bool http_accepts_content_coding(struct str accept_encoding, struct str coding);
 
-/* Returns true if If-None-Match lists this entity tag or "*". Ignores the prefix W/ of weak
- * tags. */
+/* Returns true if If-None-Match lists this entity tag or is an asterisk. Ignores the prefix W/ of
+ * weak tags. */
 bool http_etag_is_listed(struct str if_none_match, struct str tag);
 
 /* Parses a Range header such as "bytes=0-99" for a resource of this size. Returns 1 and the range;

@@ -22,8 +22,8 @@ struct multipart {
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
     size_t matched;         /* number of bytes of the delimiter that match so far */
-    size_t virtual_matched; /* how many of the matched bytes were not received (see
-                             * expect_delimiter) */
+    size_t virtual_matched; /* how many of the matched bytes were not received: expect_delimiter
+                             * counts a missing CRLF as matched */
     size_t total, max_total;
     struct buf head; /* received headers of the next part */
     size_t count;

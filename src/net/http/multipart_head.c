@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 #include "net/http/syntax.h"
 
-/* Returns true if s is UTF-8 without control characters. Names must be, because they are written to
- * files, logs and JSON. */
+/* Returns true if s is UTF-8 without control characters. Names need this form, because they are
+ * written to files, logs and JSON. */
 static bool is_utf8_without_controls(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -71,8 +71,8 @@ static bool set_part_field_once(char **field, struct str s)
     return true;
 }
 
-/* Stores a parameter of Content-Disposition. *ret_extended gets the value of the parameter
- * filename*=, which overrides the parameter filename=. */
+/* Stores a parameter of Content-Disposition. ret_extended gets the value of the extended file name
+ * (RFC 8187), which overrides the parameter filename. */
 static bool apply_disposition_parameter(struct multipart_part *p, const struct header_parameter *a,
                                         char **ret_extended)
 {
@@ -96,8 +96,8 @@ static bool parse_content_disposition(struct multipart_part *p, struct str value
     char *extended = NULL;
     int more;
 
-    /* If the name is already set, this is a second Content-Disposition header, which is an
-     * error. */
+    /* If the name is already set, a second Content-Disposition header follows, which is an error.
+     */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
     rest = str_skip_bytes(value, type.n);

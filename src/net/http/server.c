@@ -48,8 +48,8 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     linked_list_init(&h->dirty);
     linked_list_init(&h->input.postponed);
     h->input.continue_message.run = on_continue_postponed_input;
-    /* These buffers have no limit of their own: stored input is bounded elsewhere, and the server
-     * itself generates the output. */
+    /* The buffers of a loop have no limit of their own: stored input is bounded elsewhere, and the
+     * server itself generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -213,8 +213,8 @@ static void close_all_connections(struct loop *l, void *arg)
     struct server_loop *h = arg;
 
     (void)l;
-    /* The list does not change during this iteration, because connections are removed only in a
-     * later loop iteration. */
+    /* No element is removed while this code iterates over the list, because connections are removed
+     * only in a later loop iteration. */
     for (struct list_link *at = h->connections.next; at != &h->connections; at = at->next)
         http_connection_close(container_of(at, struct http_connection, link));
 }

@@ -43,9 +43,9 @@ struct http_exchange {
     bool secure;      /* whether the client uses TLS, to this server or to its proxy */
     bool first;       /* whether this is the first request on the client's connection */
     void *app;        /* pointer for the application */
-    struct http_connection
-        *connection;        /* used by the server; NULL after the client has disconnected */
-    _Atomic bool abandoned; /* set when the client disconnects; other threads read it */
+    struct http_connection *connection; /* connection of the client, for the server; NULL after the
+                                         * client has disconnected */
+    _Atomic bool abandoned;             /* set when the client disconnects; other threads read it */
 };
 
 /* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
@@ -105,7 +105,8 @@ struct http_server_options {
     const char *host;
     int port;   /* 0 means any free port */
     int socket; /* inherited listening socket, which the server will close; 0 if there is none */
-    struct tls_context *tls; /* NULL if the server offers plain HTTP only */
+    /* Certificate and key for TLS; NULL if the server offers plain HTTP only. */
+    struct tls_context *tls;
     bool tls_only;           /* whether plain HTTP is refused */
     int64_t head_timeout_ms; /* time limit for receiving a request head, usually 30 s; also the
                               * interval in which the rate of a body is measured */
@@ -120,7 +121,7 @@ struct http_server_options {
 };
 
 /* Starts listening on every loop. If the address is in use or does not belong to this machine, logs
- * it and returns an error. */
+ * the reason and returns an error. */
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
                            const struct http_server_callbacks *app, struct http_server **ret);
 int http_server_port(const struct http_server *s);
@@ -155,18 +156,18 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
 /* Closes the connection without a response, as if the server had crashed. Must not be called while
  * the connection's input is handled; call it in a timer callback or a later loop iteration. */
 void http_close_connection_without_response(struct http_exchange *x);
-/* Like http_respond, but the body is `length` bytes of a file from its current offset. Closes fd.
- */
+/* Responds with a body of `length` bytes of a file, from its current offset. Closes fd. The rules
+ * of http_respond apply. */
 void http_respond_file(struct http_exchange *x, const struct response_head *head, int fd,
                        int64_t length);
 
-/* Like http_respond, but for a long text: it is sent in pieces as the client reads it, and is not
- * copied as a whole. Takes over the contents of `owner`, the buffer of the text; if owner is NULL,
- * the text must outlive the server. The text is not compressed. */
+/* Responds with a long text, which is sent in pieces as the client reads it, and is not copied as a
+ * whole. Takes over the contents of `owner`, the buffer of the text; if owner is NULL, the text
+ * must outlive the server. The text is not compressed. */
 void http_respond_long_text(struct http_exchange *x, const struct response_head *head,
                             struct str text, struct buf *owner);
-/* Like http_respond_long_text, but takes a reference to a reference-counted text instead of a
- * buffer. */
+/* Responds with a reference-counted long text, which is sent in pieces as the client reads it.
+ * Takes a reference of its own to the text. */
 void http_respond_shared_text(struct http_exchange *x, const struct response_head *head,
                               struct shared_text *text);
 /* Minimum length in bytes of texts that should be sent with http_respond_long_text. */
@@ -196,7 +197,7 @@ struct websocket_handler {
     void (*shutdown)(struct websocket *ws); /* called when the server stops; if NULL, the server
                                              * closes with code 1001 */
     void (*drained)(struct websocket *ws);  /* called from the loop as
-                                               websocket_notify_when_all_is_sent requested */
+                                             * websocket_notify_when_all_is_sent requested */
 };
 
 void *websocket_get_data(const struct websocket *ws); /* the pointer of websocket_set_data */
@@ -214,20 +215,20 @@ void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 /* Queues one message. The messages that were queued in a loop iteration are sent with one write.
  * Call it on the loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-/* Like websocket_send, but joins several parts into one message. */
+/* Queues one message that consists of several parts. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
                           size_t count);
-/* Like websocket_send, but takes over the buffer's contents. A long message is sent in pieces as
+/* Queues one message and takes over the contents of its buffer. A long message is sent in pieces as
  * the peer reads it; later messages are queued behind it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
-/* Like websocket_send, but with a WebSocket frame that the caller has encoded. If `now` is set and
- * no other data is queued, writes at once as much as the kernel accepts. */
+/* Queues a WebSocket frame that the caller has encoded. If `now` is set and no other data is
+ * queued, writes at once as much as the kernel accepts. */
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
-/* Writes queued messages now, without waiting for the end of the loop iteration. */
+/* Writes the queued messages now, without waiting for the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
-/* Prefetch the memory that sending needs into the CPU cache; for callers that send an event to
- * thousands of sockets. Call websocket_prefetch_into_cpu_cache some time before
- * websocket_prefetch_connection_into_cache. */
+/* The two prefetch functions load the memory that sending needs into the CPU cache, for callers
+ * that send an event to thousands of sockets. Call websocket_prefetch_into_cpu_cache some time
+ * before websocket_prefetch_connection_into_cache. */
 void websocket_prefetch_into_cpu_cache(const struct websocket *ws);
 void websocket_prefetch_connection_into_cache(const struct websocket *ws);
 /* Returns the number of bytes that are queued but not yet sent. */

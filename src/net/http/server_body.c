@@ -96,8 +96,8 @@ static void start_receiving_body(struct http_connection *c)
         http_connection_refuse_request(c, 400, STR(""));
         return;
     }
-    if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* reserve memory for the head, which is stored with the body */
+    /* Reserve memory for the head, which is stored with the body. */
+    if (!reserve_body_budget(c->server_loop, call, 0)) {
         http_connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
@@ -140,8 +140,8 @@ size_t http_request_body_begin(struct http_connection *c, struct http_server_req
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        http_connection_pass_request_to_app(
-            c, call); /* may respond to the request and thereby free it */
+        /* May respond to the request and thereby free it. */
+        http_connection_pass_request_to_app(c, call);
         return used;
     }
     c->call = call;
@@ -169,8 +169,8 @@ void http_accept_request_body(struct http_exchange *x, uint64_t account)
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
     call->owner = (struct body_budget_owner){ x->address, account };
-    if (c->server_loop->current == c) { /* if the input of c is being handled, the code that does so
-                                         * continues */
+    /* The code that is handling the input of c continues with the body. */
+    if (c->server_loop->current == c) {
         start_receiving_body(c);
         return;
     }

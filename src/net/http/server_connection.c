@@ -109,8 +109,8 @@ static uint64_t count_transferred_bytes(const struct http_connection *c)
                                        : c->queued_bytes - http_connection_count_unsent_bytes(c);
 }
 
-/* Called when a timeout has expired. If the peer transferred enough bytes since it started,
- * restarts it and returns true. */
+/* Called when a timeout has expired. If the peer transferred enough bytes since the timeout
+ * started, restarts the timeout and returns true. */
 static bool renew_timeout_window(struct http_connection *c, struct deadline_list *list,
                                  uint64_t least)
 {

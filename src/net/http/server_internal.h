@@ -68,7 +68,7 @@ struct listener_state {
     uint64_t logged_at;    /* time of the last log line about failed accepts */
 };
 
-/* Limits how much one loop iteration reads, so that it also has time for sending. */
+/* Limits how much one loop iteration reads, so that the iteration also has time for sending. */
 struct connection_read_time_budget {
     unsigned reads;      /* number of reads in this iteration */
     int64_t reads_until; /* time at which reading ends in this iteration, in ns; 0 if not set yet;
@@ -117,15 +117,16 @@ struct server_loop {
     size_t handles; /* number of open libuv handles: the listener and the connections */
     bool stopping, reported;
     struct list_link connections;
-    struct list_link
-        dirty; /* WebSockets that have output to send at the end of the loop iteration */
+    /* WebSockets that have output to send at the end of the loop iteration. */
+    struct list_link dirty;
     struct loop_iteration_callback iteration_end;
     struct connection_read_time_budget input;
     struct http_connection_timers timers;
     struct http_server_counters counters;
 
     size_t requests_in_progress; /* requests that have no response yet */
-    bool orphaned; /* the server was freed while requests ran; the last request frees this struct */
+    bool orphaned; /* whether the server was freed while requests ran; then the last request frees
+                    * this struct */
     struct arena *arenas[MAX_RETAINED_ARENAS];
     size_t arena_count;
 
@@ -155,11 +156,12 @@ struct http_server {
 struct http_server_request {
     struct http_exchange x;
     struct server_loop *server_loop;
-    bool head, keep_alive, old; /* the method is HEAD; the connection stays open after the response;
-                                 * the client uses HTTP/1.0 */
+    bool head, keep_alive, old; /* head: the method is HEAD; keep_alive: the connection stays open
+                                 * after the response; old: the client uses HTTP/1.0 */
 
     /* The following members are used while the body is received. */
-    bool form, expects;         /* the body is multipart; the client expects "100 Continue" */
+    /* form: the body is multipart; expects: the client expects "100 Continue". */
+    bool form, expects;
     bool counts_against_budget; /* whether the body counts against the body budget */
     size_t max_parts;           /* limit for the contents of all parts of a form, in bytes */
     uint64_t max;               /* limit for the body, in bytes */
@@ -172,16 +174,16 @@ struct http_server_request {
 };
 
 enum http_connection_state {
-    CONN_HEAD,             /* waits for a request or for the rest of its head */
+    CONN_HEAD,             /* the connection waits for a request or for the rest of its head */
     CONN_AUTHORIZING_BODY, /* waits until the application has decided whether to accept the body
                             * (authorize_body) */
-    CONN_BODY,             /* waits for the rest of a body */
+    CONN_BODY,             /* the connection waits for the rest of a body */
     CONN_HANDLING,         /* the application handles the request */
-    CONN_FILE,             /* sends a file or a long text */
+    CONN_FILE,             /* the connection sends a file or a long text */
     CONN_WEBSOCKET,        /* the connection is a WebSocket */
     CONN_LAST,             /* closes after all output is sent */
-    CONN_LINGER,           /* shut down for writing; waits for the peer to close */
-    CONN_CLOSED,           /* closed; only the memory is not freed yet */
+    CONN_LINGER, /* the connection is shut down for writing, and waits for the peer to close */
+    CONN_CLOSED, /* the connection is closed; only its memory is not freed yet */
 };
 
 /* A connection that was upgraded to a WebSocket. */
@@ -190,12 +192,12 @@ struct websocket {
     struct buf out;
     struct list_link dirty;
     bool open : 1;       /* whether the handshake was sent and `open` called */
-    bool close_sent : 1; /* a close frame was sent; no more frames may follow */
-    bool ending : 1;  /* input is ignored; the connection closes at the end of the loop iteration */
-    bool cut : 1;     /* the peer reads too slowly and will be disconnected */
-    bool over : 1;    /* whether the handler's `closed` was called */
-    bool awaited : 1; /* websocket_notify_when_all_is_sent was called, so the handler's `drained`
-                       * must be called */
+    bool close_sent : 1; /* whether a close frame was sent; no more frames may follow */
+    bool ending : 1; /* whether input is ignored and the connection closes at the iteration's end */
+    bool cut : 1;    /* whether the peer reads too slowly and will be disconnected */
+    bool over : 1;   /* whether the handler's `closed` was called */
+    bool awaited : 1; /* whether websocket_notify_when_all_is_sent was called, so that the handler's
+                       * `drained` must be called */
     uint16_t code;    /* close code that the peer has sent, or 1006 */
     uint16_t controls;                  /* control frames in the current minute */
     const struct websocket_handler *on; /* handler, shared by many sockets; its members arg and
@@ -219,10 +221,10 @@ struct http_connection {
     struct server_loop *server_loop;
     struct tls_connection *tls;
     uint8_t state, timing;
-    bool sniffed : 1;  /* whether it was detected if the connection uses TLS or plain HTTP */
-    bool paused : 1;   /* whether reading is paused */
-    bool ended : 1;    /* whether the peer sent EOF */
-    bool linger : 1;   /* unread input may arrive, so closing at once would send a TCP reset */
+    bool sniffed : 1; /* whether the first byte was examined, to distinguish TLS from plain HTTP */
+    bool paused : 1;  /* whether reading is paused */
+    bool ended : 1;   /* whether the peer sent EOF */
+    bool linger : 1; /* whether unread input may arrive, for which closing would send a TCP reset */
     bool trusted : 1;  /* the peer is a trusted proxy */
     bool preamble : 1; /* whether a PROXY protocol header may still arrive */
     bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct http_exchange */
@@ -300,17 +302,16 @@ void server_loop_free(struct server_loop *h);
 void on_connection_read_timeout(struct deadline *d);
 void on_connection_send_timeout(struct deadline *d);
 void on_connection_expired(struct deadline *d);
-/* Call these two functions around code that may respond at a time when the connection's input is
- * not being handled. http_connection_begin_output makes c the current connection and returns the
- * previous one. http_connection_end_output sends the collected output and restores the previous
- * one. */
+/* http_connection_begin_output makes c the current connection and returns the previous one.
+ * http_connection_end_output sends the collected output of c and restores the previous connection.
+ * Call the two functions around code that may respond when no input of c is being handled. */
 struct http_connection *http_connection_begin_output(struct http_connection *c);
 void http_connection_end_output(struct http_connection *c, struct http_connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void http_connection_send(struct http_connection *c, const struct str *pieces, size_t count);
 void http_connection_flush(struct http_connection *c);
-/* Like http_connection_send, but always queues the bytes in libuv, because libuv then reports in a
- * later loop iteration that they were sent. */
+/* Sends a piece of output through libuv's queue, even if the kernel could accept it at once,
+ * because libuv then reports in a later loop iteration that the piece was sent. */
 void http_connection_send_queued(struct http_connection *c, struct str piece);
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */

@@ -80,7 +80,7 @@ int open_listening_socket(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Set it on the listening socket, because accepted sockets inherit TCP_NODELAY. */
+    /* Set TCP_NODELAY on the listening socket, because accepted sockets inherit it. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = local_port_of_socket(fd);
     return fd;
@@ -151,7 +151,7 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     struct http_connection *c = mem_new(sizeof *c);
 
     c->server_loop = h;
-    /* This buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading
+    /* The input buffer never becomes full: one read returns at most READ_BUFFER_BYTES, and reading
      * pauses when that many bytes are stored. */
     buf_init(&c->in, 4 * READ_BUFFER_BYTES);
     uv_tcp_init(loop_get_uv_loop(h->loop), &c->tcp);

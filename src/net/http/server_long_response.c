@@ -69,7 +69,7 @@ static void send_head_and_text_start(struct http_connection *c, struct long_resp
     count_sent_bytes(c, f, (size_t)n - of_head);
 }
 
-/* Sends as much as the socket accepts, without a copy in user space. */
+/* Sends as much of the body as the socket accepts, without a copy in user space. */
 static bool send_body_without_copy(struct http_connection *c, struct long_response *f)
 {
     int64_t until = f->left - MAX_BYTES_PER_ITERATION;

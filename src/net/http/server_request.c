@@ -74,8 +74,7 @@ static size_t check_incomplete_head(struct http_connection *c, struct str bytes)
     return 0;
 }
 
-/* Finds the end of the head by searching for CR; memmem is not used because its setup costs
- * more. */
+/* Finds the end of the head by searching for CR; the setup of memmem would cost more. */
 static size_t find_head_length(struct http_connection *c, struct str bytes)
 {
     /* Start three bytes before the unsearched ones, because these may belong to the CRLF CRLF that

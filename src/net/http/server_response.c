@@ -200,8 +200,8 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     if (c->state == CONN_AUTHORIZING_BODY)
         keep = http_request_body_skip(c, call, keep);
     struct response_context to = { x->request->accept_encoding, call->head, keep, call->old };
-    if (c->server_loop->current == c) { /* if the input of c is being handled, the code that does so
-                                         * sends the output */
+    /* The code that is handling the input of c also sends the output. */
+    if (c->server_loop->current == c) {
         append_response(c, &to, head, body);
         http_server_request_finish(c, call, keep);
         return;
@@ -209,8 +209,8 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     struct http_connection *before = http_connection_begin_output(c);
     append_response(c, &to, head, body);
     http_server_request_finish(c, call, keep);
-    /* Handle requests that arrived meanwhile, then send this response and their responses in one
-     * write. */
+    /* Handle requests that arrived meanwhile, then send this response and the responses of those
+     * requests in one write. */
     http_connection_handle_stored_input(c);
     c->server_loop->current = before;
 }

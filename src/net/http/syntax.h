@@ -1,5 +1,4 @@
-/* syntax.h - character classes and small elements of the HTTP grammar, named as in RFC 9110
- * §5.6. */
+/* syntax.h - character classes and small elements of HTTP, named as in RFC 9110 §5.6. */
 #ifndef NET_SYNTAX_H
 #define NET_SYNTAX_H
 

@@ -240,8 +240,7 @@ static void send_pending_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Counts a control frame. Returns false after 600 control frames in a minute; no client needs
- * more. */
+/* Counts a control frame. Returns false after 600 frames in a minute; no client needs more. */
 static bool count_and_limit_control_frame(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_get_loop(ws)));
@@ -287,7 +286,7 @@ static void send_handshake(struct http_connection *c, const char *accept)
     http_connection_flush(c);
 }
 
-/* --- handlers, shared by the sockets of a loop ------------------------------------------ */
+/* --- WebSocket handlers, which the sockets of a loop share ------------------------------ */
 
 struct stored_handler {
     struct stored_handler *next;
@@ -359,8 +358,8 @@ bool websocket_accept_upgrade(struct http_connection *c, struct http_server_requ
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_restart(h->timers.idle,
-                     &c->deadline); /* starts the timeout for sending the handshake */
+    /* Starts the timeout for sending the handshake. */
+    deadline_restart(h->timers.idle, &c->deadline);
     http_server_request_free(call);
     stat_counter_add(&h->counters.websockets, 1);
     send_handshake(c, accept);
@@ -540,9 +539,9 @@ void on_websocket_output_sent(struct http_connection *c)
     struct buf early = c->in;
 
     if (ws->open) {
+        /* The next piece is sent at the end of the iteration. */
         if (ws->long_message)
-            queue_websocket_for_iteration_end(
-                ws); /* the next piece is sent at the end of the iteration */
+            queue_websocket_for_iteration_end(ws);
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
@@ -611,8 +610,8 @@ static void end_websocket_iteration(struct websocket *ws)
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
-    /* The close frame is queued behind the long message, so close only after the long message was
-     * sent. */
+    /* The close frame is queued behind the long message, so close only after that message was sent.
+     */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_call_closed_handler(c);
         http_connection_close_when_sent(c);
@@ -636,7 +635,7 @@ static void wake_for_next_iteration(struct server_loop *h)
 }
 
 /* Sends the output of all WebSockets with queued output, at the end of a loop iteration. The time
- * for this is limited, because there may be thousands of them. */
+ * for sending is limited, because there may be thousands of WebSockets. */
 void websockets_send_queued_output(struct server_loop *h)
 {
     int64_t began = linked_list_is_empty(&h->dirty) ? 0 : clock_monotonic_ns();

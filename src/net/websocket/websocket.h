@@ -32,8 +32,8 @@ enum {
     WS_NO_CODE = 1005,       /* close code that stands for a close frame that contains no code */
 };
 
-/* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. If it is invalid,
- * returns false and sets *ret_status to 400, 426 (version) or 500. */
+/* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. If the handshake is
+ * invalid, returns false and sets ret_status to 400, 426 (version) or 500. */
 bool ws_check_handshake(const struct http_request *r, char accept[29], int *ret_status);
 
 /* A message that has arrived only in part. */
@@ -62,9 +62,9 @@ void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str payload;    /* valid until the next ws_reader_decode_bytes; for WS_CLOSE, the close
-                            * reason of the    peer */
-    int close_code;        /* for WS_CLOSE, the peer's close code, or WS_NO_CODE */
+    struct str payload; /* content of the message, valid until the next ws_reader_decode_bytes; for
+                         * WS_CLOSE, the close reason of the peer */
+    int close_code;     /* for WS_CLOSE, the peer's close code, or WS_NO_CODE */
 };
 
 /* Decodes bytes in place and returns how many were used. Sets *ret_found if a message is complete;
@@ -74,8 +74,7 @@ struct ws_message {
 long ws_reader_decode_bytes(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret,
                             bool *ret_found);
 
-/* Frees the last message. Returns true if the reader stores nothing, so that the caller may free
- * it. */
+/* Frees the last message. Returns true if the reader stores nothing, so the caller may free it. */
 bool ws_reader_release_message(struct ws_reader *r);
 
 /* Writes the header of a frame that is neither fragmented nor masked. Returns the header's

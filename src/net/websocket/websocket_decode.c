@@ -53,7 +53,7 @@ static void unmask_payload(struct ws_reader *r, char *p, size_t n)
 }
 
 /* Returns the state of UTF-8 validation inside a character: the number of bytes that follow, and
- * the valid range of the next byte. The range is narrower after some first bytes. */
+ * the valid range of the next byte. The range depends on the first byte of the character. */
 static uint32_t utf8_continuation_state(uint32_t count, uint32_t least, uint32_t most)
 {
     return count | least << 8 | most << 16;

@@ -8,8 +8,7 @@
 
 enum { KEY_BYTES = 16, KEY_TEXT_LENGTH = 24 };
 
-/* Finds a header that must occur exactly once. Returns false if it is missing or occurs more than
- * once. */
+/* Finds a header that must occur exactly once. Returns false if it is missing or repeated. */
 static bool find_single_header(const struct http_request *r, struct str name, struct str *ret)
 {
     int found = 0;

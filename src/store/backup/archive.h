@@ -23,14 +23,14 @@ enum { ARCHIVE_NAME_MAX = 320, ARCHIVE_BUFFER_SIZE = 128 * 1024, ARCHIVE_CHECKSU
 
 struct backup_archive {
     FILE *f;
-    const char *path; /* path for log messages; the caller owns it */
+    const char *path; /* path of the archive, for log messages; owned by the caller */
     crypto_generichash_state lines;
     int64_t files, bytes;            /* totals of all files so far */
     int64_t damaged;                 /* number of "damaged" lines so far */
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* BLAKE2b-256 of the last file, in hex */
     int64_t unwritten;               /* bytes written since the last flush to the disk */
-    int64_t room, room_at; /* size, and offset in the archive, of a file that the caller writes
-                            * itself (backup_archive_begin_file) */
+    int64_t room, room_at; /* offset and size of the space reserved for a file that the caller
+                            * writes (backup_archive_begin_file) */
     int64_t next_at; /* when reading: offset in the archive after the last "file" line; -1 for a
                       * stream */
     char *piece;     /* copy buffer of ARCHIVE_BUFFER_SIZE bytes */
@@ -48,9 +48,9 @@ struct backup_archive_entry {
 enum err backup_archive_create(struct backup_archive *a, const char *path);
 /* Adds a file to the archive: `size` bytes of the descriptor, from its current offset. */
 enum err backup_archive_add_file(struct backup_archive *a, const char *name, int fd, int64_t size);
-/* For a file that the caller writes itself: backup_archive_begin_file reserves `size` bytes and
- * returns the descriptor and offset to write them to; backup_archive_end_file computes their
- * checksum. Call no other archive function in between. */
+/* backup_archive_begin_file reserves `size` bytes for a file that the caller writes itself, and
+ * returns the descriptor and offset to write to. backup_archive_end_file computes the checksum of
+ * this file. Call no other archive function between the two. */
 enum err backup_archive_begin_file(struct backup_archive *a, const char *name, int64_t size,
                                    int *ret_fd, int64_t *ret_at);
 enum err backup_archive_end_file(struct backup_archive *a);
@@ -73,7 +73,7 @@ enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_
 enum err backup_archive_extract_file(struct backup_archive *a,
                                      const struct backup_archive_entry *entry, int fd);
 
-/* To continue after a read error: finds the next line that looks like the beginning of a file. The
+/* Finds the next line that looks like the beginning of a file, to continue after a read error. The
  * line may be part of the content of another file. Returns false at the end of the archive. */
 bool backup_archive_find_next_entry(struct backup_archive *a, struct backup_archive_entry *ret);
 

@@ -16,8 +16,8 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* In seconds. File timestamps are coarse, so a blob that was written up to this long before the
- * backup began also counts as newer than the backup. */
+/* Tolerance in seconds for coarse file timestamps: a blob that was written up to this long before
+ * the backup began also counts as newer than the backup. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_in_progress {

@@ -21,10 +21,10 @@ struct backup_options {
     bool even_if_damaged;    /* whether to save the database even if SQLite reports damage */
 };
 
-/* Creates a backup. It gets its final name, with mode 0600, when it is complete. Files are in a
- * fixed order, oldest first, so that deduplicating backup tools recognise old data. A damaged
+/* Creates a backup. The backup gets its final name, with mode 0600, when it is complete. Files are
+ * in a fixed order, oldest first, so that deduplicating backup tools recognise old data. A damaged
  * database is an error unless even_if_damaged is set. Damaged or missing files are marked in the
- * backup. With max_files, a backup with such marks is named path.damaged and replaces no other. */
+ * backup. With max_files, such a marked backup is named path.damaged and replaces no other. */
 enum err backup_create(struct store *s, const struct backup_options *options,
                        struct backup_report *ret);
 /* Reads the whole backup (path "-" means standard input) and checks checksums, counts, names, the
@@ -32,7 +32,8 @@ enum err backup_create(struct store *s, const struct backup_options *options,
 enum err backup_check(const char *path, struct backup_report *ret);
 /* Restores a backup into a folder that is empty or does not exist. If the restore is interrupted,
  * no server starts on the folder. With `salvage`, all undamaged files of a damaged backup are
- * restored, others are logged, and the result is ERR_FILE_DAMAGED; a server can start on it. */
+ * restored, others are logged, and the result is ERR_FILE_DAMAGED; a server can start on the
+ * folder. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret);
 

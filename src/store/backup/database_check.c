@@ -14,7 +14,7 @@ struct backup_database {
     struct embedded_database *into;
     sqlite3 *db;
     sqlite3_stmt *find;
-    struct map seen; /* hashes of the names of compared blobs */
+    struct map seen; /* hashes of the names of blobs that were compared with their rows */
 };
 
 /* SQL that reads size and digest of a blob; databases of older versions have no column `digest`. */
@@ -94,7 +94,7 @@ void backup_database_close(struct backup_database *r)
     mem_free(r);
 }
 
-/* Does nothing if the database is of an older version, which does not have these tables. */
+/* Does nothing if the database is of an older version without tables for object storage. */
 enum err database_forget_object_storage(const char *folder)
 {
     char path[PATH_MAX];

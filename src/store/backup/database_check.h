@@ -1,5 +1,5 @@
-/* database_check.h - checks the database inside a backup, and the files of the backup against its
- * rows. */
+/* database_check.h - checks the database in a backup, and compares its rows with the backup's
+ * files. */
 #ifndef STORE_BACKUP_DATABASE_CHECK_H
 #define STORE_BACKUP_DATABASE_CHECK_H
 
@@ -13,7 +13,7 @@ struct backup_database;
 /* Opens the database that occupies `size` bytes at offset `at` of the file. If SQLite finds damage,
  * logs it and returns ERR_FILE_DAMAGED. The caller always closes *ret. */
 enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_database **ret);
-/* Compares a blob with its database row, if any. Returns false, and logs it, if they differ. */
+/* Compares a blob with its database row, if any. Returns false and logs a line if they differ. */
 bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
                                 const char *digest);
 /* Returns whether backup_database_check_blob was called for every blob that a database row names.

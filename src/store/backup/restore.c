@@ -41,8 +41,9 @@ static bool is_name_of_data_folder_file(const char *name)
 
 struct backup_reading {
     struct backup_archive archive;
-    const char *folder;           /* destination; NULL for a check without restore */
-    bool salvage;                 /* continue after a damaged file or line */
+    /* Folder into which the backup is restored; NULL if the backup is only checked. */
+    const char *folder;
+    bool salvage; /* whether to continue after a damaged file or line of the backup */
     struct backup_database *rows; /* during a check: the database of the backup, once it was read;
                                    * otherwise NULL */
     int rows_fd;                  /* descriptor of the file that contains the database, or -1 */
@@ -144,7 +145,7 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
         return e;
     log_error("backup: the file '%s' is damaged in the backup '%s'", entry->name, b->archive.path);
     b->lost++;
-    /* if no files are restored, continue after a fault, to list all faults */
+    /* a check (without a folder) continues after a fault, to list all faults */
     return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
 }
 

@@ -37,8 +37,8 @@ const char *const snapshot_key_files[] = { "pepper.key", "cert.pem", "key.pem", 
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Name of the requested snapshot; written before SNAPSHOT_SIGNAL is sent, read after the signal. */
 static char requested_name[MAX_NAME_LENGTH + 1];
-static bool restore_is_requested; /* written before SNAPSHOT_SIGNAL is sent, read after the
-                                   * signal */
+static bool restore_is_requested; /* whether a restore was requested; written before SNAPSHOT_SIGNAL
+                                   * is sent, read after the signal */
 static bool snapshots_are_quick;  /* set before the server starts */
 static int restores_requested, restores_done; /* numbers; written while no server runs */
 
@@ -323,7 +323,7 @@ static bool restore_requested_snapshot(const char *folder)
         !join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, whole) ||
         !folder_remove(half))
         return false;
-    /* Create the blob folder even if there are no blobs, so that it replaces the current one. */
+    /* Create the blob folder even if there are no blobs, so that it replaces the current folder. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !sync_folder_to_disk(half) ||
         rename(half, whole) != 0 || !sync_folder_to_disk(folder)) {

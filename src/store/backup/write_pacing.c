@@ -1,4 +1,4 @@
-/* write_pacing.c - limits the disk writes of backups, so that the server's commits are not delayed.
+/* write_pacing.c - limits the disk writes of backups, so that the server's commits need not wait.
  */
 #include "store/backup/write_pacing.h"
 
@@ -56,7 +56,7 @@ static bool flush_file(int fd)
     return (errno == ENOSYS || errno == EINVAL) && fdatasync(fd) == 0;
 }
 
-/* Pauses for at least as long as the work took; longer if needed to stay below the write rate. */
+/* Pauses for at least as long as the write took; longer if needed to stay below the write rate. */
 static void pause_in_proportion_to_write_time(int64_t began, int64_t bytes)
 {
     int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACING_BYTES_PER_SECOND - took;

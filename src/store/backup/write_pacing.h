@@ -1,4 +1,4 @@
-/* write_pacing.h - limits the disk writes of backups, so that the server's commits are not delayed.
+/* write_pacing.h - limits the disk writes of backups, so that the server's commits need not wait.
  */
 #ifndef STORE_PACED_H
 #define STORE_PACED_H
@@ -31,8 +31,7 @@ void lower_process_priority(void);
  * commits the file system's journal and delays the server's commits. The caller syncs the file at
  * the end. */
 bool flush_file_and_pause(int fd, int64_t bytes);
-/* pause_in_proportion_to_work pauses for as long as the work since `began` (from monotonic_ns)
- * took. */
+/* pause_in_proportion_to_work pauses for as long as the work took since `began` (monotonic_ns). */
 int64_t monotonic_ns(void);
 void pause_in_proportion_to_work(int64_t began);
 

@@ -25,7 +25,8 @@
 #include "store/internal.h"
 #include "store/backup/write_pacing.h"
 
-/* A blob name is also a file name: the marker in blobs/.new, with '+' for each slash. */
+/* Maximum length of a blob name, which is also a file name: the name of the blob's marker file in
+ * blobs/.new, with '+' for each slash. */
 enum { MAX_BLOB_NAME = 255 };
 static const char MARKER_SLASH = '+';
 
@@ -189,8 +190,8 @@ static enum err rename_blob_and_sync_folder(const char *from, const char *to)
     return sync_folder_to_disk(folder) ? OK : log_file_error("sync", folder);
 }
 
-/* Creates the marker. No sync is needed: the file system writes the marker to disk before the
- * rename of the blob, which is synced. */
+/* Creates the marker file of a blob. No sync is needed: the file system writes the marker to disk
+ * before the rename of the blob, which is synced. */
 static enum err create_marker(struct store *s, const char *name)
 {
     char path[PATH_MAX];
@@ -205,8 +206,8 @@ static enum err create_marker(struct store *s, const char *name)
     return OK;
 }
 
-/* Formats a temporary file name. It contains process id and a counter, so that it is unique even if
- * nodes share the folder. */
+/* Formats a temporary file name, which contains the process id and a counter, so that it is unique
+ * even if nodes share the folder. */
 static bool temporary_blob_name(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
@@ -361,10 +362,9 @@ enum err blob_delete(struct store *s, const char *name)
     return e ? e : marker_error;
 }
 
-/* --- blobs without a committed row ---------------------------------------------------- */
+/* --- blobs whose database row is not committed ------------------------------------------ */
 
-/* Compares with a precise clock, because time() may lag behind file timestamps by up to a
- * second. */
+/* Compares file timestamps with a precise clock, because time() may be up to a second behind. */
 static bool blob_file_is_older_than(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;

@@ -33,14 +33,15 @@ enum {
 
 struct blob_cache {
     pthread_mutex_t lock;
-    int64_t max_bytes; /* limit of the cache; 0 means no limit */
+    int64_t max_bytes; /* maximum size of all copies in bytes; 0 means no limit */
     int64_t bytes;     /* size of all cached copies in bytes, as far as this process knows */
     int64_t sweep_above_bytes; /* size in bytes: if .bytes exceeds it, adding a copy starts a
                                 * sweep */
     bool is_swept;             /* a sweep (eviction of old copies) is running */
     pthread_t sweeper;
-    bool has_sweeper;    /* .sweeper is a thread that was started and must be joined */
-    bool is_uncountable; /* the last sweep could not count all copies, and this was logged */
+    bool has_sweeper; /* whether .sweeper is a thread that was started and must be joined */
+    /* Whether the last sweep could not count all copies, and this was logged. */
+    bool is_uncountable;
     _Atomic bool ending;
 };
 
@@ -175,7 +176,7 @@ static enum err evict_copy_if_old_enough(void *arg, const char *name, int fd, ti
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
-        return OK; /* the copy could not be deleted and is still counted */
+        return OK; /* no error: the copy could not be deleted and stays counted */
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
@@ -195,7 +196,7 @@ static void choose_age_classes_to_evict(struct eviction_sweep *sweep, int64_t le
     }
 }
 
-/* Logs once that copies could not be counted; blobs_visit_folder has already logged which file
+/* Logs once that some copies could not be counted. blobs_visit_folder has already logged which file
  * could not be read. */
 static void log_unreadable_copies(struct blob_cache *c, bool failed)
 {
@@ -206,8 +207,7 @@ static void log_unreadable_copies(struct blob_cache *c, bool failed)
     c->is_uncountable = failed;
 }
 
-/* Evicts an eighth of the limit more than needed, so that many new copies fit before the next
- * sweep. */
+/* Evicts an eighth of the limit more than needed, so that many copies fit before the next sweep. */
 static int64_t evict_old_copies(const struct store *s, int64_t most)
 {
     struct eviction_sweep *sweep = mem_new(sizeof *sweep);
@@ -263,7 +263,7 @@ static void *eviction_thread(void *arg)
 
 /* Starts the sweeper thread if the cache is too large. add_size_and_try_begin_eviction returns true
  * only after the previous sweep, and to one thread. The new sweeper needs the lock to end its
- * sweep, so no other thread continues here before has_sweeper is set. */
+ * sweep, so no other thread starts a sweeper before has_sweeper is set. */
 static void add_copy_size_and_evict(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
@@ -293,8 +293,8 @@ void blob_cache_delete(const struct store *s, const char *name)
     pthread_mutex_unlock(&s->cache->lock);
 }
 
-/* Retries if the name exists: a killed process may have left such a file, because process ids
- * repeat in containers. */
+/* If the file name exists, tries the next number: a killed process may have left the file, because
+ * process ids repeat in containers. */
 static int create_partial_copy(struct store *s, char part[PATH_MAX])
 {
     int fd;
@@ -370,7 +370,7 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     return OK;
 }
 
-/* Returns ERR_NOT_FOUND if there is no copy, or it is not a regular file. */
+/* Opens a cached copy. Returns ERR_NOT_FOUND if there is no copy or it is no regular file. */
 static enum err open_cached_copy(const char *path, int *ret_fd, struct stat *ret)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

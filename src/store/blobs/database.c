@@ -1,7 +1,8 @@
 /* database.c - blobs as rows of PostgreSQL, in parts of 256 KiB.
  *
- * To open a blob, blobs/cache.c first copies it into a file. All functions here use connections of
- * their own, because a worker may wait for them while it occupies its connection. */
+ * To open a blob, blobs/cache.c first copies it into a file. All functions of this file use
+ * connections of their own, because a worker may wait for such a function while the worker occupies
+ * its connection. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,10 +21,11 @@ enum { PART_BYTES = 256 * 1024, CONNECTIONS = 2, NAMES_PER_PAGE = 256 };
 struct blob_connections {
     pthread_mutex_t lock;
     pthread_cond_t freed;
-    struct store_connection *connections[CONNECTIONS]; /* NULL if in use or not opened yet */
+    struct store_connection *connections[CONNECTIONS]; /* unused connections; NULL if a connection
+                                                        * is in use or was never opened */
     unsigned used;
-    struct store_connection
-        *backup_lock_connection; /* connection that holds the backup lock, or NULL */
+    /* Connection that holds the backup lock, or NULL. */
+    struct store_connection *backup_lock_connection;
 };
 
 /* Advisory lock that backups hold in shared mode. The numbers 7166182 to 7166184 are used by the
@@ -167,7 +169,7 @@ static enum err postgres_blob_delete(struct store *s, const char *name)
     return e || t.found ? e : ERR_NOT_FOUND;
 }
 
-/* Reads one part at a time, so that the whole blob is never in memory. */
+/* Reads one part of a blob and writes it to the file, so that the whole blob is never in memory. */
 static enum err read_blob_part(struct tx *tx, const struct blob_request *t, int64_t part,
                                int64_t *ret_size)
 {
@@ -221,8 +223,8 @@ static enum err postgres_blob_read(struct store *s, const char *name, int fd, in
 /* --- lists of blobs ------------------------------------------------------------------- */
 
 struct blob_name_page {
-    char after[256]; /* last name read: the next query continues after it. Blob names are shorter
-                      * than 256 bytes */
+    char after[256]; /* name of the last blob read: the next query continues after this name. Blob
+                      * names are shorter than 256 bytes */
     struct arena *arena;
     int64_t seconds; /* minimum age of blobs without a committed row; -1 means all blobs */
     size_t count;

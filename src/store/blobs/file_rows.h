@@ -9,7 +9,7 @@ struct file_row {
     const char *name;
     int64_t size;       /* -1: unknown */
     const char *digest; /* see blob_digest; "" if unknown */
-    bool gone;          /* the row is marked for deletion, so the blob may be missing */
+    bool gone;          /* whether the row is marked for deletion; then the blob may be missing */
 };
 
 /* Calls found for each row of `files`, oldest first. No transaction is open during the call. */

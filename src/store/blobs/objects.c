@@ -52,7 +52,7 @@ void blob_location_swap(struct store *s, struct blob_location *location)
     *location = before;
 }
 
-/* Runs a short transaction. On PostgreSQL it does not queue behind requests. */
+/* Runs a short transaction, which on PostgreSQL does not queue behind requests. */
 static enum err run_object_transaction(struct store *s, enum store_mode mode,
                                        enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
@@ -130,8 +130,8 @@ static enum err object_blob_read(struct store *s, const char *name, int fd, int6
 /* --- lists of objects ----------------------------------------------------------------- */
 
 struct upload_page {
-    char after[256]; /* last name read: the next query continues after it. Blob names are shorter
-                      * than 256 bytes */
+    char after[256]; /* name of the last blob read: the next query continues after this name. Blob
+                      * names are shorter than 256 bytes */
     struct arena *arena;
     int64_t before_s;
     size_t count;

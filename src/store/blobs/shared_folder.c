@@ -55,7 +55,7 @@ void postgres_remove_folder_mark(const struct postgres *p)
         unlink(path);
 }
 
-/* Returns whether the identity `name` is in a list like " 12 34 ". */
+/* Returns whether the node identity `name` is in `peers`, a list like " 12 34 ". */
 static bool identity_is_listed(const char *peers, const char *name)
 {
     char entry_text[NAME_MAX + 3];
@@ -64,9 +64,9 @@ static bool identity_is_listed(const char *peers, const char *name)
     return strstr(peers, entry_text) != NULL;
 }
 
-/* Returns whether the mark file is of a killed process that had the node number of this process.
- * Only such marks may be deleted: a node that lost its connections for a moment is not listed
- * either, but needs its mark when it reconnects. */
+/* Returns whether the mark file was created by a killed process that had the node number of this
+ * process. No other marks may be deleted: a node that lost its connections for a moment is not
+ * listed, but needs its mark when it reconnects. */
 static bool mark_is_of_dead_process(const struct postgres *p, const char *peers, const char *name)
 {
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
@@ -99,8 +99,8 @@ static uint32_t find_node_without_mark(const struct postgres *p, char *peers)
     return 0;
 }
 
-/* Lists the other nodes that share the database, as " 12 34 ". Servers that must not share it are
- * not in the list; server_identity.c prevents their start. */
+/* Writes the identities of the other nodes that share the database to `peers`, as " 12 34 ".
+ * Servers that must not share the database are left out; server_identity.c prevents their start. */
 static enum err list_other_nodes(const struct postgres *p, struct postgres_conn *c, char *peers)
 {
     char sql[256];

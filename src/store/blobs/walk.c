@@ -70,7 +70,7 @@ bool blobs_deletion_is_locked(struct store *s)
     if (fd < 0 && errno == EACCES) /* root owns the file, for example because flock(1) created it:
                                     * try to open it for reading */
         fd = open(path, O_RDONLY | O_CLOEXEC);
-    /* If the lock file cannot be opened, assume that it is locked. */
+    /* If the lock file cannot be opened, assume that another process has locked it. */
     bool is_locked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
 
     if (fd >= 0)

@@ -125,14 +125,13 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
         f->report->bytes += from.st_size;
         return compare_file_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* A file of this size was copied by an earlier, interrupted move; its content is compared
-     * later. */
+    /* A file of this size was copied by an interrupted move; its content is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_one_file(f, fd, path);
 }
 
-/* --- into the database or object storage ---------------------------------------------- */
+/* --- copying blobs into the database or object storage -------------------------------- */
 
 static enum err copy_remote_blob(struct file_copy *f, const char *blob, int fd, size_t size)
 {
@@ -184,8 +183,7 @@ static enum err copy_or_compare_remote_blob(struct file_copy *f, const char *blo
     enum err e = f->to->remote_blobs->read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return copy_remote_blob(f, blob, fd, (size_t)from.st_size);
-    /* A blob of this size was copied by an earlier, interrupted move; its content is compared
-     * later. */
+    /* A blob of this size was copied by an interrupted move; its content is compared later. */
     return e || size == from.st_size ? e : copy_remote_blob(f, blob, fd, (size_t)from.st_size);
 }
 
@@ -235,8 +233,7 @@ static enum err create_marker_file(const struct store *to, const char *marker)
     return OK;
 }
 
-/* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
- * row. */
+/* Copies a blob's marker file, so that a server on the target checks whether the blob has a row. */
 static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t written)
 {
     char name[PATH_MAX];
@@ -291,8 +288,9 @@ static enum err sync_target_folder(const struct store *to)
     return e;
 }
 
-/* Copies markers before the blobs into a folder, and after them into the database, where a marker
- * is a column of the blob's row. For object storage the order does not matter. */
+/* If the target is a folder, copies the markers before the blobs. If the target is the database,
+ * copies them after the blobs, because there a marker is a column of the blob's row. For object
+ * storage the order does not matter. */
 static enum err copy_files_and_markers(struct file_copy *f, struct store *from)
 {
     bool into_folder = f->location ? !f->location->remote_blobs : !f->to->remote_blobs;

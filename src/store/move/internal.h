@@ -44,11 +44,10 @@ void data_move_table_add_column(struct data_move_plan *p, struct moved_table *t,
                                 struct moved_column column);
 void data_move_table_add_reference(struct data_move_plan *p, struct moved_table *t,
                                    struct str parent);
-/* Appends the quoted names of all columns; with `keys`, only the columns of the primary key, in key
- * order. */
+/* Appends the quoted names of all columns; with `keys`, only of the primary key, in key order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
-/* Appends a SELECT of the table in key order; with `behind`, only of the rows after a key that is
- * passed as parameters. */
+/* Appends a SELECT of the table's rows in key order. With `behind`, the SELECT reads only the rows
+ * after the key that is passed as parameters. */
 void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
@@ -92,9 +91,8 @@ struct data_move_engine {
     /* Runs SQL statements; also used to begin and commit a transaction. */
     enum err (*script)(struct data_move_endpoint *s, const char *sql);
 
-    /* Reads the rows of a table in key order; if `behind` is not empty, reads only the rows after
-     * this saved key. Values are valid until the next row. *ret_more is false after the last
-     * row. */
+    /* Reads the rows of a table in key order; if `behind` is not empty, only the rows after this
+     * saved key. Values are valid until the next row. *ret_more is false after the last row. */
     enum err (*read)(struct data_move_endpoint *s, const struct moved_table *t, struct str behind);
     enum err (*next)(struct data_move_endpoint *s, const struct moved_table *t, struct value *row,
                      bool *ret_more);
@@ -105,7 +103,7 @@ struct data_move_engine {
                     const struct value *row);
     enum err (*put_end)(struct data_move_endpoint *s);
 
-    const char *hex_before; /* prefix of a literal of bytes in this engine's SQL */
+    const char *hex_before; /* prefix of a binary literal in the SQL of this engine */
     bool truncates;         /* whether one TRUNCATE can empty all tables; otherwise each table needs
                              * a DELETE */
     /* SQL that disables and enables triggers of the table %s; NULL if the engine disables them by a

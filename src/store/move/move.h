@@ -16,7 +16,7 @@
 struct data_move_location {
     const char *folder;   /* SQLite database, files and keys */
     const char *postgres; /* address of the PostgreSQL database with the rows; NULL means SQLite */
-    bool blobs_inside;    /* the blobs are in the PostgreSQL database */
+    bool blobs_inside;    /* whether the blobs are in the PostgreSQL database */
     const struct object_storage_options *objects; /* object storage with the blobs; NULL if the
                                                    * blobs are elsewhere */
 };
@@ -45,7 +45,7 @@ struct data_move_report {
 /* Moves all data. Logs an error and fails if a database is in use, or has another schema version,
  * or if the target contains other data. */
 enum err move_all_data(const struct data_move_options *o, struct data_move_report *ret);
-/* Copies only the files to another location and then makes it the location of the files; o->from
+/* Copies only the files to another location, and then stores this location in the database; o->from
  * and o->to have the same database. The files of the source are not deleted. */
 enum err move_stored_files(const struct data_move_options *o, struct data_move_report *ret);
 

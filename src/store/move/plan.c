@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "store/move/internal.h"
 
-/* Tables that are not moved. A name that ends with * is a prefix. */
+/* Tables that are not moved. An asterisk ends a prefix that stands for several tables. */
 static const char *const excluded_tables[] = {
     "migrations", /* written by the migrations themselves */
     "expanded_steps",
@@ -199,8 +199,7 @@ static void collect_primary_key_columns(struct data_move_plan *p, struct moved_t
     t->key_at = at;
 }
 
-/* Sorts the tables: repeatedly moves to the front each table whose referenced tables are already
- * there. */
+/* Sorts the tables: repeatedly moves to the front all tables whose referenced tables are there. */
 static enum err sort_tables_by_references(struct data_move_plan *p)
 {
     size_t done = 0;

@@ -1,4 +1,4 @@
-/* postgres.c - PostgreSQL as source or target of a move, in binary format; writes with COPY. */
+/* postgres.c - reads or writes PostgreSQL in a move between engines, with COPY in binary format. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static struct postgres_endpoint *postgres_of_move_endpoint(struct data_move_endp
     return s->connection;
 }
 
-/* Logs the failure and frees the result. */
+/* Logs the failure of a query and frees its result. */
 static enum err log_error_of_postgres_query(struct postgres_endpoint *side, PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -267,7 +267,8 @@ static enum err move_endpoint_read_next_row(struct data_move_endpoint *s,
         if (status != PGRES_TUPLES_OK)
             return log_error_of_postgres_query(side, last);
         pq.clear(last);
-        pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
+        /* NULL marks the end of the results. */
+        pq.clear(pq.getResult(side->conn.pg));
         return OK;
     }
     for (size_t i = 0; i < t->count; i++)
@@ -358,7 +359,8 @@ static enum err move_endpoint_end_copy(struct data_move_endpoint *s)
     if (pq.resultStatus(result) != PGRES_COMMAND_OK)
         return log_error_of_postgres_query(side, result);
     pq.clear(result);
-    pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
+    /* NULL marks the end of the results. */
+    pq.clear(pq.getResult(side->conn.pg));
     return OK;
 }
 

@@ -112,7 +112,7 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c)
         c->lost = true;
 }
 
-/* --- commits with a log row ----------------------------------------------------------- */
+/* --- commits that insert an event log row ----------------------------------------------- */
 
 /* CASE assigns the transaction id before the event log position. So if a position is missing in the
  * log, its transaction has an id below any new id (cluster/log_gaps.c). */
@@ -188,7 +188,8 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
 }
 
 /* A rollback does not undo nextval, so currval returns the position that the aborted transaction
- * took. After a conflict of ids no position was taken, because ids are checked before that. */
+ * took. After an id conflict (id_order.c) no position was taken, because ids are checked before a
+ * position is taken. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];

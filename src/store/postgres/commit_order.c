@@ -35,8 +35,8 @@ void postgres_commit_order_add_work_item(struct postgres_commit_order *l, struct
     pthread_mutex_unlock(&l->lock);
 }
 
-/* If the COMMIT of the first item was acknowledged, removes and returns the item; otherwise returns
- * NULL. */
+/* If the COMMIT of the first item was acknowledged, removes and returns the item, otherwise NULL.
+ */
 static struct work_item *remove_first_committed(struct postgres_commit_order *l)
 {
     if (linked_list_is_empty(&l->works))
@@ -50,8 +50,8 @@ static struct work_item *remove_first_committed(struct postgres_commit_order *l)
 }
 
 /* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
- * released during each work_item_call_callbacks. Only one OS thread does this at a time; it also
- * finishes items whose COMMIT is acknowledged meanwhile. */
+ * released during each work_item_call_callbacks. Only one OS thread at a time finishes items; this
+ * thread also finishes items whose COMMIT is acknowledged meanwhile. */
 static void finish_committed_items(struct postgres_commit_order *l, struct store *s)
 {
     struct work_item *w;

@@ -203,9 +203,9 @@ static void on_postgres_notice(void *arg, const char *message)
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
-    /* Keys before dbname are defaults that the operator's connection string may override. They
-     * detect within 8 s that the network was cut: tcp_user_timeout if there is unsent data, the
-     * keepalives if there is none. */
+    /* Keys before dbname are defaults that the operator's connection string may override. The
+     * defaults detect within 8 s that the network was cut: tcp_user_timeout if there is unsent
+     * data, the keepalives if there is none. */
     static const char *const keys[] = {
         "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
         "keepalives_interval", "keepalives_count", "client_encoding",
@@ -234,8 +234,8 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     return false;
 }
 
-/* Advisory lock that every server holds, one per schema. Other advisory locks have another first
- * number. */
+/* Advisory lock that every server holds, one per schema. All other advisory locks of this program
+ * have another first number. */
 #define SERVER_LOCK "(7166182, hashtext(current_schema()))"
 
 /* The timeouts of the database are a little shorter than those of this process, so that the
@@ -247,7 +247,8 @@ static const char REGISTER_SERVER_SQL[] =
     "set lock_timeout = '7s'; set statement_timeout = '7s'; "
     "set idle_in_transaction_session_timeout = '10s'";
 
-/* Sends the statement that sets the timeout. Returns false if it could not be sent. */
+/* Sends the statement that sets the database's statement timeout. Returns false if the statement
+ * could not be sent. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];

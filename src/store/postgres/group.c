@@ -3,8 +3,8 @@
  * The first queries of all work items, and those that usually follow them (prefetch.c), are sent in
  * one round trip, and their writes with the one COMMIT. Nothing is written before the commit, so a
  * refused work item does not affect the others. A work item that must see its own writes, or their
- * result, runs alone afterwards. So does one that fails; the others are retried without it, up to
- * MAX_GROUP_ATTEMPTS times.
+ * result, runs alone afterwards. A work item that fails also runs alone; the others are retried
+ * without it, up to MAX_GROUP_ATTEMPTS times.
  *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */
@@ -52,9 +52,9 @@ static struct tx transaction_of_group_item(const struct commit_group *g, unsigne
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group commit and removes the work item that failed. After a conflict of ids no item is
- * removed, because the next attempt creates new ids. If the database is unreachable or full, the
- * group is not run again, because it would fail again. */
+/* Aborts the group commit and removes the work item that failed. After an id conflict (id_order.c)
+ * no item is removed, because the next attempt creates new ids. If the database is unreachable or
+ * full, the group is not run again, because it would fail again. */
 static void abort_group_and_remove_item(struct commit_group *g, enum err e,
                                         const struct work_item *culprit)
 {
@@ -207,8 +207,8 @@ static void run_and_commit_group_once(struct commit_group *g)
     postgres_release_ordered_ids(g->worker->pool, c);
 }
 
-/* After one work item has failed, resets the others to ready. Returns whether more than one is
- * left, so that a group makes sense. */
+/* After one work item has failed, resets the other items of the group to ready. Returns whether
+ * more than one item is left, so that a group commit makes sense. */
 static bool reset_group_for_retry(struct commit_group *g)
 {
     unsigned left = 0;
@@ -281,8 +281,8 @@ static void requeue_items_that_run_alone(struct commit_group *g)
 
 static void finish_group_items(struct commit_group *g)
 {
-    requeue_items_that_run_alone(
-        g); /* from here on the requeued items may belong to another thread */
+    /* From here on the requeued items may belong to another thread. */
+    requeue_items_that_run_alone(g);
     for (unsigned i = 0; i < g->count; i++)
         if (!group_item_runs_alone(g, i))
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);

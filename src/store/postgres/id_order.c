@@ -34,10 +34,11 @@
 #include "store/postgres/pipeline.h"
 
 enum {
-    ID_ORDER_PARTS = 64, /* number of parts; equal to the number of sequences that migration 0106
-                          * creates */
-    CLOCK_DIFFERENCE_MAX_MS = 1000, /* in ms; four times the clock difference above which a node
-                                     * reports that it is not ready */
+    ID_ORDER_PARTS = 64, /* number of parts into which streams are hashed; equal to the number of
+                          * sequences that migration 0106 creates */
+    /* In ms: a committed id that is further in the future was created with a wrong clock. Four
+     * times the clock difference above which a node reports that it is not ready. */
+    CLOCK_DIFFERENCE_MAX_MS = 1000,
     EARLIER_ID_WAIT_MS = 100,
     ID_TEXT_MAX = 3 * 21, /* characters of three numbers with separators */
 };
@@ -86,7 +87,7 @@ void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
 
 void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
 {
-    if (!c->ids.parts) /* read without the lock, because only this thread changes .parts */
+    if (!c->ids.parts) /* .parts is read without the lock, because only this thread changes it */
         return;
     pthread_mutex_lock(&p->id_order.lock);
     linked_list_remove(&c->ids.link);
@@ -122,8 +123,8 @@ static void wait_for_earlier_ids(struct id_order *order, const struct postgres_c
 /* --- order among all processes -------------------------------------------------------------- */
 
 struct id_range {
-    uint64_t least, greatest; /* smallest and greatest id of one part; greatest is 0 if there are no
-                               * ids */
+    uint64_t least, greatest; /* smallest and greatest id that a transaction created in the streams
+                               * of one part; greatest is 0 if there are no ids */
 };
 
 static void id_ranges_add_work_item(struct id_range *ranges, const struct work_item *work)
@@ -138,7 +139,7 @@ static void id_ranges_add_work_item(struct id_range *ranges, const struct work_i
     }
 }
 
-/* Returns the ranges as the text of an SQL array, or an empty text if there are no ids. */
+/* Returns all id ranges as the text of an SQL array; an empty text if there are no ids. */
 static struct str encode_id_ranges(struct arena *arena, const struct id_range *ranges)
 {
     struct buf text;
@@ -177,8 +178,8 @@ enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const 
     enum err e = postgres_enqueue_last_write_statement(
         tx, COMMIT_IN_ID_ORDER, BIND(v_text(text), v_int((int64_t)far_future)));
     if (!e)
-        c->queued[c->queued_count - 1].work = NULL; /* a conflict is not the fault of a single work
-                                                     * item */
+        c->queued[c->queued_count - 1].work =
+            NULL; /* an id conflict is not the fault of a single work item */
     return e;
 }
 

@@ -17,8 +17,7 @@ enum postgres_loop_reader_state {
     READER_ENDED
 };
 
-/* The result that is expected next from PostgreSQL for a queued statement. Results arrive in this
- * order. */
+/* The next expected result of a queued statement. PostgreSQL sends the results in this order. */
 enum expected_result_kind { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */
@@ -29,8 +28,8 @@ struct unsent_loop_reads {
 
 struct postgres_loop_reader {
     struct postgres *pool;
-    /* Readable by all threads; only the loop uses the other members. NULL before the first read,
-     * and after all libuv handles of the connection are closed. */
+    /* Event loop of the reader. Readable by all threads; only the loop uses the other members. NULL
+     * before the first read, and after all libuv handles of the connection are closed. */
     _Atomic(struct loop *) loop;
     struct loop_end_callback end;
     unsigned references; /* number of open libuv handles, plus one while a connect is pending */

@@ -124,10 +124,10 @@ static void start_opening_connection(struct postgres_loop_reader *r)
 
 bool postgres_loop_reader_ensure_connected(struct postgres_loop_reader *r)
 {
+    /* Another connection timed out, so this connection is probably dead, too. */
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
-        postgres_loop_reader_disconnect(
-            r); /* another connection timed out, so this connection is probably dead, too */
+        postgres_loop_reader_disconnect(r);
     if (r->state == READER_CLOSED)
         start_opening_connection(r);
     return r->state == READER_OPEN;

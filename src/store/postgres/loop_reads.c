@@ -31,7 +31,7 @@ enum {
     DEALLOCATE_RESULTS = 2, /* number of results of a DEALLOCATE: its own and the end marker */
 };
 
-/* --- handing over to the workers ------------------------------------------------------ */
+/* --- moving reads from the loop to the worker threads ----------------------------------- */
 
 static void move_read_to_workers(struct postgres_loop_reader *r, struct work_item *w)
 {
@@ -103,8 +103,8 @@ static bool round_trip_is_last_for_all_reads(const struct postgres_loop_reader *
 
 static void on_stuck_read_check_timer(uv_timer_t *read_step);
 
-/* Makes the first statement from index i on that has no result yet the one whose result is expected
- * next. */
+/* Finds the statement whose result is expected next: the first statement without a result, from
+ * index i on. */
 static void record_expected_statement_result(struct postgres_loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -179,8 +179,8 @@ static void record_slow_cpu_read(struct postgres_loop_reader *r, const struct wo
         disallow_read_on_loop(r->pool, w);
 }
 
-/* A read is stopped only if it exceeds both limits, because a loop that was preempted takes long
- * without using CPU time. */
+/* A read is stopped only if it exceeds both its real-time limit and its CPU-time limit, because a
+ * loop that was preempted takes long without using CPU time. */
 static void set_read_time_limit(struct postgres_loop_reader *r, const struct work_item *w,
                                 int64_t now)
 {

@@ -3,9 +3,10 @@
  *   worker.c, group.c    a worker's thread: work items one by one, or several in one transaction
  *   loop_reads.c         idempotent reads on the connection of an event loop, without blocking
  *   query.c, commit.c    statements, pipelines and transactions on a connection (conn.c)
- *   prefetch.c           queries that follow the first one are learned and sent with it
- *   commit_order.c       committed functions run in commit order; id_order.c: so do ids of a stream
- *   server_*.c           which servers use the database, and in which versions
+ *   prefetch.c           learns which queries follow the first one, and sends them with it
+ *   commit_order.c       calls the functions work_item.committed in commit order
+ *   id_order.c           makes ids of a stream visible in increasing order
+ *   server_identity.c    which servers use the database; server_versions.c: in which versions
  *
  * Uses store/ and libpq only. Invariants: a work item runs again after a conflict or a lost
  * connection, but never if its COMMIT may have succeeded; nothing is cached, because other servers
@@ -36,7 +37,8 @@ struct learned_query;
  * (fair_queue.c). */
 struct postgres_read_time_limit {
     int64_t until;             /* time at which the limit ends (monotonic ns); 0 means no limit */
-    unsigned free_round_trips; /* number of coming round trips whose time is added to the limit */
+    unsigned free_round_trips; /* number of coming round trips that do not count: their time is
+                                * added to the limit */
     int64_t round_trip_ns;     /* duration of the shortest round trip so far in ns; 0 if none was
                                 * measured */
     bool is_exceeded;          /* the running read exceeded the limit */
@@ -49,8 +51,8 @@ struct postgres_conn {
     struct map statements;  /* finds a struct postgres_statement by the address of the SQL text */
     unsigned named; /* number of statements prepared so far; makes the names of statements unique */
     bool lost;      /* the connection failed */
-    bool timed_out; /* the connection timed out, so other connections to the database may be dead,
-                     * too */
+    bool timed_out; /* whether the connection timed out; then other connections to the database may
+                     * be dead, too */
     int answer_timeout_ms; /* timeout for a result in ms; 0 means no timeout */
     struct postgres_read_time_limit time_limit;
     _Atomic uint64_t *round_trips; /* counter for metrics, or NULL */
@@ -67,9 +69,9 @@ struct postgres_conn {
     const struct work_item *culprit; /* if a queued statement failed: the work item to which it
                                       * belongs; otherwise NULL */
     struct ordered_ids {             /* ids of the transaction (id_order.c) */
-        uint64_t parts;        /* bit set of the parts (id_order.c) of the ids that this transaction
-                                * created */
-        uint64_t first;        /* the least of these ids */
+        uint64_t parts; /* bit set of the parts (sets of streams, see id_order.c) in which this
+                         * transaction created ids */
+        uint64_t first; /* the least of these ids */
         struct list_link link; /* link in id_order.open; linked while parts is not 0 */
         bool conflict;         /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;
@@ -86,8 +88,8 @@ struct postgres_conn {
     struct arena *arena;           /* memory for queued statements */
     struct row_time_limit {        /* on a loop: limit of a measured read, checked between rows */
         int64_t until;  /* time at which the limit ends (monotonic ns); 0 means no limit */
-        int64_t cpu_ns; /* CPU time of the thread, in ns, that must be reached, too, before the
-                         * limit applies */
+        int64_t cpu_ns; /* CPU time of the thread in ns; the limit applies only if the thread has
+                         * also used this much CPU time */
     } row_time_limit;
     unsigned queued_count;
     struct queued_statement {
@@ -254,12 +256,11 @@ void postgres_commit_order_init(struct postgres_commit_order *l);
 void postgres_commit_order_clear(struct postgres_commit_order *l);
 /* Appends a work item to the list. Call it before COMMIT is sent. */
 void postgres_commit_order_add_work_item(struct postgres_commit_order *l, struct work_item *w);
-/* Removes a work item whose commit failed or whose result is unknown; the caller finishes the work
- * item. */
+/* Removes a work item whose commit failed or whose result is unknown; the caller finishes it. */
 void postgres_commit_order_remove_work_item(struct postgres_commit_order *l, struct store *s,
                                             struct work_item *w);
-/* Marks the work item as committed. In commit order, this thread or another one then finishes
- * it. */
+/* Marks the work item as committed. This thread or another one finishes it after all work items
+ * before it in commit order. */
 void postgres_commit_order_finish_work_item(struct postgres_commit_order *l, struct store *s,
                                             struct work_item *w);
 
@@ -338,8 +339,7 @@ bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct 
 void postgres_worker_disconnect(struct postgres_worker *w);
 /* Marks an event log position as aborted, so that other nodes do not wait for it. */
 void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
-/* Finishes a work item. If it is in the commit order, it is finished after all work items before
- * it. */
+/* Finishes a work item. A work item in the commit order is finished after all before it. */
 void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work,
                                       enum err e);
 void postgres_worker_close_connection(struct postgres_worker *w);
@@ -347,12 +347,12 @@ void *postgres_worker_thread(void *arg);
 
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
-/* Returns whether recent reads with the name of this work item needed at most that many round
- * trips. */
+/* Returns whether recent reads with this work item's name needed at most round_trips round trips.
+ */
 bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
                                     unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
-/* Records that a read with this name needed at least this many round trips. */
+/* Records that a read with the name of this work item needed at least `round_trips` round trips. */
 void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
                                      unsigned round_trips);
 /* Makes reads with the name of this work item run on the worker threads for a while. */
@@ -362,9 +362,9 @@ void disallow_read_on_loop(struct postgres *p, const struct work_item *work);
 
 void query_prefetcher_init(struct prefetcher *h);
 void query_prefetcher_clear(struct prefetcher *h);
-/* Call it for each query that is not only queued. The first query of an attempt to run the work
- * item also queues the queries that usually follow it; a later query is learned for the next
- * time. */
+/* Call it for each SELECT that is not queued already. For the first query of an attempt to run the
+ * work item, also queues the queries that usually follow the first one. A later query is learned
+ * for the next time. */
 enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w,
                                                   const char *sql,
                                                   const struct postgres_parameters *p,

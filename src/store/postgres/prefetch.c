@@ -176,8 +176,8 @@ static bool learned_query_needs_id(const struct learned_query *q, uint64_t posit
     return false;
 }
 
-/* Queues the learned queries; if `positions` is not 0, only queries that use an id whose bit is
- * set. */
+/* Queues the learned queries of a work item; if `positions` is not 0, only queries that use an id
+ * whose bit is set in `positions`. */
 static enum err enqueue_learned_queries_of_work_item(struct postgres_conn *c, struct work_item *w,
                                                      uint64_t positions)
 {

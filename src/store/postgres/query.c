@@ -135,7 +135,7 @@ void postgres_discard_queued_statements(struct postgres_conn *c)
 }
 
 /* Discards the prefetched queries of a work item, because a write may change their rows. Prefetched
- * queries of the other work items of a group stay, because these do not see its writes. */
+ * queries of the other work items of a group stay, because they do not see the write. */
 static void discard_prefetched_of_work_item(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -362,7 +362,7 @@ static PGresult *read_statement_result(struct postgres_conn *c, const struct que
     return pipeline_read_result(c);
 }
 
-/* Reads the results of queued statements; rows of prefetched queries are stored until a query needs
+/* Reads the results of queued statements; stores rows of prefetched queries until a query needs
  * them. */
 static void read_queued_results(struct postgres_conn *c, struct pipeline_failure *f)
 {
@@ -505,8 +505,8 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* Returns the rows if they have arrived. If not, queues the query; the read runs again when the
- * rows have arrived. */
+/* Returns the rows of a query if they have arrived. Otherwise queues the query; the read runs again
+ * when the rows have arrived. */
 static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struct value *values,
                                      const struct postgres_parameters *p, size_t count)
 {
@@ -558,7 +558,8 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (sql_text_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
         e = query_prefetcher_prefetch_or_learn_query(c, tx->work, sql, &p, count);
-    if (!e) /* count after the prefetch, because that may free all statements of the connection */
+    if (!e) /* find the statement after the prefetch, because a prefetch may free all statements of
+             * the connection */
         e = find_postgres_statement(c, sql, &st);
     if (e)
         return tx_mark_transaction_failed(tx, e);

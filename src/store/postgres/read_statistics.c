@@ -5,8 +5,8 @@
  * that use too much time of a loop, or too many round trips, run on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* Values of the trust in the statistics of a name. Above 0, the statistics predict the number of
- * round trips; below TRUST_LOST, reads of the name run on the worker threads. */
+/* Values of the trust in the statistics of a work item's name. Above 0, the statistics predict the
+ * number of round trips; below TRUST_LOST, reads of the name run on the worker threads. */
 enum { TRUST_DISALLOWED_ON_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct round_trip_statistics {

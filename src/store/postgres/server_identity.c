@@ -33,7 +33,7 @@ unsigned process_identity_node_number(uint32_t identity)
 }
 
 /* Finds a connected server that cannot share the database with this server, because one of the two
- * is exclusive or both have the same node number. The result is "" if there is none. */
+ * is exclusive or both have the same node number. The result is "" if there is no such server. */
 static enum err find_incompatible_server(struct postgres_conn *c, uint32_t me, char *out,
                                          size_t size)
 {

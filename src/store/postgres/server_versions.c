@@ -27,8 +27,8 @@ static const char TERMINATE_OLDER_SERVERS[] =
     "select count(pg_terminate_backend(pid)) from server_connections s where not exists "
     "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
 
-/* Used if the schema has no table expanded_steps yet: then every connected server counts as
- * older. */
+/* Sets ret to whether any server is connected. Used if the schema has no table expanded_steps yet,
+ * so that every connected server counts as older. */
 static enum err read_any_server_is_connected(struct tx *tx, bool *ret)
 {
     struct rows r;

@@ -274,9 +274,9 @@ static void release_write_locks(struct postgres *p, unsigned first, unsigned end
 
 /* Writes hold their lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the
  * lock exclusively, so that no work item of this process that changes the same rows can conflict
- * with it. Others continue: while the database is milliseconds away, or another node has locked the
- * rows, a lock of the whole process would stall all writes. After EXCLUSIVE_TRIES conflicts it
- * takes all locks, because it conflicts with work items that use another lock. */
+ * with it. All other work items continue: while the database is milliseconds away, or another node
+ * has locked the rows, a lock of the whole process would stall all writes. After EXCLUSIVE_TRIES
+ * conflicts the work item takes all locks, because it conflicts with users of another lock. */
 static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
                                                        struct work_item *work, unsigned tries)
 {
@@ -311,7 +311,8 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
             postgres_worker_disconnect(w);
         if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
-        /* After a conflict of ids there is no wait, because the next id is always greater. */
+        /* After an id conflict (id_order.c) there is no wait, because the next attempt uses a
+         * greater id. */
         if (o == ATTEMPT_CONFLICT && !w->conn.ids.conflict)
             sleep_random_backoff(w, tries);
     }
@@ -332,10 +333,10 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
     if (postgres_worker_connect_with_retry(w, work) &&
         !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
         postgres_worker_disconnect(w);
+    /* Read the COMMIT of the previous read now, so that it does not count towards the time limit of
+     * this read. */
     if (w->conn.pg)
-        postgres_conn_read_pending_commit(&w->conn); /* read it now, so that the COMMIT of the
-                                                      * previous read does not count towards the
-                                                      * time limit of this read */
+        postgres_conn_read_pending_commit(&w->conn);
     w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
     w->conn.time_limit.until =
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;

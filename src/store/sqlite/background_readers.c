@@ -1,7 +1,7 @@
 /* background_readers.c - background threads for reads that may take long.
  *
  * A search over half a million members would block its loop, and all sockets of that loop. On a
- * background thread it delays only other long reads. */
+ * background thread the search delays only other long reads. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -18,8 +18,7 @@ static enum err open_reader_connection(struct background_reader *a)
     return e;
 }
 
-/* Runs a read with a time limit. If the read has exceeded the limit and must restart, returns
- * true. */
+/* Runs a read with a time limit. Returns true if the read exceeded the limit and must restart. */
 static bool run_read_with_limit(struct background_reader *a, struct work_item *w, enum err *ret)
 {
     struct arena *arena = w->arena;
@@ -32,7 +31,7 @@ static bool run_read_with_limit(struct background_reader *a, struct work_item *w
     *ret = sqlite_read_in_own_snapshot(&a->engine->store, w, &a->conn);
     if (!sqlite_read_limit_end(a->conn))
         return false;
-    w->arena = arena; /* the aborted read may have switched arenas */
+    w->arena = arena; /* running the read may have changed its arena */
     return true;
 }
 

@@ -18,17 +18,18 @@ enum {
     IDLE_CHECKPOINT_PAGES = 300, /* number of pages in the WAL at which the copier thread starts
                                   * while the writer is idle */
     WRITER_COPIES_PAGES = 100, /* maximum number of remaining pages that the writer copies itself */
-    MIN_GROWTH_PAGES = 50,     /* number of pages by which the WAL must grow between two attempts */
-    MAX_THREAD_PASSES = 6,  /* number of passes of the copier thread over one WAL, after which the
-                             * writer copies the rest */
+    MIN_GROWTH_PAGES =
+        50, /* number of pages by which the WAL must grow between two checkpoint attempts */
+    MAX_THREAD_PASSES = 6,  /* number of times that the copier thread copies from one WAL, after
+                             * which the writer copies the rest */
     TRUNCATE_PAGES = 40000, /* number of pages in the WAL (160 MB) at which the writer waits for
                              * readers, to truncate the WAL */
     TRUNCATE_WAIT_MS = 20,  /* how long the writer waits for readers, in ms; a snapshot of a reader
                              * lasts one loop iteration */
 };
 
-/* Copies as many pages as readers allow. Returns how many pages of the WAL are copied so far, over
- * all passes. */
+/* Copies as many pages as readers allow. Returns how many pages of the WAL have been copied so far,
+ * by this call and earlier ones. */
 static int run_checkpoint(struct sqlite_conn *c, int mode)
 {
     int pages = 0, copied = 0;
@@ -121,15 +122,16 @@ static int on_wal_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Takes over the result of the copier thread, if it has ended. Returns whether it still runs. */
+/* Stores the result of the copier thread, if the thread has finished its copy. Returns whether the
+ * copy still runs. */
 static bool collect_checkpoint_result(struct sqlite *q)
 {
     struct checkpoint_thread *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* Ignore a result for an earlier WAL. Do not count a pass that copied no pages because a reader
-     * needed the old ones. */
+    /* Ignore a result for an earlier WAL. Do not count a copy without any page, which happens if a
+     * reader needs the old pages. */
     if (c->has_result && c->number == q->log.number) {
         q->log.passes += c->copied > q->log.copied;
         q->log.copied = c->copied;
@@ -179,7 +181,7 @@ void checkpoint_thread_start(struct sqlite *q)
     start_checkpoint_thread(q);
 }
 
-/* If readers stopped the last attempt early, this returns false until the WAL has grown. */
+/* If readers stopped the last checkpoint early, returns false until the WAL has grown. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q)
 {
     return q->log.pages - q->log.copied > IDLE_CHECKPOINT_PAGES && q->log.pages > q->log.tried;

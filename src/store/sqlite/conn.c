@@ -110,8 +110,7 @@ static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int co
     return OK;
 }
 
-/* Frees all statements. A statement in use becomes temporary, so that it is freed when its cursor
- * ends. */
+/* Frees all statements. A statement in use becomes temporary, and is freed when its cursor ends. */
 void sqlite_free_prepared_statements(struct sqlite_conn *c)
 {
     struct sqlite_prepared_statement *st;
@@ -253,8 +252,8 @@ static bool connection_is_in_transaction(struct sqlite_conn *c)
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* Makes sure that there is a snapshot. BEGIN alone does not suffice: SQLite takes the snapshot at
- * the first statement. */
+/* Makes sure that the connection has a snapshot. BEGIN alone does not suffice: SQLite takes the
+ * snapshot at the first statement. */
 static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
 {
     return connection_is_in_transaction(c) ||
@@ -262,8 +261,8 @@ static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
             connection_is_in_transaction(c));
 }
 
-/* Returns whether cached rows may be combined with rows that this read gets later. True if the
- * snapshot has begun. Before that, also true: check_snapshot_is_current later detects a commit
+/* Returns whether cached rows may be combined with rows that this read gets later. Before the
+ * snapshot begins, the result is also true, because check_snapshot_is_current detects a commit
  * between the cached rows and the snapshot. */
 bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c)
 {

@@ -1,4 +1,5 @@
-/* cursor.h - prepared statements, cursors and the query cache: for the files that run queries. */
+/* cursor.h - prepared statements, cursors and the query cache, for the files of this folder that
+ * run queries. */
 #ifndef STORE_SQLITE_CURSOR_H
 #define STORE_SQLITE_CURSOR_H
 
@@ -34,8 +35,7 @@ struct sqlite_cursor {
 enum err sqlite_statement_acquire(struct sqlite_conn *c, const char *sql, int count,
                                   struct sqlite_prepared_statement **ret);
 void sqlite_statement_release(struct sqlite_prepared_statement *st);
-/* Frees all prepared statements. Statements that open cursors use stay valid until the cursors
- * end. */
+/* Frees all prepared statements. Statements of open cursors stay valid until the cursors end. */
 void sqlite_free_prepared_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */
@@ -62,8 +62,8 @@ struct query_cache_request {
     struct value *cells;
 };
 
-/* Finds the rows of a query in the cache. If it returns true, ret iterates over cached rows. If it
- * returns false, question->hash is set if the rows should be cached. */
+/* Finds the rows of a query in the cache. If the function returns true, ret iterates over cached
+ * rows. Otherwise sets question->hash if the rows should be cached. */
 bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
                            struct query_cache_request *question, struct rows *ret);
 bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);

@@ -45,8 +45,8 @@ static int embedded_file_read(sqlite3_file *file, void *bytes, int count, sqlite
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
         return SQLITE_IOERR_READ;
-    /* Bytes 18 and 19 of the database header say that the database uses a WAL; replace them,
-     * because the VFS has none. */
+    /* The database header says in bytes 18 and 19 that the database uses a WAL. Change these bytes,
+     * because this VFS has no WAL. */
     if (at == 0 && there >= 20)
         memset((char *)bytes + 18, 1, 2);
     if (there == count)
@@ -157,7 +157,7 @@ static int embedded_vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* Tells SQLite that neither a journal nor a WAL file exists. */
+/* Reports for every file that it does not exist, so that SQLite uses no journal and no WAL. */
 static int embedded_vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs, (void)name, (void)flags;

@@ -90,8 +90,8 @@ static struct value copy_or_reference_column_bytes(struct arena *a, enum value_k
 
 static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* This single lookup replaces separate lookups of type, value and length. It is safe because no
-     * other OS thread uses the statement. */
+    /* sqlite3_column_value replaces separate lookups of type, value and length. The value is safe
+     * to use, because no other OS thread uses the statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
     switch (sqlite3_value_type(v)) {

@@ -1,11 +1,12 @@
 /* query_cache.c - per-connection cache of query results.
  *
- * Most queries of a request (account, permissions, application) ran with the same values a moment
- * ago. From the second time on, the rows are cached with the SQL text and the values. Cached rows
- * are valid until a column that the statement reads is written (query_dependencies.c). Each loop's
- * connection and the writer have a cache. This process is the only writer, and the writer's
- * statements mark the columns they write before they run, so a transaction sees its own writes.
- * Results that change as often as they are read are cached less and less often. */
+ * Most queries of a request (account, permissions, application) have run with the same values a
+ * moment ago. From the second run on, the rows of a query are cached with the SQL text and the
+ * values. Cached rows are valid until a column that the statement reads is written
+ * (query_dependencies.c). Each loop's connection and the writer have a cache. This process is the
+ * only writer, and the writer's statements mark the columns they write before they run, so a
+ * transaction sees its own writes. Results that change as often as they are read are cached less
+ * and less often. */
 #include <string.h>
 
 #include "base/cache.h"
@@ -133,7 +134,8 @@ uint64_t query_cache_count_hits(const struct query_cache *cache)
     return cache->hits;
 }
 
-/* Returns whether the query was run before. Rows are cached only from the second time on. */
+/* Records that a query runs. Returns whether it has run before: rows are cached only from the
+ * second time on. */
 static bool record_query_and_get_whether_it_was_seen(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->seen_hashes[hash >> 1 & (SEEN_HASHES - 1)],
@@ -144,8 +146,8 @@ static bool record_query_and_get_whether_it_was_seen(struct query_cache *cache, 
     return before;
 }
 
-/* Exponential backoff: if cached rows became stale before they were used, the query's rows are
- * cached again only after it ran 2, 4, 8, … times. */
+/* Implements exponential backoff: if cached rows became stale before they were used, the query's
+ * rows are cached again only after the query ran 2, 4, 8, … times. */
 static bool query_must_be_seen_again_before_caching(struct cached_rows *r)
 {
     if (r->used) {
@@ -336,7 +338,7 @@ static size_t size_of_sql_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies an array of values; copies their text and bytes to `bytes`. Returns the end of the copied
+/* Copies an array of values, and their text and bytes to `bytes`. Returns the end of the copied
  * bytes. */
 static char *copy_sql_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {

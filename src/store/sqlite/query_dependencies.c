@@ -24,8 +24,7 @@ static bool is_volatile_function(const char *function)
     return false;
 }
 
-/* Returns the version slot of a column; the empty column name means inserted or deleted rows of the
- * table. */
+/* Returns the version slot of a column; an empty column name means inserted or deleted rows. */
 static uint16_t column_version_slot(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -80,8 +79,8 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
         break;
     case SQLITE_UPDATE:
         add_row_version_slot(&r->writes, column_version_slot(table, column));
-        /* In a full-text index, the column with the same name as the table depends on all other
-         * columns. */
+        /* In a full-text index, the column that is named like the table changes with any other
+         * column. */
         add_row_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:

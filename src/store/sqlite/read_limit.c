@@ -8,8 +8,8 @@ enum {
     BACKGROUND_LIMIT_NS = SHORT_READ_LIMIT_MS * 1000 * 1000,
     MIN_READ_NS = 1000 * 1000, /* in ns: minimum time that each read gets, however many reads the
                                 * loop iteration has */
-    CLOCK_CHECK_STEPS = 1000,  /* number of SQLite VM steps between two calls of the progress
-                                * handler, which checks the clock */
+    CLOCK_CHECK_STEPS = 1000,  /* number of steps of SQLite's virtual machine between two calls of
+                                * the progress handler, which checks the clock */
 };
 
 static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)

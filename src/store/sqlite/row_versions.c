@@ -72,8 +72,8 @@ void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t i
         mark_row_changed((struct sqlite *)tx->store, rows, id);
 }
 
-/* Implements the SQL function noted(kind, id), which triggers call to mark the rows of an owner as
- * changed. */
+/* Implements the SQL function noted(kind, id), by which triggers report that rows of an owner, such
+ * as the members of a guild, have changed. */
 static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -81,8 +81,7 @@ static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_
                      (uint64_t)sqlite3_value_int64(values[1]));
 }
 
-/* List of the tables without a rowid, each with the name of the column that contains the owner's
- * id. */
+/* The tables without a rowid, each with the name of the column that contains the owner's id. */
 static const struct {
     enum versioned_rows rows;
     const char *table, *owner;
@@ -136,8 +135,8 @@ bool sqlite_get_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Begin the snapshot now, so that all later rows of this read come from the same snapshot as
-     * the cached result. */
+    /* Begin the snapshot before the versions are compared, so that all later rows of this read come
+     * from the same snapshot as the cached result. */
     if (!may_validate_cached_result(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
         !sqlite_cached_rows_are_consistent(c))
         return false;
@@ -150,8 +149,7 @@ bool sqlite_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* If the store was reopened, connections have other numbers, and commits are counted from 0
-     * again. */
+    /* If the store was reopened, connections have other numbers, and commits are counted from 0. */
     return may_validate_cached_result(tx) && since->connection == c->number &&
            sqlite_cached_rows_are_consistent(c) &&
            row_version_slots_are_unchanged((struct sqlite *)tx->store, slots, count,

@@ -48,7 +48,7 @@ static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struc
     if (!c->is_outdated)
         return e;
     c->is_outdated = false;
-    w->arena = arena; /* the first attempt to run the read may have switched arenas */
+    w->arena = arena; /* running the read may have changed its arena */
     return tx_run_work_item(&again);
 }
 
@@ -76,7 +76,7 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
         if (!e && q->background_readers[0].has_thread)
             sqlite_set_read_limit_of_loop(q->readers[i]);
         if (!e && q->has_thread)
-            /* A query cache is possible because this process is the only writer. */
+            /* The query cache is safe because this process is the only writer. */
             q->readers[i]->cache = query_cache_new();
     }
     *ret = q->readers[i];
@@ -102,7 +102,7 @@ static void read_on_loop(struct store *s, struct work_item *w)
         sqlite_read_limit_begin(c, w->measured);
         e = run_read_in_snapshot(s, w, c);
         if (sqlite_read_limit_end(c)) {
-            w->arena = arena; /* the aborted read may have switched arenas */
+            w->arena = arena; /* running the read may have changed its arena */
             queue_background_read(s, w);
             return;
         }
@@ -208,8 +208,7 @@ static enum err require_database_file(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Migrations of a new database leave about 2 MB of pages in the cache; returns them to the
- * system. */
+/* Returns about 2 MB of cached pages to the system, which the migrations of a new database used. */
 static void release_pages_of_migrations(struct sqlite_conn *writer)
 {
     sqlite3_db_release_memory(writer->db);

@@ -3,8 +3,8 @@
  *   writer.c                 one thread runs all writes; waiting writes share a commit
  *   background_readers.c     reads that take longer than read_limit.c allows on a loop
  *   query.c, query_cache.c   statements, rows, and cached results of repeated queries
- *   row_versions.c           what a write makes stale, by query_dependencies.c
- *   checkpoint*.c, wal_*.c   copying of the write-ahead log, in portions
+ *   row_versions.c           which cached rows a write makes stale (query_dependencies.c)
+ *   checkpoint.c             copies the write-ahead log into the database, in portions
  *
  * Uses store/ and SQLite only. Invariants: only the writer writes; a cached row is never older than
  * the snapshot of the read. Start with sqlite.c, then writer.c. */
@@ -29,14 +29,15 @@ enum { SQLITE_BUSY_TIMEOUT_MS = 5000 };
 enum { SQLITE_BACKGROUND_READERS = 2 };
 
 /* Time limit of reads, per loop iteration or per read on a background thread. The number of rows is
- * not known in advance, so the time is measured. If a read on a loop exceeds the limit, it is
- * aborted and restarts on a background thread; there, it restarts with READ_PRIORITY_LONG. */
+ * not known in advance, so the time is measured. If a read on a loop exceeds the limit, the read is
+ * aborted and restarts on a background thread. A read that exceeds the limit there restarts with
+ * READ_PRIORITY_LONG. */
 struct sqlite_read_limit {
-    int64_t max_ns;  /* the time limit in ns; 0 means no limit */
+    int64_t max_ns;  /* limit in ns; 0 means no limit */
     bool is_of_loop; /* whether the connection belongs to a loop and there are background threads to
                       * which a read can move */
-    bool counts;     /* a read that can be restarted is running, so its time counts */
-    bool by_row;     /* the clock is also checked at each row */
+    bool counts;     /* whether the running read can be restarted, so that its time counts */
+    bool by_row;     /* whether the clock is also checked at each row of the running read */
     bool is_exceeded; /* whether the limit was exceeded, so that the read is aborted */
     int64_t began_ns; /* time at which the clock was first checked for this read, in ns; 0 if it was
                        * not checked yet */
@@ -51,23 +52,23 @@ struct sqlite_conn {
                               * freed with the connection */
     struct dependency_collector *collector; /* collects the columns that a statement uses while the
                                              * statement is prepared */
-    bool has_lost_track; /* set when SQLite itself has prepared a writing statement, so that the
+    bool has_lost_track; /* whether SQLite itself has prepared a writing statement, so that the
                           * written columns are unknown */
     unsigned dependencies_age; /* number of times that has_lost_track was set; see
                                 * query_dependencies.age */
-    struct query_cache *cache; /* query cache of the connection of a loop or of the writer; NULL for
-                                * other connections */
-    uint64_t number; /* number of the connection; no other connection of the process has the same */
-    /* For readers: if in_view is set, the rows of a read include at least the first `seen` commits;
-     * in_snapshot means that BEGIN ran. SQLite's snapshot begins with the first statement, so a
-     * read that finds all its rows in caches does not call SQLite. */
+    struct query_cache *cache; /* query cache, on the connections of loops and of the writer; NULL
+                                * on other connections */
+    uint64_t number;           /* number of the connection, unique in the process */
+    /* For readers: if in_view is set, the rows of a read include at least the first `seen` commits.
+     * If in_snapshot is set, BEGIN was executed. SQLite's snapshot begins with the first statement,
+     * so a read that finds all its rows in caches does not call SQLite. */
     bool in_view, in_snapshot;
     uint64_t seen;
-    bool gave_cached_rows; /* rows from a cache were returned to the read before its snapshot
-                            * began */
-    bool is_outdated; /* a commit happened between the cached rows and the snapshot, so the read
-                       * must run again */
-    bool has_written; /* set when a writing statement runs; the user of the flag resets it */
+    bool gave_cached_rows; /* whether rows from a cache were returned to the read before its
+                            * snapshot began */
+    bool is_outdated; /* whether a commit happened between the cached rows and the snapshot, so that
+                       * the read must run again */
+    bool has_written; /* set by each writing statement; reset by the code that reads the flag */
     struct sqlite_read_limit read_limit; /* time limit of reads */
 };
 
@@ -76,29 +77,29 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
 /* Makes the connection pause between disk writes (checkpoint_pacing.c). */
 void sqlite_conn_enable_write_pacing(struct sqlite_conn *c);
-/* With `hurry`, checkpoints write without pauses; used while the writer waits for the end of a
- * checkpoint. */
+/* With `hurry`, checkpoints write without pauses: used while the writer waits for a checkpoint. */
 void checkpoint_set_pacing_disabled(bool hurry);
 
 /* Runs a statement without parameters, such as begin or commit. Returns an SQLite result code. */
 #define sqlite_conn_run(c, sql) sqlite_conn_run_sql(c, SQL(sql))
 int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql);
 
-/* Converts an SQLite result code to an error. Logs codes that an operator or developer should know
- * about. */
+/* Converts an SQLite result code to an error. Logs codes that an operator or developer should know.
+ */
 enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql);
 
-/* For a read: begins SQLite's snapshot, unless it has begun. If rows from a cache, which the read
- * already got, may be older than the snapshot, sets is_outdated and returns ERR_STORE_RETRY. */
+/* Begins SQLite's snapshot for a read, unless the snapshot has begun. If the read already got
+ * cached rows that may be older than the snapshot, sets is_outdated and returns ERR_STORE_RETRY. */
 enum err sqlite_snapshot_begin(struct tx *tx);
-/* Returns whether cached rows may be combined with rows that this read gets later. */
+/* Returns whether rows from the query cache may be combined with rows that this read gets later. */
 bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c);
 
 /* --- time limit of a read, read_limit.c ------------------------------------------------- */
 
-/* read_limit_set_for_… set the limit of a connection. The time of a read is measured between
- * sqlite_read_limit_begin and sqlite_read_limit_end; with by_row, it is also checked at each row.
- * sqlite_read_limit_end returns true if the limit was exceeded and the result must be discarded. */
+/* The functions sqlite_set_read_limit_of_… set the limit of a connection. The time of a read is
+ * measured between sqlite_read_limit_begin and sqlite_read_limit_end; with by_row, the clock is
+ * also checked at each row. sqlite_read_limit_end returns true if the limit was exceeded and the
+ * result must be discarded. */
 void sqlite_set_read_limit_of_loop(struct sqlite_conn *c);
 void sqlite_set_read_limit_of_background(struct sqlite_conn *c);
 void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row);
@@ -134,7 +135,8 @@ enum err sqlite_install_version_hooks(struct sqlite *q);
 /* Marks version slots as changed; call it before the writer changes the rows or columns to which
  * they belong. */
 void row_version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
-/* Returns whether no version slot has changed since a snapshot that included this many commits. */
+/* Returns whether none of the version slots has changed since the snapshot that included the first
+ * `seen` commits. */
 bool row_version_slots_are_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
                                      uint64_t commits);
 /* Implementations of tx_mark_row_changed, tx_get_snapshot_version and
@@ -154,9 +156,10 @@ struct row_version_slots {
 
 struct query_dependencies {
     struct row_version_slots reads, writes;
-    bool is_volatile; /* the result depends on more than rows and parameters, so it is not cached */
-    uint64_t marked;  /* the written columns were last marked as changed for the commit with this
-                       * number */
+    bool is_volatile; /* whether the result depends on more than rows and parameters, so that it
+                       * must not be cached */
+    /* Number of the commit for which the written columns were last marked as changed. */
+    uint64_t marked;
     unsigned age; /* value of the connection's dependencies_age when the statement was prepared */
     struct query_dependencies *older;
 };
@@ -167,8 +170,9 @@ int sqlite_prepare_with_query_dependencies(struct sqlite_conn *c, const char *sq
                                            sqlite3_stmt **ret,
                                            struct query_dependencies **ret_found);
 void sqlite_query_dependencies_free(struct sqlite_conn *c);
-/* Call both on the writer: sqlite_invalidate_query_caches invalidates all query caches;
- * sqlite_mark_columns_of_query_written marks the columns that a statement will write as changed. */
+/* sqlite_invalidate_query_caches invalidates the query caches of all connections.
+ * sqlite_mark_columns_of_query_written marks the columns that a statement will write as changed.
+ * Call both on the writer thread. */
 void sqlite_invalidate_query_caches(struct sqlite *q);
 void sqlite_mark_columns_of_query_written(struct sqlite *q, struct query_dependencies *r);
 
@@ -181,8 +185,8 @@ uint64_t query_cache_count_hits(const struct query_cache *cache);
 /* --- replaced file functions, file_methods.c --------------------------------------------- */
 
 struct replaced_file_methods {
-    const sqlite3_io_methods *original; /* function table of SQLite; NULL if no file was changed
-                                         * yet */
+    const sqlite3_io_methods *original; /* SQLite's function table of the file; NULL before the
+                                         * first call of replace_file_methods */
     sqlite3_io_methods replaced; /* copy of SQLite's function table in which some functions are
                                   * replaced */
 };
@@ -208,7 +212,7 @@ struct sqlite {
                                    * own */
     unsigned reader_count;
     pthread_mutex_t tool_lock; /* serializes reads of tools, which call
-                                  store_run_transaction_and_wait without a loop */
+                                * store_run_transaction_and_wait without a loop */
     struct sqlite_conn *tool;
     struct fair_queue long_reads; /* reads that may take long */
     struct background_reader {
@@ -219,22 +223,24 @@ struct sqlite {
         bool has_thread;
     } background_readers[SQLITE_BACKGROUND_READERS];
 
-    struct sqlite_conn *writer; /* the members from here on belong to the writer thread */
+    /* The members from here on belong to the writer thread; writer is its connection. */
+    struct sqlite_conn *writer;
     pthread_t thread;
     bool has_thread;
     struct work_queue queue;
     struct stall_meter meter;
     bool has_no_syncs;
-    unsigned savepoint_batches; /* number of coming batches of writes that run with savepoints */
+    unsigned savepoint_batches; /* number of coming batches of work items that run with a savepoint
+                                 * per work item */
     struct row_version_table versions;
     struct wal_state {
         uint64_t number; /* number of WAL restarts so far */
         int pages;       /* number of pages in the WAL after the last commit */
         int copied; /* number of pages of the WAL that are known to be copied into the database */
-        int tried;  /* pages in the WAL when a checkpoint was last attempted */
-        int waited; /* pages in the WAL when a truncation was last attempted */
-        int passes; /* number of passes in which the copier thread copied pages since the writer
-                     * last copied pages itself */
+        int tried;  /* number of pages in the WAL when a checkpoint was last attempted */
+        int waited; /* number of pages in the WAL when a truncation was last attempted */
+        int passes; /* number of checkpoints in which the copier thread copied pages since the
+                     * writer last copied pages itself */
     } log;
 
     /* State that the writer and the copier thread share. */
@@ -243,7 +249,8 @@ struct sqlite {
         pthread_cond_t changed;
         bool is_asked, must_stop, has_result;
         uint64_t number; /* wal_state.number of the WAL to copy */
-        int copied;      /* number of pages of the WAL `number` that are copied into the database */
+        int copied; /* number of pages, of the WAL with the number .number, that were copied into
+                     * the database */
         struct sqlite_conn *conn; /* opened at the first checkpoint */
         pthread_t thread;
         bool has_thread;
@@ -252,7 +259,7 @@ struct sqlite {
 
 /* Opens a connection for reads. Its page cache is larger than SQLite's default. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
-/* Runs a read in a snapshot of its own, and releases the snapshot afterwards. */
+/* Runs a read in a snapshot of its own, and releases the snapshot after the read. */
 enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
                                      struct sqlite_conn **conn);
 
@@ -276,8 +283,7 @@ void checkpoint_thread_start(struct sqlite *q);
 void checkpoint_thread_stop(struct sqlite *q);
 /* Called by the writer after each batch of writes; runs or starts a checkpoint if one is due. */
 void checkpoint_run_after_batch(struct sqlite *q);
-/* Called after the disk was full: runs a checkpoint, so that SQLite can reuse the space of the
- * WAL. */
+/* Called after the disk was full: runs a checkpoint, so that SQLite can reuse the WAL's space. */
 void checkpoint_free_wal_space(struct sqlite *q);
 /* Returns whether a checkpoint should run now, if the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);
@@ -295,9 +301,9 @@ bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma);
 
 struct embedded_database;
 
-/* Opens the database that occupies `size` bytes at offset `base` of the file, for reading; if size
- * is 0, creates one for writing. The caller closes the SQLite database first, then *ret. Logs
- * failures. */
+/* Opens, for reading, the database that occupies `size` bytes at offset `base` of the file; if size
+ * is 0, creates a database for writing. The caller closes the SQLite database before it closes ret.
+ * Logs failures. */
 enum err embedded_database_open(int fd, int64_t base, int64_t size, struct embedded_database **ret,
                                 sqlite3 **ret_db);
 /* Returns the number of bytes that were written to the database. */

@@ -76,8 +76,8 @@ static enum err copy_to_destination(sqlite3 *from, const struct database_copy_de
 }
 
 /* Runs quick_check on the copy. quick_check reads every page and row at half the cost of
- * integrity_check, which also checks the indexes. The copy is checked and not the original, because
- * that would hold the snapshot longer. */
+ * integrity_check, which also checks the indexes. Checking the original database would hold the
+ * snapshot longer. */
 static bool copy_is_undamaged(const struct database_copy_destination *location, int64_t size)
 {
     struct embedded_database *into = NULL;
@@ -112,7 +112,7 @@ enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *loca
     return e;
 }
 
-/* Runs a checking pragma, which returns one row per fault, or "ok". */
+/* Runs a pragma that checks the database and returns one row per fault, or the row "ok". */
 bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma)
 {
     sqlite3_stmt *stmt = NULL;

@@ -91,8 +91,8 @@ static int read_pragma_number(void *arg, int count, char **texts, char **names)
     return 0;
 }
 
-/* Returns whether each commit ends with a sync. If not, nothing may be buffered, because readers
- * could miss pages that are still in the buffer. */
+/* Returns whether each commit ends with a sync. Without syncs nothing may be buffered, because
+ * readers could miss pages that are still in the buffer. */
 static bool commits_are_synced(struct sqlite_conn *c)
 {
     enum { FULL = 2 };
@@ -103,9 +103,9 @@ static bool commits_are_synced(struct sqlite_conn *c)
            level >= FULL;
 }
 
-/* Returns whether the sync is the last write of a commit. If the file does not have this property,
- * SQLite pads the WAL to the end of a sector after the sync. SQLite reads the property from the
- * database file, not from the WAL. */
+/* Returns whether the sync is the last write of a commit. SQLite pads the WAL to the end of a
+ * sector after the sync, unless the file has the property POWERSAFE_OVERWRITE. SQLite reads the
+ * property from the database file, not from the WAL. */
 static bool sync_is_last_write_of_commit(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
@@ -137,7 +137,7 @@ void wal_write_buffer_begin(struct sqlite_conn *c)
     thread_buffer->file = file;
 }
 
-/* Removes the buffer. If it still contains bytes, they belong to no commit. */
+/* Removes the write buffer. Bytes that are still in the buffer belong to no commit. */
 void wal_write_buffer_end(void)
 {
     if (!thread_buffer)

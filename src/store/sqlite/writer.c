@@ -1,8 +1,8 @@
 /* writer.c - the SQLite writer thread.
  *
  * The writer runs all waiting work items in one transaction and commits once. During the commit the
- * next work items queue up: the slower the disk, the larger the batch. It never waits to fill a
- * batch.
+ * next work items queue up: the slower the disk, the larger the batch. The writer never waits to
+ * fill a batch.
  *
  * Savepoints are expensive: SQLite copies every page that changes after a savepoint. So a batch
  * runs without savepoints. Most work items that fail have not written yet. If a work item fails
@@ -14,11 +14,12 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-    MAX_BATCH = 512, /* maximum number of work items per batch; limits how long the first one waits
-                      * for the commit */
+    MAX_BATCH = 512, /* maximum number of work items per batch; limits how long the first work item
+                      * waits for the commit */
     IDLE_MS = 50,    /* if no work arrives for this many ms, the writer counts as idle */
-    LOG_DELETE_ROWS = 128,  /* number of old event log rows that are deleted at once */
-    SAVEPOINT_BATCHES = 64, /* after a batch needed savepoints, this many batches run with them */
+    LOG_DELETE_ROWS = 128, /* number of old event log rows that one statement deletes */
+    /* Number of batches that run with savepoints after a batch needed them. */
+    SAVEPOINT_BATCHES = 64,
 };
 
 static enum err writer_begin(struct sqlite_conn *c)
@@ -198,7 +199,7 @@ static void run_and_commit_batch_of_work_items(struct sqlite *q, struct work_ite
     run_each_item_in_own_transaction(q, batch, culprit);
 }
 
-/* Runs a batch and finishes its work items. Returns whether any of them failed because the disk was
+/* Runs a batch and finishes its work items. Returns whether any item failed because the disk was
  * full. */
 static bool run_and_finish_batch_of_work_items(struct sqlite *q, struct work_item *batch)
 {
