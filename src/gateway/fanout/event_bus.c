@@ -45,8 +45,8 @@ static void begin_numbers_of_position(struct gateway *g, uint64_t before)
         g->published = before;
 }
 
-/* Posts the collected unread entries (unread_entries.h). They get the numbers that their events
- * would have. The caller holds the lock. */
+/* Posts the collected unread entries (unread_entries.h) to the loops. Their events' numbers stay
+ * reserved. The caller holds the lock. */
 static void post_unread_log_entries(struct gateway *g)
 {
     struct event_batch *b = g->unread_entries;
@@ -125,7 +125,7 @@ void for_each_announced_event(const struct emitted_event *list,
     }
 }
 
-/* Returns an upper bound of the number of events that for_each_announced_event creates. */
+/* Returns an upper bound of the number of events that for_each_announced_event produces. */
 static size_t count_events_at_most(const struct emitted_event *list)
 {
     size_t count = 0;
@@ -140,9 +140,9 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
     event_batch_add(arg, n);
 }
 
-/* Publishes the events of an event log position. They are numbered together, with the same numbers
- * on every node. A position without events uses no number, because store reads wait until the event
- * with the last number was delivered. */
+/* Publishes the events of one position of the event log. They get consecutive numbers, which are
+ * the same on every node. A position without events uses no number, because store reads wait until
+ * the event with the last number was delivered. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list)
 {

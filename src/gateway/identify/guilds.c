@@ -116,7 +116,7 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     v.ready_writer = &shape;
     enum err e = read_guild_subscription_data(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
     if (!e && !j->setup.is_gone && out->n) {
-        /* READY_LIST_MEMBERS of `shape` has the members of this guild only, because no other guild
+        /* READY_LIST_MEMBERS of `shape` has only the members of this guild, because no other guild
          * was written. */
         struct str members = str_skip_bytes(buf_as_str(&shape.texts[READY_LIST_MEMBERS]), 1);
 
@@ -137,7 +137,7 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
     struct buf out;
     struct json_writer json = json_writer_to_buf(&out);
 
-    /* Unref the result of an earlier run, because the store may run this function again. */
+    /* Release the result of an earlier run, because the store may run this function again. */
     gateway_event_unref(j->event);
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
@@ -169,7 +169,8 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        /* The guild could not be read, so the client would not get it: it must identify again. */
+        /* The guild could not be read, so the client does not know it: the client must identify
+         * again. */
         session_schedule_invalidation(l->gateway_loop, j->session);
     }
     gateway_event_unref(j->event);

@@ -1,4 +1,4 @@
-/* identification.h - the state of an IDENTIFY until READY is sent. */
+/* identification.h - data of an IDENTIFY in progress, until READY is sent. */
 #ifndef GATEWAY_IDENTIFY_IDENTIFICATION_H
 #define GATEWAY_IDENTIFY_IDENTIFICATION_H
 
@@ -9,8 +9,9 @@
 struct identify_message;
 
 struct parsed_identify_fields {
-    struct gateway_authentication authentication; /* first store read, which finds the account */
-    struct session_store_read store_read; /* second store read, which reads all data of READY */
+    /* first store read: finds the account of the token */
+    struct gateway_authentication authentication;
+    struct session_store_read store_read; /* second store read: reads all data of READY */
     struct session *session;
     int64_t shard[2], intents;
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
@@ -20,11 +21,13 @@ struct parsed_identify_fields {
     char client[64];
 
     struct payload_recipient viewer;
-    /* Rows that are needed to subscribe the session to a user's guilds, one per guild. */
+    /* Array with one row per guild of a user: the data that is needed to subscribe the session to
+     * the guild. */
     struct guild_subscription_data *guild_setups;
     size_t guild_setup_count;
     struct list guilds, friends, calls;
-    struct list late_guilds; /* ids of a user's guilds that do not fit into READY */
+    /* ids of a user's guilds that do not fit into READY; they are sent after it */
+    struct list late_guilds;
     /* JSON of the READY fields that need no store read, written on the loop. */
     struct buf own_fields;
     struct gateway_event *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */

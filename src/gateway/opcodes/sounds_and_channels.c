@@ -15,7 +15,7 @@
 struct sounds_task {
     struct session_task task;
     snowflake guild_id;
-    struct str payload; /* payload of the event, in the arena of the store read */
+    struct str payload; /* JSON of the event to send, in the arena of the store read */
     bool sent;
 };
 
@@ -88,7 +88,7 @@ struct voice_channels_task {
     snowflake guild_id, user_id;
     enum event event;
     bool status, time;  /* fields that the client requested */
-    struct str payload; /* payload of the event, in the arena of the store read */
+    struct str payload; /* JSON of the event to send, in the arena of the store read */
     bool sent;
 };
 
