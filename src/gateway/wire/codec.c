@@ -91,8 +91,8 @@ void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_
     etf_append_binary(out, STR("d"));
 }
 
-/* Compresses the plain message in `out` as the connection requires. Returns true for a WebSocket
- * text frame. */
+/* Compresses the plain message in `out` as the connection requires. Returns true if the result is a
+ * WebSocket text frame. */
 static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
 {
     struct buf whole = *out;

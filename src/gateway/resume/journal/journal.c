@@ -1,4 +1,4 @@
-/* journal.c - writes the journal of this process to its mapped file. */
+/* journal.c - writes the journal of this process to a memory-mapped file. */
 #include "gateway/resume/journal/journal.h"
 
 #include <errno.h>
