@@ -186,8 +186,8 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
     websocket_send(p->ws, l->text->binary ? WS_BINARY : WS_TEXT, buf_as_str(out));
 }
 
-/* Handles the result of an IDENTIFY whose socket was closed meanwhile: marks the stored voice state
- * as disconnected, and informs the relay's OS thread. */
+/* Handles an accepted IDENTIFY whose socket was closed meanwhile: marks the stored voice state as
+ * disconnected, and informs the relay's OS thread. */
 static void mark_closed_socket_disconnected(struct voice_loop *h,
                                             const struct relay_peer_message *l)
 {
@@ -218,7 +218,7 @@ struct voice_loop *voice_loop_new(struct relay *r, struct loop *loop)
     h->relay = r;
     h->loop = loop;
     map_init(&h->peers);
-    /* No limit here: the functions that create messages limit their size. */
+    /* No limit is needed, because the functions that create messages limit their size. */
     buf_init(&h->out, SIZE_MAX);
     h->arena = arena_new();
     h->unauthenticated =

@@ -1,9 +1,9 @@
 /* srtp.h - SRTP and SRTCP (RFC 3711, RFC 7714) between one browser and the relay.
  *
  * The keys come from the DTLS handshake and differ by direction. The rollover counter of a stream
- * is never sent, so both sides count it per SSRC; it starts at 0 with the first packet that the
- * receiver gets. A session never encrypts two packets with the same SSRC and index, because that
- * would reveal their contents: such a packet is refused. */
+ * is not sent: both sides count it per SSRC, from 0 at the first packet that the receiver gets. A
+ * session never encrypts two packets with the same SSRC and index, because that would reveal their
+ * contents: such a packet is refused. */
 #ifndef RELAY_SRTP_H
 #define RELAY_SRTP_H
 
@@ -29,7 +29,7 @@ enum {
  * unknown. */
 size_t srtp_keying_material_size(enum srtp_profile profile);
 
-/* Keys of one direction for RTP or RTCP, derived from the master key. */
+/* Keys of one direction, for RTP or RTCP, derived from the master key. */
 struct srtp_keys {
     unsigned char cipher[SRTP_MAX_KEY], auth[SRTP_AUTH_KEY], salt[SRTP_MAX_SALT];
 };
@@ -41,7 +41,7 @@ struct srtp;
  * salt, in this order. */
 struct srtp *srtp_new(enum srtp_profile profile, const unsigned char *material);
 /* Creates a session with the given session keys, for test vectors: keys[0] is for received packets,
- * keys[1] for sent ones. */
+ * keys[1] for sent packets. */
 struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_keys rtp[2],
                                 const struct srtp_keys rtcp[2]);
 void srtp_free(struct srtp *s); /* erases the keys; accepts NULL */
@@ -50,14 +50,15 @@ enum srtp_profile srtp_get_profile(const struct srtp *s);
 /* Decrypts an RTP packet of the browser. Returns false if it is malformed, not authentic, a replay,
  * or has a new SSRC although the browser already uses SRTP_MAX_STREAMS SSRCs. */
 bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
-/* Encrypts a packet for the browser. Returns its length, or 0 if its index was used before. */
+/* Encrypts a packet for the browser. Returns its length, or 0 if the packet's index was used
+ * before. */
 size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
                     unsigned char out[SRTP_MAX]);
 /* Encrypts a packet of another participant for the browser; `number` is the position of the packet
- * in that participant's stream. The browser gets continuous sequence numbers, also after a pause in
- * which it got no packets of the participant, and after the participant has restarted its sequence
- * numbers. A large gap would give the browser a wrong rollover counter, so that it would refuse
- * thousands of packets. */
+ * in that participant's stream. The browser gets continuous sequence numbers, even after a pause
+ * without packets of the participant, and after the participant has restarted its sequence numbers.
+ * After a large gap the browser would have a wrong rollover counter, and would refuse thousands of
+ * packets. */
 size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
                     bool audio, unsigned char out[SRTP_MAX]);
 /* Returns the number that srtp_forward added to the sequence number of the latest packet of this
