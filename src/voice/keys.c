@@ -110,7 +110,7 @@ static enum err parse_public_key(struct call *call, struct str text, struct str 
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
-/* Whether a key may also be signed with the second MLS label, which is_self_signed tries. */
+/* True if is_self_signed also accepts keys that are signed with the second MLS label. */
 static bool accepts_second_label = true;
 
 void voice_keys_configure(bool accept_second_label)

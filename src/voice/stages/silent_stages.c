@@ -35,8 +35,8 @@ enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id)
                         STR(""));
 }
 
-/* Hook: a user leaves a stage. The remaining speakers are counted only if the user was a speaker,
- * because most users are listeners. */
+/* Hook: called when a user leaves a stage. Counts the remaining speakers only if the user was a
+ * speaker, because most users are listeners. */
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was)
 {
     return voice_state_guild_id(was) && !was->suppress

@@ -12,7 +12,7 @@ struct stage_voice_state_request {
     struct opt_int request_to_speak_timestamp;
 };
 
-/* Returns the permissions that the request needs in the user's current voice state. */
+/* Returns the permissions that the user's request needs, given his current voice state. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request);
 /* Returns whether the time at which a user requests to speak is now or later. A small clock skew is
@@ -20,7 +20,8 @@ uint64_t stage_request_needed_permissions(const struct voice_state *s,
 bool stage_request_time_is_acceptable(int64_t at, int64_t now);
 void stage_voice_state_request_apply(struct voice_state *s,
                                      const struct stage_voice_state_request *request, int64_t now);
-/* Applies a moderator's change to another member: a user is invited, a bot speaks at once. */
+/* Applies a moderator's change to another member: a user is invited to speak, a bot speaks
+ * immediately. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now);
 
 #endif
