@@ -1,6 +1,6 @@
 /* row_counts.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
- * Counting rows of large tables is slow, so a request for /metrics returns the last result. If this
+ * Counting rows of large tables is slow, so a request for /metrics returns the last result. If the
  * result is old, the request starts a new count in the background. The pause between two counts is
  * a hundred times the duration of a count. */
 #include "api/jobs/internal_call.h"
@@ -77,7 +77,7 @@ void check_clock_against_store(struct guildhall *g)
 }
 
 /* Reads how many rows vacuum must remove, and the age of the oldest transaction, which prevents
- * this. It may be a transaction of another program. */
+ * vacuum from removing them. The transaction may belong to another program. */
 static enum err read_vacuum_state(struct tx *tx, int64_t ret[VACUUM_NUMBERS])
 {
     static const char STATE[] =
