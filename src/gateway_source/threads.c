@@ -139,8 +139,7 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
             m[retained++] = m[i];
-        /* This member has left the guild and will soon be removed from the Discord thread: skip
-         * it. */
+        /* skip a member who has left the guild and will soon be removed from the Discord thread */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }
