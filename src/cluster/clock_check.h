@@ -30,8 +30,7 @@ struct database_clock_sample {
 struct node_clock_check {
     struct database_clock_sample
         last; /* the last sample; last.after is 0 before the first sample */
-    /* Time at which this node's clock became wrong (clock_monotonic_ns); 0 if the clock is right.
-     */
+    /* Time when this node's clock became wrong (clock_monotonic_ns); 0 if the clock is right. */
     int64_t off_since;
     bool is_off;
 };
@@ -39,12 +38,11 @@ struct node_clock_check {
 /* Returns whether this node's clock is right. offset_ms says how far it is ahead of the database's
  * clock; `others` has the same offsets of the other living nodes. */
 bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t count);
-/* Returns whether the database's clock jumped (by more than CLOCK_JUMP_MS) since the last
- * sample. */
+/* Returns whether the database's clock jumped by more than CLOCK_JUMP_MS since the last sample. */
 bool database_clock_jumped(const struct node_clock_check *w,
                            const struct database_clock_sample *now);
-/* Records a sample and whether node_clock_is_correct found this node's clock right (`agrees`). The
- * clock counts as wrong if the first sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong
+/* Records a sample, and in `agrees` whether node_clock_is_correct found this node's clock right.
+ * The clock counts as wrong if the first sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong
  * samples. */
 void clock_check_record_database_sample(struct node_clock_check *w,
                                         const struct database_clock_sample *now, bool agrees);

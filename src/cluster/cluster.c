@@ -1,5 +1,4 @@
-/* cluster.c - joins and leaves the cluster, publishes log entries and delivers them on this
- * node. */
+/* cluster.c - joins and leaves the cluster, publishes log entries, delivers them on this node. */
 #include "cluster/cluster.h"
 
 #include <sodium.h>
@@ -32,8 +31,7 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
 {
     struct cluster *c = arg;
 
-    /* Only handle revocations by other nodes: those of this node took effect when they were
-     * committed. */
+    /* Revocations of this node took effect when they were committed, so only handle others. */
     if (f->origin != c->identity && f->revocations) {
         for (const struct revocation_record *o = f->revocations; o; o = o->next)
             c->options.revoke(c->options.arg, o);

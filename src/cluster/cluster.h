@@ -43,17 +43,16 @@ struct cluster_options {
     const char *bus_ca;        /* PEM file with CA certificates of the NATS servers, or NULL */
     unsigned char bus_key[32]; /* secret key of messages between nodes */
     void *arg;
-    /* Called for the events of a log entry, in the order of log positions, one call at a time, from
-     * any thread. */
+    /* Called for the events of each log entry, in log order, one call at a time, from any thread.
+     */
     void (*publish_events)(void *arg, int64_t position, const struct emitted_event *list);
     /* Called instead of publish_events, in the same order, for a log entry that this node has not
      * received because it had no sessions of the entry's guilds and users. */
     void (*pass_over)(void *arg, int64_t position, const struct log_entry_address *a);
-    /* Called at least every 50 ms if nodes use NATS: publishes the positions that pass_over has
-     * collected. */
+    /* Called at least every 50 ms with NATS: publishes the positions that pass_over collected. */
     void (*publish_passed_over)(void *arg);
-    /* Called when a session of this node must move to another node, or a session of another node to
-     * this node. */
+    /* Called when a session must move from this node to another, or from another node to this one.
+     */
     void (*move)(void *arg, const struct session_move_message *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
     /* Called before publish_events of the same log entry. fact->claim identifies a voice connection
@@ -87,8 +86,8 @@ void cluster_close(struct cluster *c); /* accepts NULL */
 /* Writes an entry to the event log. Called in the transaction before its commit. Entries with only
  * transient events are not written. */
 void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry f);
-/* Publishes a log entry after the commit, and delivers it on this node in the order of positions.
- * Thread-safe. */
+/* Publishes a log entry after the commit, and delivers it on this node in log order. Thread-safe.
+ */
 void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
 /* Write the move of a session to another node to the event log, and publish it after the commit, as
  * cluster_append_log_entry and cluster_publish_log_entry do for events. */
@@ -121,7 +120,7 @@ void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_k
 /* Stops this node, because a committed log entry cannot be read. */
 void cluster_stop_after_lost_events(struct cluster *c);
 
-/* A wait for other nodes. `post` is posted to the loop when every node has either applied the log
+/* A wait for other nodes: `post` is sent to the loop when every node has either applied the log
  * position, or stopped using cached credentials because they are older than CREDENTIALS_FRESH_MS.
  */
 struct cluster_log_position_wait {
@@ -149,8 +148,7 @@ bool cluster_is_ready(const struct cluster *c);
  * unreachable as well, or another node still reaches the database. Other nodes then take over this
  * node's sessions. Returns false if nodes do not use NATS. Fast enough for every request. */
 bool cluster_node_is_isolated(const struct cluster *c);
-/* Records that another node has just renewed its lease, which shows that the database is up.
- * Thread-safe. */
+/* Records that another node has just renewed its lease, so the database is up. Thread-safe. */
 void cluster_record_heartbeat_of_other_node(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
 struct cluster_stats {

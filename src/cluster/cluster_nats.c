@@ -307,8 +307,7 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
         handle_transient_events(c, bytes);
 }
 
-/* Called when NATS was connected or disconnected: wakes the log thread, which reads missed log
- * entries. */
+/* Called when NATS was connected or disconnected: makes the log thread read missed entries. */
 static void on_nats_connection_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;

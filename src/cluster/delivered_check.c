@@ -12,8 +12,7 @@
 struct delivered_check {
     size_t count;
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
-    /* First delivered log position whose row is missing in the log or has changed; 0 if there is
-     * none. */
+    /* First delivered log position whose log row is missing or changed; 0 if there is none. */
     int64_t gone;
 };
 

@@ -27,8 +27,7 @@ bool interest_set_includes_address(struct interest *i, const struct log_entry_ad
 /* Ends subscriptions to parts that were not needed for INTEREST_KEEP_MS. */
 void interest_set_end_unused_subscriptions(struct interest *i, int64_t now_ms);
 
-/* Time for which an unused subscription stays, so that sessions that reconnect soon do not end and
- * begin it. */
+/* Time for which an unused subscription stays, because sessions often reconnect soon. */
 enum { INTEREST_KEEP_MS = 60 * 1000 };
 
 #endif

@@ -19,9 +19,8 @@ enum {
     /* maximum number of nodes with `--bus poll`; more nodes cause a warning in the log */
     POLLING_NODES_MAX = 4,
     HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
-    /* PARTITION_POSITIONS: number of positions per partition of the log table; the migration must
-     * have the same number. LOG_RETENTION_MINUTES: minimum time for which log entries are retained.
-     */
+    /* PARTITION_POSITIONS: number of positions per partition of the log table; as in the migration.
+     * LOG_RETENTION_MINUTES: minimum time for which log entries are retained. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
     LOG_SAMPLES = LOG_RETENTION_MINUTES + 2,
@@ -47,8 +46,7 @@ struct cluster_nats_connection {
     /* NATS subjects of log entries, of transient events, of messages to all nodes, and of messages
      * to this node. */
     char log[64], brief[64], to_all[64], to_this_node[80];
-    /* NATS subject of addresses (log_address.h), and prefix of the NATS subjects of parts
-     * (LOG_PARTS). */
+    /* NATS subject of addresses, and prefix of the NATS subjects of parts (LOG_PARTS). */
     char addresses[64], part_prefix[64];
     /* guilds and users with sessions on this node; NULL if nodes do not use NATS */
     struct interest *interest;
@@ -98,8 +96,7 @@ struct cluster {
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
     struct log_sequencer *sequencer;
-    /* Database connection of the log thread. Only the log thread uses the members from here to
-     * gap_check. */
+    /* Database connection of the log thread. Only this thread uses the members up to gap_check. */
     struct store_connection *side;
     struct arena *arena;
     pthread_t thread;
@@ -171,8 +168,7 @@ enum err begin_transaction_and_read_id(struct cluster *c, struct arena *arena, s
 /* Sets *ret to whether all transactions of cluster nodes with transaction ids below `bound` have
  * ended. If `end` is set, terminates those that still run. */
 enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
-/* Query of begin_transaction_and_read_id. Tests replace it with a query that returns a wrong bound.
- */
+/* Query of begin_transaction_and_read_id. Tests replace it with one that returns a wrong bound. */
 extern struct sql transaction_bound_sql;
 /* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */
 extern int64_t terminate_transactions_after_ms;

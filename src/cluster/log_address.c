@@ -19,8 +19,7 @@ static bool add_key_to_log_address(struct log_entry_address *a, enum audience_ki
     return true;
 }
 
-/* Adds the audiences of an event, for which for_each_announced_event creates gateway events, to the
- * address. */
+/* Adds the audiences of an event for which for_each_announced_event creates gateway events. */
 static bool add_audiences_of_event(struct log_entry_address *a, const struct emitted_event *e)
 {
     const snowflake *people = e->member_ids.items;

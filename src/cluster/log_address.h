@@ -2,9 +2,8 @@
  * events.
  *
  * Through NATS every node receives the address of each log entry, but only nodes with sessions of
- * these guilds or users receive the entry itself. Some entries have no address and are sent to all
- * nodes: those with a revocation, a voice change or a session move, and those with too many
- * audiences. */
+ * these guilds or users receive the entry itself. Entries with a revocation, a voice change, a
+ * session move or too many audiences have no address, and are sent to all nodes. */
 #ifndef CLUSTER_LOG_ADDRESS_H
 #define CLUSTER_LOG_ADDRESS_H
 
@@ -13,8 +12,7 @@
 enum {
     LOG_ADDRESS_KEYS_MAX = 4,
     LOG_ADDRESS_MAX_BYTES = (3 + LOG_ADDRESS_KEYS_MAX) * 8,
-    /* Number of NATS subjects to which entries are published; a hash of the guild or user selects
-     * the subject. */
+    /* Number of NATS subjects of entries; a hash of the guild or user selects the subject. */
     LOG_PARTS = 512,
 };
 
@@ -43,7 +41,7 @@ static inline snowflake log_address_get_id_of_key(uint64_t key)
     return key & (UINT64_MAX >> 2);
 }
 
-/* Computes the address of an entry, whose encoded form is `bytes`. Returns false if all nodes need
+/* Computes the address of an entry; `bytes` is its encoded form. Returns false if all nodes need
  * the entry. */
 bool log_address_of_entry(const struct log_entry *f, struct str bytes,
                           struct log_entry_address *ret);

@@ -199,8 +199,7 @@ static struct audience decode_audience(struct log_entry_decoder *r)
     return to;
 }
 
-/* Copies the routing fields to aligned memory, because the encoded bytes are not aligned for a
- * struct. */
+/* Copies the routing fields to aligned memory, because the encoded bytes are not aligned. */
 static const struct event_routing *decode_event_routing(struct log_entry_decoder *r,
                                                         enum event event)
 {
@@ -216,8 +215,7 @@ static const struct event_routing *decode_event_routing(struct log_entry_decoder
     return f;
 }
 
-/* Decodes an event. The type is EVENT_NONE if only a newer version of the program knows the event.
- */
+/* Decodes an event. The type is EVENT_NONE if only newer versions of the program know the event. */
 static struct emitted_event *decode_emitted_event(struct log_entry_decoder *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);

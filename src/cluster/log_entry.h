@@ -33,8 +33,7 @@ struct revocation_record {
     snowflake application;
 };
 
-/* A message about the move of a session between two nodes: the request for the session, or the
- * reply. */
+/* A message about the move of a session to another node: the request for it, or the reply. */
 struct session_move_message {
     enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
     uint32_t from, to; /* node that the session leaves, and node to which it moves */

@@ -18,8 +18,7 @@ enum {
     READ_INTERVAL_NATS_MS = 50,
     /* Interval of log reads in ms, with other nodes but without NATS. */
     READ_INTERVAL_IDLE_MS = 10,
-    /* Replaces READ_INTERVAL_IDLE_MS while other nodes commit, or while a reply waits for other
-     * nodes. */
+    /* Replaces READ_INTERVAL_IDLE_MS while other nodes commit, or a reply waits for them. */
     READ_INTERVAL_BUSY_MS = 2,
     /* Time in ms for which other nodes count as busy after one of their log entries. */
     BUSY_AFTER_FRAME_MS = 200,
@@ -117,8 +116,8 @@ static enum err read_log_to_end(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
             record_time_of_log_read(c, asked, last);
-        /* Do not read the next page if this page begins after a gap, because it was not delivered
-         * then. */
+        /* Do not read the next page if this page begins after a gap, because it was not delivered.
+         */
         more = more && log_sequencer_next_position(c->sequencer) > last;
     }
     return OK;
@@ -169,8 +168,7 @@ static struct timespec timespec_from_ns(int64_t ns)
     return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Sleeps until the time `until`, or until log_follower_wake. Returns whether log_follower_wake was
- * called. */
+/* Sleeps until the time `until`, or until log_follower_wake was called; returns whether it was. */
 static bool sleep_until_time_or_woken(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);

@@ -11,8 +11,7 @@
 
 enum { SEQUENCER_SLOTS = 1 << 16 };
 
-/* A log entry that waits for earlier entries. If bytes.n is 0, the transaction of its position was
- * aborted. */
+/* A log entry that waits for earlier entries. If bytes.n is 0, its transaction was aborted. */
 struct sequencer_slot {
     bool filled;
     bool published; /* whether NATS delivered the entry */

@@ -43,15 +43,13 @@ void log_sequencer_offer_address_of_entry(struct log_sequencer *l, int64_t posit
 /* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 
-/* Position of a delivered log entry, and a hash of its bytes for a later comparison with the log.
- */
+/* Position of a delivered log entry, and a hash of its bytes, for comparison with the log. */
 struct delivered_log_entry {
     int64_t position;
     uint64_t hash;
 };
 enum { DELIVERED_ENTRIES_RECORDED = 64 };
-/* Turns on the record of delivered and skipped log entries. Must be called before the first offer.
- */
+/* Turns on the list of delivered and skipped log entries. Must be called before the first offer. */
 void log_sequencer_enable_delivered_record(struct log_sequencer *l);
 /* Writes the last delivered log entries to an array, in order, and returns their number. */
 size_t log_sequencer_list_delivered(struct log_sequencer *l,

@@ -15,8 +15,7 @@
 
 enum {
     CIPHER_KEY_BYTES = 32,
-    /* Maximum age of an accepted message in ms; also the maximum time that it may be in the future.
-     */
+    /* Maximum age of an accepted message in ms, and maximum time that it may be in the future. */
     CIPHER_AGE_MS = 60 * 1000,
     /* Maximum number of later messages of the same sender that may arrive before a message. */
     CIPHER_WINDOW = 4096,

@@ -100,8 +100,7 @@ static void wake_nats_thread(struct nats *n)
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* A write fails only if the counter of the eventfd is full, and then the thread is awake
-         * already. */
+        /* A write fails only if the eventfd's counter is full, when the thread is awake already. */
     }
 }
 

@@ -224,8 +224,7 @@ static enum err report_living_nodes(struct cluster *c)
     return OK;
 }
 
-/* abs() also finds heartbeats in the future, which were written before the database's clock was set
- * back. */
+/* abs() also finds heartbeats in the future, from before the database's clock was set back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -235,8 +234,7 @@ static const char TERMINATE_NODE_CONNECTIONS[] =
 
 static enum err declare_nodes_dead(struct tx *tx, void *arg)
 {
-    /* Maximum number of nodes declared dead per heartbeat; the next heartbeat handles further
-     * nodes. */
+    /* Maximum number of nodes declared dead per heartbeat; more wait for the next heartbeat. */
     enum { AT_ONCE = 16 };
     int64_t dead[AT_ONCE][2];
     size_t count = 0;

@@ -31,8 +31,7 @@ static bool list_has_command_context(const struct list *contexts, int64_t contex
     return false;
 }
 
-/* Applies the deprecated field dm_permission: true adds BOT_DM to the stored contexts, false
- * removes it. */
+/* Applies the deprecated field dm_permission: adds BOT_DM to the contexts, or removes it. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };

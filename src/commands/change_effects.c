@@ -24,7 +24,7 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* Emits the index update event to the next GUILDS_A_STEP guilds of the application. A job continues
+/* Emits the index update event to the application's next GUILDS_A_STEP guilds. A job continues
  * after the last guild of the step; if commands change again meanwhile, it restarts at the first
  * guild. */
 static enum err emit_index_update_to_guilds(struct call *call, snowflake application_id,

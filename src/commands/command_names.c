@@ -58,8 +58,8 @@ static bool is_lower_case(struct str name)
     return true;
 }
 
-/* Checks a name with characters outside ASCII. Not inlined, so that the code of check_command_name
- * stays small. */
+/* Checks a name with characters outside ASCII. Not inlined, so that check_command_name stays small.
+ */
 static __attribute__((noinline)) enum command_name_error check_unicode_name(struct str name)
 {
     if (!name_matches_pattern(name))

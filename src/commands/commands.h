@@ -66,8 +66,8 @@ enum command_permission_result evaluate_command_permission(
 /* Returns a bit set of integration_type: how the app is installed for the user, as far as the
  * command supports it. An app in a group DM counts as INSTALL_GUILD. */
 unsigned command_get_usable_install_types(const struct command_permission_check *q);
-/* Evaluates the permission rows of the user and of roles, and the default permissions, but no rows
- * of channels. */
+/* Evaluates the permission rows of the user and of roles, and the default permissions, without a
+ * channel. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q);
 

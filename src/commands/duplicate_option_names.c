@@ -43,17 +43,16 @@ static uint64_t bloom_bit_of_name(struct str word)
     return UINT64_C(1) << (hash_option_name(word) >> 58);
 }
 
-/* Hash set of option names. In each slot, the lowest bits are the index of the option, and the
- * other bits are the hash of the name. The set has at most NAME_SET_MAX names; few lists of options
- * have more. */
+/* Hash set of option names. In each slot, the lowest bits are the option's index, the other bits
+ * are the name's hash. The set has at most NAME_SET_MAX names; few lists of options have more. */
 struct option_name_set {
     uint64_t slots[64];
     unsigned count;
 };
 enum { NAME_SET_OPTIONS = 31, NAME_SET_MAX = 40 };
 
-/* Adds the name of an option. Returns false if another option may have the same name, or if the set
- * is full. */
+/* Adds the name of an option. Returns false if another may have the same name, or the set is full.
+ */
 static inline bool option_name_set_add(struct option_name_set *set, struct str word, size_t option)
 {
     uint64_t value = (hash_option_name(word) & ~(uint64_t)NAME_SET_OPTIONS) | (option + 1);

@@ -7,8 +7,7 @@
 
 /* --- schema.c: bodies and queries ----------------------------------------------------- */
 
-/* Body of the routes that create and modify a command. The list of a bulk overwrite has the same
- * elements. */
+/* Body of the routes that create and modify a command. A bulk overwrite is a list of these. */
 struct command_patch {
     struct opt_id id; /* set only in bulk overwrites */
     struct opt_int type, handler;
@@ -50,8 +49,7 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
 /* Removes errors in fields that do not apply to the option's type. */
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
-/* Checks the locales in a localization dictionary, which is the field `field` of the object at path
- * `here`. */
+/* Checks the locales in a localization dictionary: the field `field` of the object at `here`. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary);
 static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */
@@ -65,8 +63,7 @@ static inline bool are_locales_supported(const struct list *dictionary) /* struc
 }
 /* Checks the name of an option or of a command. The rules for context menu commands differ. */
 void validate_command_name(struct form *form, const struct json_path *at, struct str name);
-/* Returns whether the command has more than COMMAND_MAX_CHARACTERS, counted as Discord counts them.
- */
+/* Returns whether the command has more than COMMAND_MAX_CHARACTERS, as Discord counts them. */
 bool command_is_too_large(struct arena *arena, const struct command *k);
 
 /* Returns the value of an option's choice as text. Numbers keep their notation. */
@@ -92,7 +89,7 @@ struct command_row {
 };
 
 /* Read command rows (struct command_row), with their definitions if `whole` is set.
- * read_command_rows reads all rows of a guild, or all global rows if guild_id is 0, sorted by id.
+ * read_command_rows reads the rows of a guild, or the global rows if guild_id is 0, sorted by id.
  */
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret);
@@ -171,8 +168,7 @@ struct command_change_callbacks {
     enum err (*make)(struct call *call, struct prepared_command_change *d);
 };
 
-/* A command change (create, modify or bulk overwrite). Each stage of a call passes it to the next
- * stage. */
+/* A command change (create, modify or bulk overwrite), which each stage passes to the next. */
 struct prepared_command_change {
     const struct command_change_callbacks *change;
     struct list rows;  /* struct command_row, as read in the READ stage */
@@ -194,9 +190,8 @@ unsigned application_get_install_types(const struct application *a);
 /* Called in the handler: prepares the change, or checks that a change prepared before the
  * transaction is still valid. */
 enum err finish_preparing_command_change(struct call *call, struct prepared_command_change **ret);
-/* Sets id and version of a command and encodes its texts. Before the call, d->old must be set to
- * the row that the command replaces, or to NULL. Returns ERR_INVALID_FORM_BODY if the command is
- * too large. */
+/* Sets id and version of a command and encodes its texts. Before the call, set d->old to the row
+ * that the command replaces, or NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
 enum err finish_prepared_command(struct call *call, struct prepared_command *d,
                                  const struct json_path *here);
 
@@ -210,16 +205,14 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 
 /* --- limits.c ------------------------------------------------------------------------- */
 
-/* Return the maximum number of guild or global commands of a type, and the error for more commands.
- */
+/* Return the maximum number of guild or global commands of a type, and the error above it. */
 int64_t max_commands_of_type(int64_t type);
 enum err get_too_many_commands_error(int64_t type);
 /* Checks that the guild, or the application for global commands, may have one more command of this
  * type. If not, returns get_too_many_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
-/* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS if they exceed the daily limit.
- */
+/* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
 enum err record_created_command_ids(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     const snowflake *ids, size_t count);
 
@@ -231,8 +224,7 @@ enum err record_created_command_ids(struct tx *tx, snowflake application_id, sno
 enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
                                            const struct json_path *here,
                                            const struct application *a, snowflake guild_id);
-/* Calls update_command_bundle_and_indexes and emits the index update event to the guilds of the
- * app. */
+/* Calls update_command_bundle_and_indexes; emits the index update event to the app's guilds. */
 enum err update_and_emit_command_bundle(struct call *call, const struct application *a,
                                         snowflake guild_id);
 void emit_command_index_update(struct call *call, snowflake guild_id);
@@ -272,8 +264,7 @@ extern const struct job_kind command_uses_job;
 /* --- path_resolvers.c ----------------------------------------------------------------- */
 
 /* Resolve {app_guild.id} and {command.id}. {app_guild.id} is a guild that has the application.
- * {command.id} is a command in the guild of the path, or a global command if the path has no guild.
- */
+ * {command.id} is a command in the guild of the path; without a guild, a global command. */
 enum err resolve_guild_that_has_application(struct call *call);
 enum err resolve_command(struct call *call);
 enum err check_list_commands_permission(struct call *call);

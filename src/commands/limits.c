@@ -1,5 +1,4 @@
-/* limits.c - maximum number of commands per guild, of global commands, and of new commands per day.
- */
+/* limits.c - maximum number of commands per guild, of global commands, of new commands per day. */
 #include "base/clock.h"
 #include "commands/internal.h"
 

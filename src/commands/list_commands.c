@@ -175,8 +175,7 @@ static enum err write_localized_command_entries(struct localized_list_state *l,
 static enum err write_localized_bundle_commands(struct call *call, const struct command_bundle *b,
                                                 struct str locale, struct json_writer *j)
 {
-    /* Longer lists of commands are localized in the background, because each command takes up to
-     * 0.1 ms. */
+    /* Longer command lists are localized in the background: a command takes up to 0.1 ms. */
     enum { FEW = 10 };
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
     size_t worded = count_localized_command_entries(b, l.locales);

@@ -9,8 +9,7 @@
 #include "commands/internal.h"
 
 enum {
-    /* Maximum size of a cached body in bytes; comparing longer bodies would block the event
-     * loop. */
+    /* Maximum size of a cached body in bytes; longer comparisons would block the event loop. */
     KNOWN_LONGEST = 1024 * 1024,
     /* Maximum number of commands in a cached body: more than a guild may have. */
     KNOWN_MOST = 160,

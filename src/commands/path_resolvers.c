@@ -33,8 +33,7 @@ static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Resolves a guild for the permission routes, which members of the guild and the app's bot may
- * call. */
+/* Resolves a guild for the permission routes, which its members and the app's bot may call. */
 static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
 {
     const struct caller *c = call->caller;

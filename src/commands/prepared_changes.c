@@ -102,8 +102,7 @@ enum err finish_preparing_command_change(struct call *call, struct prepared_comm
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* Another call may have made the stored commands too long to process here, since the READ
-     * stage. */
+    /* Since the READ stage, another call may have made the stored commands too long for here. */
     if (call->read && command_drafts_are_large(call, &d->rows))
         return call_restart_at_read_stage(call);
     return d->change->make(call, d);

@@ -9,8 +9,7 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* Maximum size of a bulk overwrite's body in bytes: enough for a hundred commands in all
- * languages. */
+/* Maximum size of a bulk overwrite's body in bytes: a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
 /* Rate limit per caller for all guilds together; the limits of the routes count per guild. It is

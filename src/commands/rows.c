@@ -62,8 +62,7 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 #define COLUMNS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
 #define WITH_DEFINITION \
     COLUMNS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
-/* SQL columns of a command without its text columns, so that SQLite does not read their overflow
- * pages. */
+/* SQL columns of a command without its texts, so that SQLite does not read their overflow pages. */
 #define WITHOUT_DEFINITION COLUMNS ", '' from commands c "
 
 static struct command_row command_row_from_row(const struct rows *r)

@@ -23,8 +23,7 @@ static bool type_supports_choices(int64_t type)
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Returns whether the number is an integer. A double of magnitude 2^53 or more is always an
- * integer. */
+/* Returns whether the number is an integer. A double of at least 2^53 is always an integer. */
 static bool is_integer_value(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -37,8 +36,7 @@ static bool is_present_and_true(struct opt_bool b)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-/* Fast check for a short string, without counting characters: a string with few bytes has few
- * characters. */
+/* Fast check for a short string, without counting: few bytes are few characters. */
 static inline bool is_short_unescaped_string(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
@@ -233,7 +231,7 @@ static __attribute__((noinline)) void validate_inner_options(struct form *form,
     validate_command_options(form, &options, &o->options.value, o->type);
 }
 
-/* Checks one option. Builds an error path only for checks that may fail, because few options have
+/* Checks one option. Builds error paths only when a check may fail, because few options have
  * errors. */
 static void validate_option(struct form *form, const struct json_path *here,
                             const struct command_option *o)

@@ -20,8 +20,7 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    /* All guild or global commands (struct existing_command), including commands imported so far.
-     */
+    /* All guild or global commands (struct existing_command), and those imported so far. */
     struct list known;
     struct imported_object_count *count;
     bool changed;

@@ -243,8 +243,8 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->gateway_loop_count;
 
     wait_until_loops_are_idle(g, count);
-    /* Set the loop count to 0 first, so that commits are no longer posted to loops whose state is
-     * being freed. */
+    /* Set the loop count to 0 first, so that no commit is posted to loops whose state is being
+     * freed. */
     pthread_mutex_lock(&g->publishing);
     g->gateway_loop_count = 0;
     pthread_mutex_unlock(&g->publishing);

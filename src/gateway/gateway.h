@@ -52,8 +52,7 @@ struct gateway_member_search {
 /* Functions by which the gateway reads platform data. They run in a read transaction unless noted;
  * their results are in tx_arena. */
 struct gateway_source {
-    /* Reads id and flags of the bot's application. The flags tell which privileged intents the bot
-     * may use. */
+    /* Reads id and flags of the bot's application. The flags contain its privileged intents. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
     /* `starts` reads how many sessions a bot started on a day. `add_start` adds 1 to this number,
      * in a write transaction. */
@@ -82,18 +81,16 @@ struct gateway_source {
     /* Reads members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_member_search *search,
                         struct list *ret);
-    /* Reads the open Discord threads that a user can view, in the given channels or in the whole
-     * guild, and the user's thread members. Returns ERR_UNKNOWN_… if the guild or the member is
+    /* Reads the open Discord threads that a user can view, in the given channels or the whole
+     * guild, with the user's thread members. Returns ERR_UNKNOWN_… if the guild or the member is
      * deleted. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
-    /* Reads the members of a Discord thread (struct thread_member) with guild members and
-     * presences. Returns ERR_MISSING_ACCESS or ERR_UNKNOWN_… if the viewer cannot view the
-     * thread. */
+    /* Reads a Discord thread's members (struct thread_member), with guild members and presences.
+     * Returns ERR_MISSING_ACCESS or ERR_UNKNOWN_… if the viewer cannot view the thread. */
     enum err (*thread_members)(struct tx *tx, struct gateway *g, snowflake guild_id,
                                snowflake thread_id, snowflake viewer, struct list *ret);
-    /* Reads those voice channels that a member can view and that have a status or a start time
-     * (struct voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is
-     * deleted. */
+    /* Reads the voice channels that a member can view, with a status or start time (struct
+     * voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is deleted. */
     enum err (*voice_channels)(struct tx *tx, snowflake guild_id, snowflake user_id,
                                struct list *ret);
     /* Reads the sounds of a guild, for SOUNDBOARD_SOUNDS. */
@@ -112,8 +109,8 @@ struct gateway_hook_session {
     enum client_kind client;
 };
 
-/* Functions of other folders that handle opcodes and session events, called on an event loop; each
- * may be NULL. */
+/* Functions of other folders for opcodes and session events, called on an event loop; may be NULL.
+ */
 struct gateway_hooks {
     void *arg;
     /* Handle opcodes: `voice` op 4, 13 and 18-22, `last_messages` op 34. They return false if the
@@ -179,8 +176,7 @@ bool gateway_must_refuse_upgrade(const struct gateway *g, const struct http_requ
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret);
 
-/* Publishes announcements (events that a handler emitted), in the order of the calls.
- * Thread-safe. */
+/* Publishes announcements (events of a handler), in the order of the calls. Thread-safe. */
 void gateway_publish_announcements(struct gateway *g, const struct emitted_event *list);
 /* Publishes the announcements of one position of the event log (0 if they have none). Event numbers
  * are derived from positions, so they are the same on all nodes of a cluster. */
@@ -213,24 +209,21 @@ void gateway_prune_dead_node_sessions(struct gateway *g);
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets);
 /* gateway_close_sockets_of_banned_addresses closes the sessions of banned addresses with code 4004,
- * in batches. New connections from these addresses are refused by auth_get_address_ban_set.
- * Thread-safe. */
+ * in batches. auth_get_address_ban_set refuses new connections from them. Thread-safe. */
 struct ip_network;
 void gateway_close_sockets_of_banned_addresses(struct gateway *g, const struct ip_network *n);
 
 /* Finds a user's session, connected or not, by the session_id of READY. Sets *ret to the session's
- * number, which audience_of_session needs. Events for a session that has ended are dropped.
- * Thread-safe. */
+ * number, which audience_of_session needs. Events for an ended session are dropped. Thread-safe. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
 /* Returns the status of an account: "online", "idle" or "dnd"; NULL if it is offline or invisible.
- * If `kinds` is not NULL, writes the status for each kind of client (desktop, mobile, web) to it.
- * Thread-safe. */
+ * If `kinds` is not NULL, writes the status per kind of client to it. Thread-safe. */
 const char *gateway_get_account_status(struct gateway *g, snowflake user_id,
                                        struct json_writer *kinds);
 
-/* Returns the number of visible online members of a guild, on all known nodes; 0 if g is NULL.
+/* Returns the number of visible online members of a guild on all nodes; 0 if g is NULL.
  * Thread-safe. */
 int64_t gateway_online_member_count(struct gateway *g, snowflake guild_id);
 

@@ -1,5 +1,5 @@
-/* session_actions.c - operator actions on a session (reconnect, invalidate, close), to test its
- * client. */
+/* session_actions.c - operator actions on sessions (reconnect, invalidate, close), to test clients.
+ */
 #include "base/mem.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/gateway_socket.h"

@@ -48,17 +48,15 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
  * guild's id, and each session reads the guild itself (gateway/fanout/delivery.h). */
 enum err emit_guild_create_to_new_member(struct call *call, const struct member *m);
 
-/* A guild with its channels. Callers must not change it. It is valid until the next read of a
- * guild. */
+/* A guild with its channels. It is read-only, and valid until the next read of a guild. */
 struct guild_with_channels {
     struct guild guild; /* includes the roles */
     /* items: struct channel; `threads` has the Discord threads that are not archived. */
     struct list channels, threads;
-    /* Soundboard sounds. Set only by read_guild_with_all_lists, which also sets emoji and stickers
-     * in `guild`. */
+    /* Soundboard sounds, set only by read_guild_with_all_lists, as emoji and stickers in `guild`.
+     */
     struct list sounds;
-    /* JSON of the guild; read_guild_with_all_lists sets it if the cache has it, otherwise it is
-     * NULL. */
+    /* JSON of the guild, if read_guild_with_all_lists found it in the cache; otherwise NULL. */
     const struct encoded_guild *encoded;
 };
 enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,

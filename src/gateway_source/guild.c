@@ -1,5 +1,4 @@
-/* guild.c - writes a guild for a session; selects the members and presences that the session
- * receives. */
+/* guild.c - writes a guild for a session; selects the members and presences for it. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"

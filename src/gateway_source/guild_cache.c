@@ -12,7 +12,7 @@
 #include "platform/stickers/stickers.h"
 #include "store/result_cache.h"
 
-/* A guild with more JSON than this is cached without the JSON, because both might be too large for
+/* A guild with more JSON than this is cached without the JSON, because both may be too large for
  * the cache. */
 enum { MAX_ENCODED_GUILD_BYTES = 64 * 1024 };
 

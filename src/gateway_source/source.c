@@ -133,8 +133,7 @@ static void copy_channel_overwrites(struct arena *arena, const struct list *chan
     }
 }
 
-/* Reads the permission data of a guild. The result is a copy, because another thread uses it after
- * the read. */
+/* Reads the permission data of a guild. Returns a copy, because another thread uses it later. */
 static enum err read_guild_permission_data(struct tx *tx, snowflake guild_id, struct guild *ret,
                                            struct list *ret_channels)
 {

@@ -1,4 +1,4 @@
-/* internal.h - shared by the files of relay/: opcodes, messages between OS threads, participants,
+/* internal.h - shared by the files of relay/: opcodes, messages between threads, participants,
  * rooms. */
 #ifndef RELAY_INTERNAL_H
 #define RELAY_INTERNAL_H
@@ -142,8 +142,7 @@ struct relay {
     struct loops *worker_loops;
     struct relay_worker *workers;
     unsigned worker_count;
-    /* Event loops of receiver threads; NULL if there is only one worker, which receives datagrams
-     * itself. */
+    /* Event loops of receiver threads; NULL if the only worker receives datagrams itself. */
     struct loops *receiver_loops;
     struct media_socket *media;
     struct address_routes *routes; /* worker of each address */
@@ -251,8 +250,7 @@ struct relay_message {
         } dave;
     };
     size_t n;
-    /* Text of the message. RELAY_MESSAGE_VIDEO: JSON list of streams. RELAY_MESSAGE_DAVE: payload.
-     */
+    /* Text of RELAY_MESSAGE_VIDEO: JSON list of streams; of RELAY_MESSAGE_DAVE: payload. */
     char text[];
 };
 
@@ -328,8 +326,7 @@ void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uin
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
 /* Send one message to many sockets: relay_broadcast_add_receiver for each socket, then
- * relay_broadcast_send_to_receivers. Called on the relay's thread, without sending anything in
- * between. */
+ * relay_broadcast_send_to_receivers. Called on the relay's thread; send nothing else in between. */
 void relay_broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                                   struct serialized_message *text, unsigned seq);
 void relay_broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text);
@@ -346,8 +343,7 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
 void on_voice_socket_closed(struct websocket *ws, int code);
 void on_voice_socket_shutdown(struct websocket *ws);
 
-/* Counts a new unauthenticated socket of an IP address. Returns false if the address has too many
- * sockets. */
+/* Counts a new unauthenticated socket of an IP address. Returns false if it has too many. */
 bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address);
 void relay_uncount_unauthenticated_socket(struct relay *r, uint64_t address);
 
@@ -385,8 +381,7 @@ struct participant_permissions {
     bool can_speak, can_receive, can_send_video, has_priority;
 };
 
-/* Speaking bits (op 5): the bits that the client sent, and the bits that the other participants
- * received. */
+/* Speaking bits (op 5): those that the client sent, and those that other participants received. */
 struct participant_speech {
     bool announced;    /* the other participants know the SSRC */
     unsigned speaking; /* bits that the client sent */
@@ -416,8 +411,7 @@ struct participant_media {
     struct media_cipher *cipher;
     /* Transport of a browser; NULL for UDP, or if no protocol is selected yet. */
     struct webrtc_transport *webrtc;
-    /* SSRCs that a browser chose for its streams, in the order of the participant's block; 0 if
-     * unused. */
+    /* SSRCs that a browser chose for its streams, in the order of its block; 0 if unused. */
     uint32_t announced[MEDIA_SSRCS];
     struct rtp_stream audio;
     /* RTP streams of the participant's video SSRCs; NULL before the first such stream. */
@@ -440,8 +434,7 @@ struct participant_rate_limits {
     struct request_rate_window stun_received;     /* STUN requests, valid or not */
 };
 
-/* Messages sent to a participant: the latest sequence number, and stored messages that RESUME
- * repeats. */
+/* Messages sent to a participant: latest sequence number, and messages that RESUME repeats. */
 struct participant_outbox {
     uint16_t seq;
     /* Ring buffer of stored messages; the newest one has the number seq. A NULL pointer stands for
@@ -521,15 +514,13 @@ void participant_set_address(struct relay_participant *s, const union media_addr
 unsigned participant_visible_speaking_bits(const struct relay_participant *s);
 /* Stores the speaking bits of the participant, and sends them to the other participants (op 5). */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
-/* Returns whether the relay can send media to the participant: keys are agreed and the address is
- * known. */
+/* Returns whether the relay can send media to the participant: keys and address are known. */
 bool participant_is_reachable(const struct relay_participant *s);
 /* Returns whether the participant's transport carries video. It does not in encryption modes that
  * use the RTP header as nonce, because only headers of audio packets are checked for repetition. */
 bool participant_transport_carries_video(const struct relay_participant *s);
 void participant_disconnect(struct relay_participant *s, enum relay_close_code code);
-/* Sends a message to all other participants of the room. Takes over the caller's reference to it.
- */
+/* Sends a message to all other participants of the room. Takes over the caller's reference. */
 void send_to_other_participants(const struct relay_participant *s, struct serialized_message *t);
 
 /* --- clients.c: flags and platforms of clients ---------------------------------------- */
@@ -580,8 +571,7 @@ void participant_on_description_sent(struct relay_participant *s, unsigned versi
 /* Adds a participant to the DAVE group if its media address became known after the session
  * description was sent. */
 void participant_join_dave_group_late(struct relay_participant *s);
-/* Adds a resumed participant to the DAVE group again, if its gateway version has no stored
- * messages. */
+/* Adds a resumed participant to the DAVE group again, if its gateway version stores no messages. */
 void participant_rejoin_dave_group(struct relay_participant *s);
 /* Removes a participant from the group. */
 void participant_leave_dave_group(struct relay_participant *s);
@@ -591,9 +581,8 @@ unsigned participant_dave_version(const struct relay_participant *s);
 
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
 
-/* Sends a message; numbers and stores it if the gateway version requires it. The caller still owns
- * its reference. participant_outbox_add_to_broadcast adds the participant to a broadcast instead.
- */
+/* Sends a message; numbers and stores it if the gateway version requires it. The caller's reference
+ * stays. participant_outbox_add_to_broadcast adds the participant to a broadcast instead. */
 void participant_outbox_send_message(struct relay_participant *s, struct serialized_message *t);
 void participant_outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void participant_outbox_send_resumed(struct relay_participant *s);
@@ -610,8 +599,8 @@ void participant_outbox_send_description(struct relay_participant *s, unsigned d
 /* Sends the list of the other participants (op 11). */
 void participant_outbox_send_participant_list(struct relay_participant *s);
 
-/* Writes one video layer: as IDENTIFY requested it, or as op 12 describes it if `offered` is not
- * NULL. */
+/* Writes one video layer: as IDENTIFY requested it, or as op 12 describes it (`offered`, or NULL).
+ */
 struct json_writer;
 void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
                             unsigned layer, const struct offered_video_layer *offered);
@@ -649,8 +638,8 @@ enum err media_socket_open(struct relay *r, struct loop *loop, struct media_sock
 /* Starts to receive datagrams. Must be called when the workers can handle datagrams. */
 void media_socket_start(struct media_socket *m);
 void media_socket_close(struct media_socket *m); /* accepts NULL */
-/* Returns the number of datagrams that the kernel dropped because the receive buffer was full.
- * Thread-safe. */
+/* Returns how many datagrams the kernel dropped because the receive buffer was full. Thread-safe.
+ */
 uint64_t media_socket_count_overruns(const struct media_socket *m);
 int media_socket_fd(const struct media_socket *m);
 

@@ -284,8 +284,7 @@ static void handle_voice_version(struct voice_peer *p, struct str raw)
     relay_message_send(voice_peer_new_message(p, RELAY_MESSAGE_VERSION, 0));
 }
 
-/* Handles a client's report that its media does not arrive: logs it once per socket, for the
- * operator. */
+/* Handles a client's report that its media does not arrive: logs it once per socket. */
 static void handle_voice_media_unreachable_report(struct voice_peer *p, struct str raw)
 {
     (void)raw;
@@ -419,8 +418,7 @@ static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row
         row->handle(p, d);
 }
 
-/* Handles an opcode. While the client's IDENTIFY or RESUME is being checked, its other messages are
- * ignored. */
+/* Handles an opcode. Ignores it while the client's IDENTIFY or RESUME is being checked. */
 static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 {
     const struct voice_op_row *row = find_voice_op_row(op);

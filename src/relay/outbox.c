@@ -177,8 +177,7 @@ static void send_message_to_socket(const struct relay_participant *s, struct ser
         peer_message_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Assigns the next sequence number to a message. Returns 0 for gateway versions without sequence
- * numbers. */
+/* Assigns the next sequence number to a message. Returns 0 for gateway versions without them. */
 static unsigned assign_sequence_number(struct relay_participant *s,
                                        struct serialized_message *stored)
 {

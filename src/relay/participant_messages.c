@@ -209,8 +209,7 @@ static bool start_webrtc_transport(struct relay_participant *s, const struct rel
     return s->media.webrtc;
 }
 
-/* Handles SELECT_PROTOCOL. Each SELECT_PROTOCOL creates a new key, so that earlier packets cannot
- * be replayed. */
+/* Handles SELECT_PROTOCOL. Creates a new key each time, so that old packets cannot be replayed. */
 static void handle_select_protocol(struct relay_participant *s, const struct relay_message *n)
 {
     bool again = s->described, browser = !n->select.mode;

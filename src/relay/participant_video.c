@@ -1,5 +1,4 @@
-/* participant_video.c - video in rooms: layers that a participant sends and layers that viewers
- * get. */
+/* participant_video.c - video in rooms: layers that participants send and viewers get. */
 #include "relay/internal.h"
 
 #include "base/mem.h"

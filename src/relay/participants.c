@@ -1,5 +1,5 @@
-/* participants.c - participants and rooms: creation, lookup by SSRC, user, token or address,
- * removal. */
+/* participants.c - participants and rooms: creation, lookup by SSRC, user, token, address, removal.
+ */
 #include "relay/participants.h"
 
 #include <sodium.h>

@@ -54,8 +54,7 @@ struct voice_gateway_envelope {
 };
 extern const struct type type_voice_envelope;
 
-/* An opcode that clients send. `handle` gets the decoded payload, `handle_raw` gets it as JSON
- * text. */
+/* An opcode of clients. `handle` gets the decoded payload, `handle_raw` gets it as JSON text. */
 struct voice_op_row {
     enum voice_op op;
     const char *name; /* name of the opcode; NULL in the last row of the table */

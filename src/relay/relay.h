@@ -41,8 +41,7 @@ enum relay_close_code {
     RELAY_RATE_LIMITED = 4021,
 };
 
-/* Identifies a voice state. A new salt of the voice state makes connections with the old salt
- * invalid. */
+/* Identifies a voice state. A new salt invalidates connections with the old salt. */
 struct voice_state_key {
     snowflake guild_id, user_id;
     unsigned char salt[VOICE_SALT_BYTES];
@@ -142,8 +141,7 @@ struct relay_stats {
     uint64_t missing, late; /* packets of incoming audio */
     uint64_t jitter_us;     /* sum over all participants */
     uint64_t crypto_us;     /* CPU time for encryption, sampled */
-    /* Number of datagrams that were sent together with others in one message (UDP segmentation
-     * offload). */
+    /* Number of datagrams that were sent in bundles (UDP segmentation offload). */
     uint64_t bundled;
     /* End-to-end encryption; see struct dave_counters. */
     uint64_t encrypted_rooms, epochs, transitions, refused_commits, refused_key_packages,

@@ -28,7 +28,7 @@ struct video_payload_types {
 };
 bool video_payload_type_is_set(const struct video_payload_types *t, unsigned type);
 void video_payload_type_add(struct video_payload_types *t, unsigned type);
-/* Returns the payload types of a client that negotiates none: all dynamic types except the type of
+/* Returns the payload types of a client that negotiates none: all dynamic types except that of
  * audio. */
 struct video_payload_types video_payload_types_default(void);
 

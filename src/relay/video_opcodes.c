@@ -150,8 +150,7 @@ static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
                                                 .max = RELAY_LAYERS_MAX };
 
-/* Payload of op 12. Some clients send op 12 without video_ssrc for audio; such a message is
- * ignored. */
+/* Payload of op 12. Clients may send it without video_ssrc for audio; it is then ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
     struct str audio_ssrc, rtx_ssrc; /* only browsers choose them */

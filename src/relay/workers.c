@@ -72,8 +72,7 @@ static void message_queue_append(struct relay_message_queue *l, struct relay_mes
     l->last = n;
 }
 
-/* Moves new messages to the two queues of the worker: one for committed changes, one for client
- * messages. */
+/* Moves new messages to the worker's two queues, for committed changes and for client messages. */
 static void collect_new_messages(struct relay_worker *w)
 {
     struct relay_message *newest = atomic_exchange(&w->messages, NULL), *oldest = NULL, *next;

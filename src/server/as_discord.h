@@ -18,8 +18,8 @@ struct tls_context;
 /* Host names of Discord that must resolve to this server; the list ends with NULL. */
 extern const char *const platform_host_names[];
 
-/* Returns the path of a file of the option (ca.pem, hosts, …), in the folder "as-discord" of the
- * data folder. */
+/* Returns the path of a file of the option (ca.pem, hosts, …), in the data folder's "as-discord".
+ */
 const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name);
 
 /* Opens a certificate for Discord's host names, and issues it if there is none yet. */

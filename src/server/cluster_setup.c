@@ -134,8 +134,7 @@ static void on_committed_log_entries_lost(void *arg)
 /* --- opening the cluster -------------------------------------------------------------- */
 
 /* Returns a digest of the options that must be equal on all nodes, because clients would notice a
- * difference. voice-endpoint is not included, because each node with a voice port has its own
- * endpoint. */
+ * difference. Without voice-endpoint, because each node with a voice port has its own. */
 static struct str shared_settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];

@@ -109,8 +109,7 @@ static void on_voice_state_changed(void *arg, const struct relay_voice_state *st
     relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-/* Returns whether the server listens only on a loopback address, and has neither a public URL nor a
- * proxy. */
+/* Returns whether the server listens only on loopback, and has neither public URL nor proxy. */
 static bool server_listens_only_on_loopback(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -216,15 +215,14 @@ static struct api *create_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* Creates the workbench. With workbench=on, no console key is needed if only this machine can reach
- * the server. */
+/* Creates the workbench. With workbench=on it needs no console key if only this machine has access.
+ */
 static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* The default size with workbench=on is 1 MiB, so that the workbench can show why a request
-         * failed. */
+        /* The default with workbench=on is 1 MiB, so that it can show why a request failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
         .open = on && server_listens_only_on_loopback(g),
         .controls = on,

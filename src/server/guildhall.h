@@ -39,14 +39,13 @@ struct guildhall_hooks {
     const char *version;
 };
 
-/* Initializes libraries, logging, hash keys and the handling of SIGPIPE. Must be called once per
- * process. */
+/* Initializes libraries, logging, hash keys and the handling of SIGPIPE. Called once per process.
+ */
 void guildhall_init(const struct config *config);
 /* Raises the soft limit of file descriptors to the hard limit; called by guildhall_init. */
 void raise_descriptor_limit(void);
 
-/* Starts a server. If the port, the data folder or the configuration is invalid, logs and returns
- * an error. */
+/* Starts a server. If port, data folder or configuration are invalid, logs and returns an error. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
 /* Applies the options that can change at run time (option_row.reloads). Logs which options have

@@ -70,15 +70,13 @@ struct guildhall {
     struct server_row_counts inventory;
 };
 
-/* Return the configured number of OS threads. The default is derived from the number of CPU cores.
- */
+/* Return the configured number of OS threads. The default depends on the number of CPU cores. */
 unsigned config_get_loop_count(const struct config *c);
 unsigned config_get_password_thread_count(const struct config *c);
 
 /* --- listener.c -------------------------------- */
 
-/* Parse the listen address and the trusted proxies. If they are invalid, log an error and return
- * false. */
+/* Parse the listen address and the trusted proxies. If invalid, log an error and return false. */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
 bool read_listen_address(struct guildhall *g, int *ret_port);
 enum err open_tls_certificate(struct guildhall *g);
@@ -94,11 +92,10 @@ enum err set_voice_relay_endpoint(struct guildhall *g);
 
 /* Returns whether this server is a node of a cluster, so that other nodes may use the database. */
 bool config_is_clustered(const struct config *config);
-/* Checks that the configuration is allowed in a cluster. If not, logs an error and returns
- * false. */
+/* Returns whether the configuration is allowed in a cluster; if not, logs an error. */
 bool check_cluster_config(const struct config *config);
-/* Joins the cluster. `announce` is called with the events of each commit, by this node or another
- * node. */
+/* Joins the cluster. `announce` is called with the events of each commit by this or another node.
+ */
 enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                             const struct emitted_event *list));
 const char *session_journal_folder(struct guildhall *g);

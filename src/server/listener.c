@@ -1,5 +1,4 @@
-/* listener.c - the main listener: address, TLS certificate, and dispatch to API, gateway and relay.
- */
+/* listener.c - the main listener: address, TLS certificate, dispatch to API, gateway and relay. */
 #include <string.h>
 
 #include "base/log.h"
@@ -148,8 +147,7 @@ static bool on_websocket_upgrade(void *arg, const struct http_request *r,
     struct guildhall *g = arg;
     struct http_request moved = *r;
 
-    /* With as-discord: voice and QR codes have their own host names and are requested without a
-     * path. */
+    /* With as-discord, voice and QR codes have own host names and are requested without a path. */
     if (g->config->as_discord && str_starts_with(r->host, STR(PLATFORM_VOICE_HOST))) {
         moved.path = STR("/voice");
         return relay_accept_websocket(g->relay, &moved, ret);

@@ -40,8 +40,7 @@ static enum err query_single_number(struct tx *tx, struct sql sql, const struct 
     return e;
 }
 
-/* Counts the rows of a table. For a large table on PostgreSQL, uses the database's estimate
- * instead. */
+/* Counts the rows of a table; for a large table on PostgreSQL, uses the database's estimate. */
 static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -69,8 +68,7 @@ void check_clock_against_store(struct guildhall *g)
     enum err e =
         store_run_transaction_and_wait(g->store, STORE_READ, NULL, read_newest_id, &newest);
 
-    /* Ignore the error, because a damaged table must not prevent the server's start. The store has
-     * logged it. */
+    /* Ignore the error, which the store has logged: damaged tables must not prevent the start. */
     if (e)
         newest = 0;
     clock_watch_start(newest > 0 ? (snowflake)newest : 0);

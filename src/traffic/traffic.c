@@ -90,8 +90,7 @@ void traffic_stop_watching(struct traffic_ring *t)
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Advances the write offset. It wraps at most once, because no record exceeds an eighth of the
- * ring. */
+/* Advances the write offset. It wraps at most once: no record exceeds an eighth of the ring. */
 static void traffic_ring_advance_offset(struct traffic_ring *t, size_t n)
 {
     t->end += n;
@@ -180,8 +179,7 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
 {
     uint64_t low = t->newest < MAX_RECORDS ? 1 : t->newest - MAX_RECORDS + 1, high = t->newest;
 
-    /* Find the oldest stored record by binary search, because offsets grow with the record numbers.
-     */
+    /* Find the oldest stored record by binary search: offsets grow with record numbers. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 

@@ -25,8 +25,7 @@ static enum err find_voice_state_to_connect(struct tx *tx, const struct pending_
     return !e && voice_state_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* Refuses an IDENTIFY for which there is no voice state. The close code says whether the guild
- * exists. */
+/* Refuses an IDENTIFY without a voice state. The close code says whether the guild exists. */
 static enum err refuse_without_voice_state(struct tx *tx, const struct pending_identify *c,
                                            enum relay_close_code *ret)
 {
@@ -76,8 +75,7 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* Checks an IDENTIFY payload for a voice state. If `admits` is set, also marks the voice state as
- * connected. */
+/* Checks an IDENTIFY payload for a voice state, and marks it as connected if `admits` is set. */
 static enum err connect_voice_state(struct call *call, struct pending_identify *c,
                                     struct voice_state *s, bool admits)
 {

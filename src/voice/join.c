@@ -82,8 +82,7 @@ static enum err check_guild_channel_may_be_joined(struct call *call, const struc
     return OK;
 }
 
-/* Checks whether the account may join a private call: it must be a recipient of the channel, and no
- * bot. */
+/* Checks whether the account may join a private call: it must be a recipient and no bot. */
 static enum err check_private_call_may_be_joined(struct call *call, const struct session_opcode *o,
                                                  struct requested_channel *in, bool *ret_open)
 {
@@ -205,8 +204,7 @@ static struct opt_int platform_of_client(const struct session_opcode *o)
                                                       : VOICE_PLATFORM_DESKTOP);
 }
 
-/* Assigns the voice state to this gateway session. The new salt invalidates tokens that were sent
- * before. */
+/* Assigns the voice state to this gateway session. The new salt invalidates earlier tokens. */
 static void assign_state_to_session(struct call *call, const struct session_opcode *o,
                                     struct voice_state *s)
 {
@@ -219,8 +217,7 @@ static void assign_state_to_session(struct call *call, const struct session_opco
     s->platform = platform_of_client(o);
 }
 
-/* Applies the mute, deafen, video and flags fields of the request, if the user has the
- * permissions. */
+/* Applies the fields mute, deafen, video and flags of the request, if permitted. */
 static enum err apply_request_flags(struct call *call, const struct session_opcode *o,
                                     const struct requested_channel *in, bool stays,
                                     struct voice_state *s)

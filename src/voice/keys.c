@@ -136,8 +136,7 @@ struct voice_public_key {
     unsigned char bytes[P256_KEY_SIZE];
 };
 
-/* Verifies the signature of the uploaded key. Runs on the thread pool, because the computation is
- * slow. */
+/* Verifies the signature of the uploaded key, on the thread pool, because this is slow. */
 static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;

@@ -18,8 +18,7 @@ static enum err read_caller_permissions_in_voice(struct call *call, const struct
              : member_permissions_in_channel(call->tx, call->target.member_access, &channel, ret);
 }
 
-/* Checks that the caller has MOVE_MEMBERS and CONNECT in the channel to which a member is to be
- * moved. */
+/* Checks that the caller has MOVE_MEMBERS and CONNECT in the target channel of a move. */
 static enum err check_member_may_be_moved_to_channel(struct call *call, snowflake id,
                                                      struct channel *ret)
 {
@@ -33,8 +32,7 @@ static enum err check_member_may_be_moved_to_channel(struct call *call, snowflak
     e = member_permissions_in_channel(call->tx, call->target.member_access, ret, &permissions);
     if (e)
         return e;
-    /* Name only CONNECT in the error, because without CONNECT the other voice permissions have no
-     * effect. */
+    /* Name only CONNECT in the error, because the other voice permissions depend on it. */
     if (!(permissions & PERMISSION(CONNECT)))
         return call_get_missing_permissions_error(call, PERMISSION(CONNECT));
     if (!(permissions & PERMISSION(MOVE_MEMBERS)))

@@ -87,8 +87,7 @@ static enum err update_permissions_of_voice_state(struct call *call, struct perm
                                             &(struct voice_state_permissions){ s, permissions });
 }
 
-/* Updates the voice states of one job step. Both the voice states and the members are sorted by
- * user id. */
+/* Updates the voice states of one job step. Both voice states and members are sorted by user id. */
 static enum err update_voice_states_of_step(struct call *call, struct permission_update *r,
                                             const struct large_room_step *c,
                                             const struct list *states)

@@ -21,8 +21,7 @@
  * SERVER_UPDATE_BURST events. */
 enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
 
-/* State of the rate limit of VOICE_SERVER_UPDATE, for one guild of a bot or for a user's
- * session. */
+/* State of the rate limit of VOICE_SERVER_UPDATE, for a guild of a bot or a user's session. */
 struct server_update_limit {
     snowflake channel_id;
     /* Token bucket: each VOICE_SERVER_UPDATE moves this time forward by one interval. */

@@ -101,8 +101,7 @@ void voice_token_derive(const struct api *api, const struct voice_state *s,
                     VOICE_TOKEN_SIZE);
 }
 
-/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the channel at present.
- */
+/* Emits VOICE_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the channel now. */
 static void emit_server_update(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };

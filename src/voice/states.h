@@ -67,8 +67,7 @@ bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, ui
 enum err choose_region_of_voice_room(struct tx *tx, const struct channel *c, struct str wanted,
                                      struct str *ret);
 
-/* Returns a new random salt. A new salt in a voice state invalidates the voice state's earlier
- * tokens. */
+/* Returns a new random salt. In a voice state it invalidates all earlier tokens. */
 struct str voice_token_salt_new(struct arena *arena);
 /* Derives the token of a voice connection from the salt in the voice state. */
 enum { VOICE_TOKEN_SIZE = 16 };
@@ -118,14 +117,12 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
 
 /* --- automatic changes ---------------------------------------------------------------- */
 
-/* Called after a join: schedules a job that moves the user to the guild's AFK channel when he is
- * idle. */
+/* Called after a join: schedules a job that moves an idle user to the guild's AFK channel. */
 enum err afk_schedule_move_of_idle_user(struct call *call, const struct voice_state *s);
 /* afk_reschedule_job runs for a whole guild */
 extern const struct job_kind afk_move_job, afk_reschedule_job;
 
-/* Called when the speakers of a stage may have changed: schedules a job that closes a stage without
- * speakers. */
+/* Called when a stage's speakers may have changed: schedules a job that closes a silent stage. */
 enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id);
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
 /* Opens a stage, or changes the stage that is open in the channel. silent_since is the time since

@@ -71,8 +71,7 @@ struct state_restore {
     snowflake user_id, guild_id;
     uint64_t session;
     char session_id[33];
-    /* Restore all voice states of the session if true, only the voice state in guild_id if false.
-     */
+    /* True: restore all voice states of the session. False: only the one in guild_id. */
     bool resumed;
 };
 

@@ -4,8 +4,8 @@
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* Returns the voice channels that a member can view. Called once, before all voice states are
- * filtered. */
+/* Returns the voice channels that a member can view. Called once, before voice states are filtered.
+ */
 static struct map find_visible_voice_channels(const struct permission_input *who,
                                               const struct list *channels)
 {

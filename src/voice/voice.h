@@ -31,8 +31,8 @@ struct voice_service;
 /* Starts the voice service and marks the voice states of the previous process as waiting for
  * RESUME. Must be called when the event loops run, before the server accepts connections. */
 enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret);
-/* Stops the voice service, when no request runs any more and before the event loops stop. v may be
- * NULL. */
+/* Stops the voice service, after the last request and before the event loops stop. v may be NULL.
+ */
 void voice_stop(struct voice_service *v);
 void voice_free(struct voice_service *v);
 

@@ -231,8 +231,7 @@ static size_t remove_unreadable_bundle_entries(struct command_bundle_entry *k, s
     return left;
 }
 
-/* Joins the JSON texts of the commands with commas. *ret stays empty if the texts exceed
- * MOST_TEXTS. */
+/* Joins the JSON texts of the commands with commas. *ret stays empty above MOST_TEXTS bytes. */
 static enum err concatenate_command_texts(struct tx *tx, const struct command_bundle *b,
                                           struct buf *ret)
 {

@@ -71,8 +71,8 @@ struct command_index_member {
 
 enum err read_command_index_member(struct tx *tx, const struct member_access *s, bool adult,
                                    struct command_index_member *ret);
-/* Returns the permission rows (struct command_permission) of a command or an application in the
- * guild. */
+/* Returns the permission rows (struct command_permission) of a command or application in the guild.
+ */
 struct list find_command_index_permission_rows(const struct command_index_member *r,
                                                snowflake target_id);
 /* Returns whether the command is allowed in at least one channel of the guild. All fields of q
@@ -89,8 +89,7 @@ const struct command_index_permissions *find_command_permissions_of_index_member
 /* A class of channels or threads in which the member has the same command permissions. */
 struct channel_permission_class {
     uint64_t permissions; /* permissions of the member */
-    /* Channel id; for a Discord thread, id of its parent; 0 if no permission row names a channel.
-     */
+    /* Channel id; for a Discord thread, id of its parent; 0 if no row names a channel. */
     snowflake channel_id;
     bool nsfw, thread;
 };
@@ -105,8 +104,8 @@ enum err read_channel_permission_classes(struct tx *tx, const struct member_acce
 struct command_index_request {
     struct call *call;
     enum command_index_kind kind;
-    /* key: id of the index. version_key: id for which the index version is stored; 0 means the same
-     * as key. */
+    /* key: id of the index. version_key: id with which the index version is stored, or 0 for key.
+     */
     snowflake key, version_key;
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;

@@ -11,8 +11,7 @@
 struct command_channel {
     snowflake id, parent_id;
     int64_t type;
-    /* nsfw: the channel is age-restricted. member: the user is a member of this private Discord
-     * thread. */
+    /* nsfw: age-restricted channel. member: the user is a member of this private Discord thread. */
     bool nsfw, member;
     struct list overwrites; /* overwrites (struct overwrite) that apply to the member */
 };

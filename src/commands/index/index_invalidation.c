@@ -89,8 +89,7 @@ enum err invalidate_command_indexes_of_member(struct call *call, const struct me
 /* Channels per job step; each user of a channel may be in a hundred guilds. */
 enum { CHANNELS_A_STEP = 50 };
 
-/* Position in the list of the bot's DM channels: first the open channels, then the closed channels.
- */
+/* Position in the list of the bot's DM channels: first the open, then the closed channels. */
 struct bot_channel_walk {
     snowflake guild_id, application_id, bot_id;
     int64_t closed;

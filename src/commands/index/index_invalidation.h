@@ -38,8 +38,7 @@ enum err delete_command_permissions_of_role(struct call *call, const struct role
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id);
 enum err delete_command_permissions_of_member(struct call *call,
                                               const struct member_leaving_guild *leave);
-/* Deletes the permission rows of a whole app that left a guild. The rows of the app's commands
- * stay. */
+/* Deletes an app's own permission rows when it left a guild; rows of its commands stay. */
 enum err delete_command_permissions_of_app(struct call *call,
                                            const struct guild_app_installation *a);
 

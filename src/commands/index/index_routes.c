@@ -1,5 +1,4 @@
-/* index_routes.c - GET …/application-command-index for guilds, accounts, applications and channels.
- */
+/* index_routes.c - GET …/application-command-index for guilds, accounts, apps and channels. */
 #include "commands/index/index.h"
 
 #include "commands/index/index_invalidation.h"

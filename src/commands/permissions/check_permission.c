@@ -1,5 +1,4 @@
-/* check_permission.c - check_command_permission: reads the data that evaluate_command_permission
- * needs. */
+/* check_permission.c - check_command_permission: reads the data for evaluate_command_permission. */
 #include "commands/permissions/permission_deletion.h"
 #include "platform/accounts/age.h"
 #include "platform/channels/channels.h"

@@ -26,8 +26,7 @@ static bool user_has_role(const struct command_permission_check *q, snowflake id
     return false;
 }
 
-/* Combines the permission rows of the user's roles. If one role allows the command, the result is
- * allowed. */
+/* Combines the permission rows of the user's roles. One role that allows the command is enough. */
 static enum permission_row_result evaluate_role_rows(const struct list *rows,
                                                      const struct command_permission_check *q)
 {

@@ -81,8 +81,7 @@ static const char ROUNDS[] =
     "select (select max(round) from command_permissions where target_id = $1), "
     "(select round from permission_drops where target_id = $1)";
 
-/* Reads a round number that is greater than those of all permission rows, or 0 if there are no
- * rows. */
+/* Reads a round number that is greater than those of all permission rows, or 0 without rows. */
 static enum err read_next_deletion_round(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;

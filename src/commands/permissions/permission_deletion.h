@@ -18,9 +18,8 @@
  * additional row. */
 enum { PERMISSION_DELETIONS_PER_STEP = 400 };
 
-/* Deletes at most `room` permission rows of a command, and subtracts the number of deleted rows
- * from `room`. If emit_events is set, emits the permissions event with an empty list to each guild.
- */
+/* Deletes at most `room` permission rows of a command, and subtracts their number from `room`. If
+ * emit_events is set, emits the permissions event with an empty list to each guild. */
 enum err delete_command_permissions(struct call *call, const struct command_row *k,
                                     bool emit_events, int64_t *room);
 /* Deletes all permission rows of a command in one step, without events; for offline tools. */

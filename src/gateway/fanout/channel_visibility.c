@@ -24,8 +24,7 @@
 enum {
     OVERWRITES_PER_TICK = 16,
     CHANNELS_PER_READ = 32, /* channels per store read */
-    /* Cost of one search for channels that must be read from the store, in budget ticks (budget.h).
-     */
+    /* Cost of one search for channels to read from the store, in budget ticks (budget.h). */
     FIND_CHANNELS_TICKS = 256,
     READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of one store read of channels, in ns */
 };
@@ -36,8 +35,7 @@ struct visibility_channel {
     snowflake id;
     bool wanted, read, known;
     struct str payload; /* JSON of the channel, in the arena of the store read */
-    /* Events to send: [0] is CHANNEL_DELETE, [1] is CHANNEL_CREATE; both are NULL if the channel is
-     * deleted. */
+    /* Events to send: [0] is CHANNEL_DELETE, [1] is CHANNEL_CREATE; both NULL if it is deleted. */
     struct gateway_event *events[2];
 };
 
@@ -434,8 +432,7 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
             continue;
         }
         if (s->failed) {
-            /* Without this store read the client would have wrong channels, so it must identify
-             * again. */
+            /* The client would have wrong channels without this read, so it must identify. */
             session_schedule_invalidation(h, s->session);
             return true;
         }

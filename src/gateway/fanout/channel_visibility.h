@@ -24,7 +24,7 @@ bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
 void channel_visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
 /* subscription_get_access_ignoring_timeout returns the current roles and permissions of the
- * subscribed session in the guild. member_can_view_channel returns whether they allow to view a
+ * subscribed session in the guild. member_can_view_channel says whether they allow to view a
  * channel. */
 struct permission_input subscription_get_access_ignoring_timeout(
     const struct topic_subscription *seat);

@@ -186,9 +186,8 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* Returns whether the guild is too large for this event: in guilds with more than
- * SMALL_GUILD_MEMBERS members, user sessions receive neither presences nor joins of other members.
- */
+/* Returns whether the guild is too large for this event: above SMALL_GUILD_MEMBERS members, user
+ * sessions receive neither presences nor joins of other members. */
 static bool guild_is_too_large_for_event(const struct event_delivery *d,
                                          const struct topic_subscription *seat)
 {

@@ -19,11 +19,10 @@ struct event_delivery {
     struct visibility_changes
         /* sends channels that members gain or lose; NULL if the event cannot change this */
         *visibility;
-    /* The changed channel of a CHANNEL_UPDATE; NULL if the event does not change who can view a
-     * channel. */
+    /* The changed channel of a CHANNEL_UPDATE; NULL if its viewers stay the same. */
     struct changed_channel *changed;
-    /* Write to each socket immediately, because the event has many recipients and no other event is
-     * queued. */
+    /* Write to each socket immediately, because the event has many recipients and none is queued.
+     */
     bool write_at_once;
 };
 

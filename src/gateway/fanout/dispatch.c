@@ -55,8 +55,7 @@ static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
 
 /* --- changes before delivery ---------------------------------------------------------- */
 
-/* Updates the member's roles in the guild subscriptions of all sessions of the member on this
- * loop. */
+/* Updates the member's roles in the guild subscriptions of the member's sessions on this loop. */
 static void update_member_roles(const struct event_delivery *d)
 {
     struct topic *own =

@@ -2,8 +2,8 @@
  *
  * Folder fanout/ delivers events from the bus (event_bus.h) to sessions: dispatch.c iterates over
  * the subscriptions, delivery.c decides for each subscription, channel_visibility.c and
- * visible_channels.c send CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or
- * lose. */
+ * visible_channels.c send CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain and lose.
+ */
 #ifndef GATEWAY_FANOUT_DISPATCH_H
 #define GATEWAY_FANOUT_DISPATCH_H
 

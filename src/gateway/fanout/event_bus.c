@@ -10,9 +10,8 @@
 
 enum { UNREAD_ENTRIES_AT_ONCE = 256 };
 
-/* Posts the batch to all loops, even to loops without subscribers. The number of the last event
- * that a loop delivered shows its progress, on which moves of sessions between loops or nodes
- * depend. */
+/* Posts the batch to all loops, also without subscribers. The number of the last event that a loop
+ * delivered shows its progress, on which moves of sessions between loops or nodes depend. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
     /* After the last post the loops own the batch of events and may free it. */
@@ -65,8 +64,7 @@ static void post_unread_log_entries(struct gateway *g)
 }
 
 /* Numbers the events and posts them with the lock held, so that every loop receives them in the
- * same order. Numbers begin after `before` or after the last number assigned, whichever is
- * larger. */
+ * same order. Numbers begin after `before` or the last number, whichever is larger. */
 static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);

@@ -12,8 +12,8 @@ struct session;
  * session; count 0 means all channels of the guild. */
 void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
                                     const snowflake *channels, size_t count);
-/* Sends THREAD_MEMBER_LIST_UPDATE, the members of a Discord thread, if the session can view the
- * thread. */
+/* Sends THREAD_MEMBER_LIST_UPDATE, with the thread's members, if the session can view the thread.
+ */
 void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id);
 
 #endif

@@ -13,8 +13,7 @@
 
 enum { ENTRIES_PER_READ = 32 };
 
-/* A store read of unread entries that follow each other in the queue. If it fails, it is
- * repeated. */
+/* A store read of adjacent unread entries of the queue. It is repeated if it fails. */
 struct unread_entries_read {
     struct session_store_read store_read;
     struct deadline deadline; /* time of the next attempt */
@@ -43,8 +42,8 @@ static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
             guild_has_member_lists(&h->gateway->online_members, id));
 }
 
-/* Returns whether a session on this loop, or a session that is moving to it, may need events of the
- * log entry. */
+/* Returns whether a session that is on this loop or moving to it may need events of the log entry.
+ */
 static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event *n)
 {
     if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))

@@ -117,8 +117,7 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
     return e;
 }
 
-/* Sends CHANNEL_DELETE for a channel that was deleted from the store, so the payload has only ids
- * and type. */
+/* Sends CHANNEL_DELETE with only ids and type, because the channel was deleted from the store. */
 static void send_deleted_channel(const struct visible_channel *c, struct session *s)
 {
     struct buf out;

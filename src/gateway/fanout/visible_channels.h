@@ -10,8 +10,7 @@ struct session;
 struct visible_channel {
     snowflake guild_id, id;
     int64_t type;
-    /* In a list of changes: true if the channel became visible to the session, false if it became
-     * invisible. */
+    /* In a list of changes: true if the channel became visible, false if it became invisible. */
     bool gained;
     /* JSON of a channel that became visible; p is NULL if the channel was deleted */
     struct str payload;

@@ -245,8 +245,7 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
     json_write_int(out, 0);
 }
 
-/* Writes the members of a guild: only the requesting account if READY_SUPPLEMENTAL has the other
- * members. */
+/* Writes the members of a guild, or the own member if READY_SUPPLEMENTAL has the others. */
 static void merge_guild_members(struct ready_event_writer *s, const struct list *members)
 {
     const struct member *m = members->items;

@@ -8,8 +8,8 @@ struct gateway_loop;
 struct topic_subscription;
 struct session;
 
-/* A store read for more guilds or channels than these limits runs in the background, not on the
- * event loop. */
+/* Store reads for more guilds or channels than this run in the background, not on the event loop.
+ */
 enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 
 /* Data from the store that is needed to subscribe a session to a guild. */
@@ -35,8 +35,7 @@ enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
                                       struct guild_subscription_data *f);
 /* Returns whether the data must be read again, because the loop's guild view does not match it.
  * There are two cases. Either another read created the view first and may have seen more commits,
- * whose events this session would miss. Or the view was freed when the guild's last session ended.
- */
+ * whose events this session would miss. Or the view was freed after the guild's last session. */
 bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
                                          const struct guild_subscription_data *f);
 /* Subscribes the session to the guild and sets the member's roles. Returns NULL if the guild is

@@ -21,8 +21,7 @@ struct parsed_identify_fields {
     char client[64];
 
     struct payload_recipient viewer;
-    /* Array with one row per guild of a user: the data that is needed to subscribe the session to
-     * the guild. */
+    /* Array with the data for the session's subscription to each guild of a user. */
     struct guild_subscription_data *guild_setups;
     size_t guild_setup_count;
     struct list guilds, friends, calls;
@@ -41,8 +40,7 @@ enum gateway_close_code identify_fields_get_close_code(const struct parsed_ident
 /* Returns the intents of the session; call it after identify_fields_get_close_code. */
 uint32_t identification_intents(const struct parsed_identify_fields *i);
 const char *get_reason_of_identify_close_code(enum gateway_close_code code);
-/* Returns a sentence for the traffic log: why the connection is closed, and how to fix the
- * client. */
+/* Returns a sentence for the traffic log: why the socket is closed, how to fix the client. */
 struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,
                                            enum gateway_close_code code, struct arena *arena);
 void identify_fields_free(struct parsed_identify_fields *i);

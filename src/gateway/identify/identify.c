@@ -61,8 +61,7 @@ static void refuse_identify(struct parsed_identify_fields *i, enum gateway_close
     identify_fields_free(i);
 }
 
-/* --- session starts of a bot today: stored, because the limit also counts those before a restart -
- */
+/* --- session starts of a bot today: stored, because they also count after a restart ----- */
 
 struct session_start_write {
     struct session_store_read store_write;

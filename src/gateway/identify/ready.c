@@ -289,8 +289,7 @@ static void connect_session_to_running_calls(const struct parsed_identify_fields
     }
 }
 
-/* Allocates one struct guild_subscription_data per guild. The loop initializes them before the
- * store read. */
+/* Allocates one struct guild_subscription_data per guild, which the loop initializes later. */
 static void allocate_guild_subscription_data(struct parsed_identify_fields *i, size_t count)
 {
     mem_free(i->guild_setups);

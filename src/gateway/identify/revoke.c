@@ -100,8 +100,7 @@ static void on_revocation_posted(struct loop_message *post)
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets)
 {
-    /* Hold the lock, so that the message is posted to each loop before the loop's gateway state is
-     * freed. */
+    /* Hold the lock, so that the message is posted before the loops' gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct credential_revocation *r = mem_new(sizeof *r);

@@ -62,8 +62,7 @@ static void list_update_count_members(struct list_update *p, const struct member
     const struct channel_member_list *l = p->window->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* In a large guild the member table has only online members, so the total comes from the guild
-     * view. */
+    /* A large guild's member table has only online members, so the guild view has the total. */
     p->member_count = all ? member_table_get_guild_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
@@ -176,8 +175,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     json_end_object(j);
 }
 
-/* Writes a row of a member list. Skips a member who has left; the next update round removes the
- * member. */
+/* Writes a row of a member list. Skips members who have left; the next round removes them. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {

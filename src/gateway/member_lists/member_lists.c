@@ -6,8 +6,7 @@
 
 enum {
     MEMBERS_PER_BUILD_TASK = 1000, /* members added to a member list per task */
-    /* A member list is built again, instead of updated, if more members than this are added at
-     * once. */
+    /* A list is built again, not updated, if more members than this are added at once. */
     REBUILD_ABOVE_ADDED = 4096,
 };
 

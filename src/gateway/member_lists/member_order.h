@@ -60,8 +60,7 @@ struct member_list_row member_order_row_at(const struct member_list_order *o,
                                            const struct member_list_group *groups, size_t count,
                                            size_t row);
 
-/* Returns a hash of the rows `first` to `last`. Equal hashes mean that these rows have not
- * changed. */
+/* Returns a hash of the rows `first` to `last`. Equal hashes mean unchanged rows. */
 uint64_t member_order_hash_rows(const struct member_list_order *o,
                                 const struct member_list_group *groups, size_t count, size_t first,
                                 size_t last);

@@ -73,8 +73,7 @@ static void append_ordered_member_pointer(struct ordered_member ***list, size_t 
     (*list)[(*count)++] = m;
 }
 
-/* Removes the member from the member table. The struct is freed after all member lists have removed
- * it. */
+/* Removes the member from the member table. It is freed after all lists have removed it. */
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;

@@ -45,8 +45,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_set_value(&h->member_tables->map, guild_id, r);
-    /* Record changed members of the guild from now on. member_table_begin_reads reads the current
-     * members. */
+    /* Record changed members from now on. member_table_begin_reads reads the current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
@@ -216,8 +215,7 @@ void member_table_schedule_update_round(struct member_table *r)
         member_list_round_begin(r, false);
 }
 
-/* Runs the next task of the update round. The duration of a task does not depend on the guild's
- * size. */
+/* Runs the next task of the update round. Tasks in large guilds do not take longer. */
 static bool run_next_task_of_member_list_round(struct member_table *r)
 {
     if (!member_table_get_guild_view(r))

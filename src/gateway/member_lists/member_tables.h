@@ -41,8 +41,7 @@ struct member_list_subscription {
 struct member_list_window {
     struct list_link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    /* Items: struct member_list_subscription; those that this update round has handled come last.
-     */
+    /* Items: struct member_list_subscription; those handled in this update round come last. */
     struct list_link subscriptions;
     size_t subscription_count, fresh_count;
     struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
@@ -147,8 +146,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
 /* Returns the view of the table's guild, or NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_get_guild_view(const struct member_table *r);
 /* Start an update round. member_table_start_update_round starts it immediately, for a new
- * subscription. member_table_schedule_update_round starts at most one round per ROUND_INTERVAL_MS.
- */
+ * subscription. member_table_schedule_update_round waits for ROUND_INTERVAL_MS. */
 void member_table_start_update_round(struct member_table *r);
 void member_table_schedule_update_round(struct member_table *r);
 /* Posts the next task of the update round to the loop; called after each task or store read. */

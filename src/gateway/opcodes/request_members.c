@@ -294,8 +294,7 @@ static bool check_full_member_list_limit(struct session *s, struct topic_subscri
     return true;
 }
 
-/* Starts to read the next chunk of members. The first read also checks the permission to list all
- * members. */
+/* Starts to read the next chunk of members. The first read also checks the permission for it. */
 static bool members_task_begin_chunk_read(struct session_task *e)
 {
     struct members_task *l = container_of(e, struct members_task, task);
@@ -307,8 +306,7 @@ static bool members_task_begin_chunk_read(struct session_task *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* The account is not in the guild: send an empty chunk, because the client waits for an
-         * answer. */
+        /* The account is not in the guild: send an empty chunk, for which the client waits. */
         l->over = true;
         l->all = l->presences = false;
         e->store_read.run = read_member_chunk;

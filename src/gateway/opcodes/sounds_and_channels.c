@@ -1,5 +1,4 @@
-/* sounds_and_channels.c - handles op 31 (soundboard sounds), op 36 and 43 (status of voice
- * channels). */
+/* sounds_and_channels.c - handles op 31 (soundboard), op 36 and 43 (status of voice channels). */
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/session_tasks.h"

@@ -1,5 +1,4 @@
-/* account_presence.c - computes an account's presence from all its sessions, on this and other
- * nodes. */
+/* account_presence.c - computes an account's presence from its sessions on all nodes. */
 #include "gateway/presence/account_presence.h"
 
 #include "base/hash.h"

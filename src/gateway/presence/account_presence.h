@@ -7,8 +7,7 @@
 
 #include "gateway/sessions/registry.h"
 
-/* Presence of an account, computed from its sessions. The presence of a bot is computed per shard.
- */
+/* Presence of an account, computed from its sessions. Bots have a presence per shard. */
 struct account_presence {
     struct account_statuses statuses;
     /* JSON of the activities, on the heap; p is NULL if there are no activities */

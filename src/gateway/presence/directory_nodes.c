@@ -453,8 +453,7 @@ static void session_directory_on_node_alive(struct session_directory *d, struct 
     session_directory_node_request_sessions(d, p);
 }
 
-/* Updates a node that is not among the living nodes. Returns true if the node has no session left.
- */
+/* Updates a node that is not among the living nodes. Returns true if it has no session left. */
 static bool session_directory_on_node_missing(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();

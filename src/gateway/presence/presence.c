@@ -171,8 +171,8 @@ static struct presence_session_filter create_filter_of_session_shard(const struc
                                              s->options.shard_count, NULL };
 }
 
-/* Computes the presence of the session's account. Returns false if the same presence was announced
- * last. */
+/* Computes the presence of the session's account. Returns false if it equals the last announced
+ * one. */
 static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
     struct gateway *g = s->gateway_loop->gateway;

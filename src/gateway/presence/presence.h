@@ -18,8 +18,7 @@ enum client_kind client_kind_from_client_name(const char *client);
 enum presence_status parse_presence_status(struct opt_str word, enum presence_status fallback);
 const char *presence_status_name(enum presence_status status);
 
-/* Called at the end of a rate limit window: announces the pending presence change, if there is
- * one. */
+/* Called at the end of a rate limit window: announces a pending presence change. */
 void on_presence_rate_limit_window_end(struct deadline *d);
 /* Announce the account's presence if it has changed. presence_on_session_begin is called when a
  * session begins; `friends` are user ids, NULL for bots. presence_on_session_change is called when
@@ -32,8 +31,7 @@ void presence_update_online_members(struct session *s);
 /* Announces the session's presence to a guild that the session has joined after READY. */
 void presence_announce_to_guild(struct session *s, snowflake guild_id);
 /* presence_encode_activities_json returns the activities of op 3 as JSON. session_set_activities
- * stores the valid activities; it needs the gateway's lock if other threads can see the session
- * already. */
+ * stores the valid activities; it needs the gateway's lock if other threads can see the session. */
 struct str presence_encode_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 

@@ -6,8 +6,7 @@
 #include "base/mem.h"
 
 enum {
-    /* Pages with 20,480 log positions; one session misses at most MISSED_POSITIONS_MAX positions.
-     */
+    /* Pages with 20,480 log positions; a session misses at most MISSED_POSITIONS_MAX. */
     CACHED_PAGES_MAX = 160,
     UNUSED_PAGE_MS = 30 * 1000,
 };

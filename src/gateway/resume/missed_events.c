@@ -97,8 +97,7 @@ static bool decode_event_log_rows(const struct list *list, struct event_log_page
     return ok;
 }
 
-/* Discards the events that the last page read has added, because the store may restart the
- * transaction. */
+/* Discards the events of the last page read, because the store may restart the transaction. */
 static void discard_events_of_last_read(struct missed_event_range *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)

@@ -9,13 +9,11 @@ struct missed_event_range {
     /* Log positions: `at` was read last, `last` must be read last. */
     int64_t at, last;
     int64_t first; /* initial value of `at` */
-    /* This node has delivered the log positions up to this one, so no rows are added there any
-     * more. */
+    /* This node has delivered the positions up to here, so no rows are added there any more. */
     int64_t settled;
     /* Event numbers: the missed events have numbers greater than `after`, up to `last_one`. */
     uint64_t after, last_one;
-    /* Also read the events that were already sent, because recovered_session_can_continue checks
-     * them. */
+    /* Also read events that were already sent, for recovered_session_can_continue. */
     bool with_seen;
     bool begun, failed;
     int64_t page_last; /* last log position in the page that was read last */
@@ -31,8 +29,7 @@ bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int6
 enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx);
 /* missed_events_have_next_page returns after each page whether another page must be read.
- * missed_events_are_complete returns after the last page whether the event log had all missed
- * events. */
+ * missed_events_are_complete returns after the last page whether no event is missing. */
 bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h);
 bool missed_events_are_complete(const struct missed_event_range *m);
 

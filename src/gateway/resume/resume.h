@@ -48,8 +48,7 @@ struct gateway_socket;
 
 void handle_resume_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 
-/* Moves those sessions of this loop that another loop or node has requested, if they can leave now.
- */
+/* Moves the sessions of this loop that other loops or nodes requested, if they can leave now. */
 void release_sessions_requested_by_others(struct gateway_loop *h);
 
 /* Handle messages of other nodes, in the order of the event log, on any thread.

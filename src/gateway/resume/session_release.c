@@ -51,8 +51,7 @@ void handle_session_release_request(struct gateway *g, const struct session_move
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* Inserts the suspended row and changes the owner in one transaction, so that the session never has
- * two owners. */
+/* Inserts the suspended row and changes the owner in one transaction: a session has one owner. */
 static enum err write_released_session(struct session_store_read *l, struct tx *tx)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
@@ -134,8 +133,7 @@ static bool session_can_leave_node(const struct session_release *v, const struct
            session_is_ready(s) && !session_count_tasks(s) && !session_task_is_running(s);
 }
 
-/* Forwards the request to the loop to which the session is moving. Returns true if the request must
- * wait. */
+/* Forwards the request to the loop to which the session moves. Returns true if it must wait. */
 static bool forward_release_request(struct session_release *v)
 {
     struct gateway_loop *hub =

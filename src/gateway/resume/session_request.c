@@ -58,13 +58,11 @@ struct session_request {
     struct deadline deadline; /* time of the next store read */
     struct session_store_read store_read;
     uint64_t seen; /* number of the last event that the session was sent */
-    /* Number of the last event whose delivery this loop had started when it began to retain events.
-     */
+    /* Number of the last event that this loop had begun when it began to retain events. */
     uint64_t begun;
     struct missed_event_range missed; /* range of the event log after `seen`, up to `begun` */
     unsigned reads;                   /* number of store reads so far */
-    /* reading: a store read is running. reply_received: a reply has arrived since the read began.
-     */
+    /* reading: a store read is running. reply_received: a reply came since the read began. */
     bool reading, reply_received;
     uint32_t asked; /* node to which the release request was sent, or 0 */
     /* owner for whose replicas this node asked all nodes, or 0 */

@@ -64,8 +64,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
     struct session_restore *x = container_of(l, struct session_restore, store_read);
     struct session_transfer *h = x->transfer;
 
-    /* Event numbers start again with each process, so the session missed all events of this
-     * process. */
+    /* The session missed all events of this process, whose event numbers start again. */
     if (!e && h->to->resume.retains_all &&
         session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.delivered_elsewhere = h->session->presences = 0;

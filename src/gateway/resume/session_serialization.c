@@ -192,8 +192,7 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
     serialize_session_head(slot->id, numbers, str_slice(slot->presence, slot->presence_n),
                            slot->client, out);
     serialize_guilds_and_channels(&positions, out);
-    /* Number of member list subscriptions: always 0, because a session with subscriptions is not
-     * recovered. */
+    /* Number of member list subscriptions: 0, because sessions with any are not recovered. */
     serialize_u64(out, 0);
     serialize_u64(out, 0); /* no dispatches */
 }

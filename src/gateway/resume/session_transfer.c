@@ -42,8 +42,7 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
     }
 }
 
-/* If the session has moved to another loop since it was requested, forwards the request to that
- * loop. */
+/* Forwards the request if the session has moved to another loop since it was requested. */
 static bool forward_transfer_request(struct session_transfer *h)
 {
     struct gateway_loop *hub =
@@ -280,8 +279,7 @@ static void on_channels_with_new_visibility_read(struct session_store_read *l, e
         return;
     }
     if (s)
-        /* Without the channels that changed the client would have wrong channels, so the session
-         * ends. */
+        /* The client would have wrong channels without this read, so the session ends. */
         session_end(s);
     session_transfer_end(h, NULL);
 }

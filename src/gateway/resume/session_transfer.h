@@ -45,9 +45,8 @@ struct session_transfer {
      * became visible or invisible since then. */
     struct visible_channels visible_before, channel_changes;
     struct gateway_event *
-        /* Missed events before the event `since` if the session comes from another process, or NULL
-         */
-            *missed;
+        /* Missed events before `since` if the session comes from another process, or NULL */
+        *missed;
     size_t missed_count, missed_cap;
     size_t missed_at;   /* number of events in `missed` that were sent so far */
     uint64_t recent_at; /* index of the next retained event to send */
@@ -60,15 +59,14 @@ struct session_transfer *session_transfer_new(struct resume_request *r, struct g
  * ended), then sends its missed events. */
 void session_transfer_finish_on_target(struct session_transfer *h);
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
-/* Creates the session from its serialised form, in state ARRIVING or RECOVERED, for
- * session_transfer_finish_on_target. Returns false if the bytes are malformed, or belong to another
- * session. */
+/* Creates a session from its serialised form, for session_transfer_finish_on_target. Returns false
+ * if the bytes are malformed, or belong to another session. */
 bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 
 /* In resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
 void resume_send_result_to_client(struct resume_request *r, struct session *s);
-/* session_belongs_to_client returns whether the session has the account and id in the RESUME.
+/* session_belongs_to_client returns whether the session matches the RESUME.
  * resume_was_done_by_newer_connection returns whether a newer connection of the client has resumed
  * the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
@@ -79,8 +77,7 @@ void session_close_connection(struct session *s);
 void begin_fetching_session_from_other_node(struct resume_request *r);
 /* session_release.c: called by release_sessions_requested_by_others. */
 void continue_pending_session_releases(struct gateway_loop *h);
-/* In session_restore.c: reads a session from the store that was suspended before this server was
- * restarted. */
+/* In session_restore.c: reads a session from the store that was suspended before a restart. */
 void begin_restoring_suspended_session(struct resume_request *r);
 
 #endif

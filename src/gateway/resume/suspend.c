@@ -20,8 +20,7 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    /* Maximum number of dispatches stored per session that were sent, but may not have been read.
-     */
+    /* Maximum number of sent, but possibly unread dispatches that are stored per session. */
     SUSPENDED_SENT_COUNT = 128,
     SUSPENDED_SENT_BYTES = 128 * 1024,
     SUSPEND_MAX_MS = 10 * 1000,
@@ -37,8 +36,7 @@ struct suspend_batch {
     bool last;
 };
 
-/* Serialises a session into the batch. Returns false if the session cannot be suspended and must
- * end. */
+/* Serialises a session into the batch. Returns false if the session must end. */
 static bool suspension_batch_add_session(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };

@@ -13,8 +13,8 @@ struct client_name_table {
 
 void client_name_table_init(struct client_name_table *all);
 void client_name_table_clear(struct client_name_table *all);
-/* Client names are reference-counted: client_name_ref adds a reference, client_name_unref releases
- * it. */
+/* Client names are reference-counted: client_name_ref adds, client_name_unref releases a reference.
+ */
 const char *client_name_ref(struct client_name_table *all, const char *text);
 void client_name_unref(struct client_name_table *all, const char *text);
 

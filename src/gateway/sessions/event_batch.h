@@ -42,8 +42,7 @@ void event_batch_add(struct event_batch *b, struct gateway_event *n);
 /* Frees a batch that was never posted to loops. */
 void event_batch_free(struct event_batch *b);
 
-/* Returns the next event of the batch for this loop and counts it as begun. The batch must have a
- * next event. */
+/* Returns the next event of the batch for this loop, which must exist, and counts it as begun. */
 struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p);
 /* Returns the same event as loop_event_batch_next_event, but does not count it as begun. */
 struct gateway_event *loop_event_batch_get_first_event(const struct loop_event_batch *p);

@@ -101,8 +101,8 @@ static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
     return h->budget.second;
 }
 
-/* Counts ticks of work (budget.h). Returns true if events have used up their time in this loop
- * iteration. */
+/* Counts ticks of work (budget.h). Returns true if the events' time in this iteration is used up.
+ */
 static inline bool loop_event_time_is_used_up(struct gateway_loop *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;

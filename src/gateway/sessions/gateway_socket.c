@@ -130,8 +130,7 @@ void gateway_socket_on_output_sent(struct websocket *ws)
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* If the socket's former session has a long dispatch that is still being encoded, cancel the
-     * encoding. */
+    /* Cancel the encoding of a long dispatch of the socket's former session. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -315,8 +314,8 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             return;
         }
     } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
-        /* After IDENTIFY and before READY, other opcodes are ignored. Before IDENTIFY, the socket
-         * is closed. */
+        /* Other opcodes are ignored between IDENTIFY and READY. Before IDENTIFY, close the socket.
+         */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;

@@ -54,8 +54,7 @@ struct gateway_socket {
     struct gateway_socket **request_socket;
     struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
     struct zstd *zstd;
-    /* The long dispatch that is being encoded on the thread pool, or NULL; later dispatches wait
-     * for it. */
+    /* The long dispatch that the thread pool is encoding, or NULL; later ones wait for it. */
     struct background_encoding *encoding;
     struct delayed_op
         *delayed_ops; /* messages that wait while a thread of the pool uses the zstd stream */
@@ -88,8 +87,7 @@ void gateway_socket_refuse(struct gateway_socket *p, enum gateway_close_code cod
 /* Attaches a session to the socket. From now on the client must send heartbeats. */
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_detach_session(struct gateway_socket *p);
-/* Closes the socket after 10 s if the client does not identify, because some clients ignore op 9
- * after READY. */
+/* Closes the socket after 10 s without IDENTIFY, because some clients ignore op 9 after READY. */
 void gateway_socket_require_identify_soon(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
 void gateway_socket_on_heartbeat(struct gateway_socket *p);

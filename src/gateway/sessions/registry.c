@@ -1,5 +1,4 @@
-/* registry.c - registry of all accounts and sessions of the process, and the limits per account and
- * IP address. */
+/* registry.c - all accounts and sessions of the process, limits per account and IP address. */
 #include "gateway/sessions/registry.h"
 
 #include <sodium.h>

@@ -102,8 +102,7 @@ struct gateway_account {
     snowflake id;
     struct list_link sessions;
     struct list_link remotes; /* struct remote_session */
-    /* List of announced presences, one per shard of a bot. shard_count is 0 if no presence was
-     * announced. */
+    /* Announced presences: a list, one per shard of a bot. shard_count is 0 if there is none. */
     struct announced_presence announced;
     unsigned session_count, remote_count, task_count;
     uint16_t starts;     /* number of sessions started on starts_day */
@@ -114,8 +113,7 @@ struct gateway_account {
     int64_t *others;
 };
 
-/* Returns the announced presence of a shard. If there is none, creates it. Needs the gateway's
- * lock. */
+/* Returns or creates the announced presence of a shard. Needs the gateway's lock. */
 struct announced_presence *account_get_announced_presence(struct gateway_account *a,
                                                           uint32_t shard_id, uint32_t shard_count);
 void gateway_account_free(struct gateway_account *a);
@@ -125,12 +123,10 @@ void remote_session_add(struct gateway *g, struct remote_session *r);
 void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */
 
-/* Counts an unauthenticated socket of the IP address. Returns false if the address has too many
- * sockets. */
+/* Counts an unauthenticated socket of the IP address. Returns false if it has too many. */
 bool registry_count_unauthenticated_socket(struct gateway *g, uint64_t key);
 void registry_uncount_unauthenticated_socket(struct gateway *g, uint64_t key);
-/* Adds the session, unless its account has too many sessions. Returns whether the session was
- * added. */
+/* Adds the session, unless its account has too many sessions. Returns whether it was added. */
 bool registry_add_session(struct gateway *g, struct session *s);
 /* Adds a session that was restored from another process, even if its account has too many. */
 void registry_add_restored_session(struct gateway *g, struct session *s);

@@ -82,8 +82,8 @@ void replay_buffer_evict_expired(struct replay_buffer *r, int64_t now_s)
     replay_buffer_evict_until_entries_fit(r, 0, 0, now_s);
 }
 
-/* Adds an event to the replay buffer. First evicts old entries, so that the buffer never exceeds
- * its limits. */
+/* Adds an event to the replay buffer. First evicts old entries, so that it stays within its limits.
+ */
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
                        int64_t now_s)
 {

@@ -4,8 +4,7 @@
 
 #include "gateway/wire/gateway_event.h"
 
-/* A dispatch in the replay buffer. The struct is small, because a busy session has thousands of
- * them. */
+/* A dispatch in the replay buffer. It is small, because a busy session has thousands. */
 struct replay_entry {
     struct gateway_event *event;
     uint32_t at_s; /* Unix time in seconds, until 2106 */
@@ -24,8 +23,7 @@ struct replay_page {
 struct replay_buffer {
     struct replay_page *oldest, *newest;
     uint32_t count;
-    /* Time of the oldest entry, stored here so that replay_buffer_add need not read the oldest
-     * page. */
+    /* Time of the oldest entry, so that replay_buffer_add need not read the oldest page. */
     uint32_t oldest_s;
     size_t bytes;
 };

@@ -1,5 +1,4 @@
-/* sending.c - sends messages to a socket; queues them while a pool thread uses the socket's zstd
- * stream. */
+/* sending.c - sends messages to a socket; queues them while another thread uses the zstd stream. */
 #include "gateway/sessions/sending.h"
 
 #include "base/log.h"
@@ -79,7 +78,7 @@ static bool socket_can_use_shared_frames(const struct gateway_socket *p)
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* Sends an event that only one session gets, such as READY. Copies it only once, because it may be
+/* Sends an event that only one session gets, such as READY. Copies it once, because it may be
  * large. */
 static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                 unsigned form)

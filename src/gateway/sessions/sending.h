@@ -8,8 +8,7 @@ struct gateway_socket;
 
 /* Sends a message other than a dispatch; d is JSON. */
 void send_opcode_to_client(struct gateway_socket *p, enum gateway_opcode op, struct str d);
-/* Sends a dispatch. `form` has bits of enum payload_form, except PAYLOAD_ETF and PAYLOAD_DEFLATED.
- */
+/* Sends a dispatch. `form` has bits of enum payload_form, without PAYLOAD_ETF, PAYLOAD_DEFLATED. */
 void send_dispatch_to_client(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);
 

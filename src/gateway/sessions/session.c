@@ -1,5 +1,4 @@
-/* session.c - a session: its state, sending of events, RESUME, disconnection, move between
- * loops. */
+/* session.c - a session: its state, sending, RESUME, disconnection, move between loops. */
 #include "gateway/sessions/session.h"
 
 #include <sodium.h>
@@ -300,8 +299,7 @@ bool session_has_unsent_data(const struct session *s)
                          websocket_count_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event of the replay buffer, or leaves it there until earlier unsent events are
- * sent. */
+/* Sends the newest event of the replay buffer, or leaves it there until earlier events are sent. */
 static void send_or_queue_newest_event(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;

@@ -34,8 +34,7 @@ enum session_state {
     SESSION_DISCONNECTED, /* the connection is lost; the session may be resumed on this node */
     /* The session moves to its client's loop, and not all missed events are sent yet. */
     SESSION_ARRIVING,
-    /* The session was rebuilt from the journal of a crashed node, and not all missed events are
-     * sent yet. */
+    /* Rebuilt from the journal of a crashed node; not all missed events are sent yet. */
     SESSION_RECOVERED,
     SESSION_MOVING,    /* is being released to another node */
     SESSION_SUSPENDED, /* was stored because this node stops */
@@ -73,14 +72,12 @@ struct session_tasks {
     unsigned count;
 };
 
-/* Records which state of the session was sent to other nodes (to their directories, and to the
- * replica). */
+/* Records which state of the session was sent to other nodes' directories and to the replica. */
 struct session_cluster_state {
     struct session *session;
     /* link in the loop's list of sessions whose presence was not published yet */
     struct list_link unpublished;
-    /* Link in the list `unsent` of struct journal_replication_of_loop, while journal records are
-     * unsent. */
+    /* Link in the list `unsent` of struct journal_replication_of_loop while records are unsent. */
     struct list_link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
     /* Number of the replication round (full resend) in which the whole session was sent. */
@@ -145,8 +142,7 @@ struct session {
 
     /* caller of the last IDENTIFY or RESUME; changed with the gateway's lock held */
     struct caller caller;
-    /* Value of auth_revocation_count when the credential was read; changed with the gateway's lock
-     * held. */
+    /* auth_revocation_count when the credential was read; written with the gateway's lock held. */
     uint64_t revocation_count;
     struct list_link link;    /* link in the loop's list of sessions */
     struct list_link of_user; /* link in the account's list of sessions */
@@ -198,8 +194,7 @@ static inline unsigned session_count_tasks(const struct session *s)
 /* Return the presence or the cluster state of the session; create it if the session has none. */
 struct client_presence *session_get_or_create_presence_state(struct session *s);
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
-/* Sets the client name "os|browser|device". Must be called before the session is in the
- * registry. */
+/* Sets the client name "os|browser|device". Must precede the addition to the registry. */
 void session_set_client_name(struct session *s, const char *client);
 void session_id_format(const struct session *s, char out[SESSION_ID + 1]);
 bool session_has_id(const struct session *s, struct str id);

@@ -1,5 +1,4 @@
-/* traffic_recording.c - records messages of gateway sockets for the traffic viewer of the console.
- */
+/* traffic_recording.c - records messages of gateway sockets for the console's traffic viewer. */
 #include "gateway/sessions/traffic_recording.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* traffic_recording.h - records messages of gateway sockets for the traffic viewer of the console.
- */
+/* traffic_recording.h - records messages of gateway sockets for the console's traffic viewer. */
 #ifndef GATEWAY_SESSIONS_TRAFFIC_RECORDING_H
 #define GATEWAY_SESSIONS_TRAFFIC_RECORDING_H
 
@@ -9,8 +8,8 @@
 struct caller;
 struct gateway_socket;
 
-/* Records a new socket, or a message other than a dispatch; d is JSON. Does nothing while recording
- * is off. */
+/* Records a new socket, or a message other than a dispatch; d is JSON. No effect while recording is
+ * off. */
 void record_opcode_as_traffic(struct gateway_socket *p, enum traffic_kind kind, int op,
                               struct str d);
 void record_dispatch_as_traffic(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,

@@ -60,8 +60,7 @@ struct topic {
     enum audience_kind kind;
     snowflake id;
     struct topic_subscription **subscriptions;
-    /* Storage of the array `subscriptions` while it has one element, because most accounts have one
-     * session. */
+    /* Storage of the array `subscriptions` with one element, as most accounts have one session. */
     struct topic_subscription *one;
     uint32_t count, cap;
     /* Number of subscriptions at the front of the array that already got the current event. */
@@ -88,8 +87,7 @@ struct topics {
 };
 
 void topics_init(struct topics *all, struct loop *loop);
-/* Called when the loop is about to stop: after this call guild views are freed immediately, not in
- * steps. */
+/* Called when the loop is about to stop: from now on guild views are freed immediately. */
 void topics_prepare_loop_stop(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);

@@ -33,8 +33,7 @@ static struct zstd *zstd_stream_new(void)
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    /* Use a small window and small tables, because each connection retains its compression
-     * state. */
+    /* Use a small window and small tables, because each connection has such a state. */
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);

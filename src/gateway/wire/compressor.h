@@ -14,8 +14,8 @@ struct compressor;
 struct compressor *deflate_compressor_new(void);
 void deflate_compressor_free(struct compressor *p);
 
-/* Appends the concatenated `parts` in deflated form. The output is byte-aligned and ends with 00 00
- * FF FF. */
+/* Appends the concatenated `parts` in deflated form. The output is byte-aligned, up to 00 00 FF FF.
+ */
 void deflate_shared_payload(struct compressor *p, const struct str *parts, size_t count,
                             struct buf *out);
 /* Appends a stored (uncompressed) deflate block. An empty block, 00 00 00 FF FF, ends a message. */

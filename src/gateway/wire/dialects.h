@@ -41,8 +41,8 @@ bool gateway_path_is_spacebar(struct str path);
 
 void wire_formats_init(struct wire_formats *all);
 void wire_formats_clear(struct wire_formats *all);
-/* Returns the parameters of a connection from its upgrade request; they live as long as `all`.
- * Thread-safe. */
+/* Returns a connection's parameters from its upgrade request, valid as long as `all`. Thread-safe.
+ */
 const struct wire_format *wire_format_of_request(struct wire_formats *all, struct gateway *g,
                                                  const struct http_request *r);
 

@@ -110,8 +110,7 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     append_etf_tag(out, ETF_LIST);
     append_be32(out, 0);
     for (json_enter_container(r); json_next_item(r); count++) {
-        /* The JSON comes from the server, not from a client: reset the count that JSON_MAX_VALUES
-         * limits. */
+        /* The server's own JSON may be long: reset the count that JSON_MAX_VALUES limits. */
         r->values = 0;
         append_etf_value(r, out);
     }
@@ -139,8 +138,7 @@ static void append_etf_map(struct json_reader *r, struct buf *out)
     overwrite_be32(out, begin + 1, count);
 }
 
-/* Appends one JSON value as an ETF term. The JSON reader limits the depth, so the recursion is
- * bounded. */
+/* Appends one JSON value as an ETF term. The JSON reader bounds the recursion. */
 static void append_etf_value(struct json_reader *r, struct buf *out)
 {
     struct str s;

@@ -37,8 +37,8 @@ static unsigned count_digits(uint64_t number)
     return n;
 }
 
-/* Writes the bytes of a frame between the WebSocket header and the payload: event name and sequence
- * number. */
+/* Writes the bytes between a frame's WebSocket header and payload: event name and sequence number.
+ */
 static struct str write_dispatch_prefix(enum event event, uint64_t seq, unsigned form,
                                         char room[FRAME_PREFIX_MAX])
 {

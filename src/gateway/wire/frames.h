@@ -14,8 +14,7 @@ struct shared_event_frame {
     /* bytes of the frame: space for a prefix, then the bytes that all sockets share */
     struct buf bytes;
     size_t from; /* offset in `bytes` at which the frame begins */
-    /* Number of digits of the sequence number in the prefix; 0 if the sequence number cannot be
-     * overwritten. */
+    /* Number of digits of the sequence number in the prefix; 0 if it cannot be overwritten. */
     unsigned digits;
 };
 

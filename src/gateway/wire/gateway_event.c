@@ -31,8 +31,7 @@ static size_t align_to_word(size_t n)
     return (n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* Creates an event in a single allocation, because events are created on the store's writer thread.
- */
+/* Creates an event in a single allocation, because the store's writer thread creates events. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to)
 {

@@ -43,8 +43,7 @@ struct gateway_event {
     /* if the audience is one user: id of the guild that the event is about, or 0 */
     snowflake guild_id;
     uint64_t except; /* number of a session that must not receive the event, or 0 */
-    /* Number of the event in publishing order, the same on all loops; 0 if the event is not
-     * published. */
+    /* Number of the event in publishing order, the same on all loops; 0 if not published. */
     uint64_t number;
     bool payload_on_heap; /* forms[0] is a separate allocation */
     _Atomic(struct sized_bytes *) forms[PAYLOAD_FORMS];

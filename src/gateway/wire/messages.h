@@ -8,8 +8,7 @@ struct client_properties {
     struct str os, browser, device;
 };
 
-/* Presence from op 3 or IDENTIFY. Decoding is lenient, because libraries send null and old
- * names. */
+/* Presence from op 3 or IDENTIFY. Decoding accepts null and old names, which libraries send. */
 struct presence_update {
     struct opt_str status;
     struct str activities, game, since, afk; /* unparsed JSON */
@@ -56,8 +55,7 @@ struct request_sounds_message {
 /* Request for channel statuses (op 36) or for channel info (op 43). */
 struct request_channel_info_message {
     snowflake guild_id;
-    /* Names of the requested fields (struct str), only in op 43; if empty, all fields are
-     * requested. */
+    /* Names of requested fields (struct str), only in op 43; all fields if empty. */
     struct list fields;
 };
 

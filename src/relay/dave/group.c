@@ -185,8 +185,7 @@ enum dave_message_result dave_room_handle_key_package(struct dave_room *room, sn
     if (m->proposed) {
         revoke_add_proposal_of_member(room, m);
     } else if (!room->established && find_dave_add_proposal_of_member(room, m)) {
-        /* The member has joined again, but only some clients have received its former Add proposal.
-         */
+        /* The member has joined again, but only some clients got its former Add proposal. */
         dave_group_reset(room);
         return DAVE_OUTDATED;
     }

@@ -26,8 +26,7 @@ enum {
     DAVE_MEMBERS_AGAIN = 80,
     /* A room with more members waits DAVE_BATCH_MS between two rounds of proposals. */
     DAVE_BATCH_MEMBERS = 20,
-    /* Minimum time between two rounds (opcode 27) in a room with more than DAVE_BATCH_MEMBERS
-     * members. */
+    /* Minimum time between rounds (opcode 27) in rooms with more than DAVE_BATCH_MEMBERS. */
     DAVE_BATCH_MS = 1000,
     DAVE_TRANSITION_MS = 2000,  /* longest wait for opcode 23 */
     DAVE_COMMIT_MS = 2000,      /* longest wait for a commit ... */
@@ -99,8 +98,7 @@ void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
 unsigned dave_room_version(const struct dave_room *room);
 /* Returns whether the room would become unencrypted if one more participant joined. */
 bool dave_room_is_full(const struct dave_room *room);
-/* Returns whether a transition to plain media or to a new epoch is waiting until all participants
- * are ready. */
+/* Returns whether a transition to plain media or a new epoch waits for participants to be ready. */
 bool dave_room_is_in_transition(const struct dave_room *room);
 
 /* Adds a participant, which sends and receives media. Observers must not be added, because they
@@ -111,8 +109,7 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
  * because clients drop DAVE messages that arrive before opcode 4. */
 void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
                                    int64_t now);
-/* Removes a participant. Must be called only when the participant's voice session can no longer be
- * resumed. */
+/* Removes a participant. Called only when its voice session can no longer be resumed. */
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 
 enum dave_message_result {

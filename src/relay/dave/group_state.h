@@ -84,8 +84,8 @@ struct dave_room {
     struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
     size_t proposal_count;
     snowflake committer; /* sender of the latest commit */
-    /* Number of members that received the latest commit, and of those that reported it as invalid.
-     */
+    /* Number of members that received the latest commit, and number of those that reported it
+     * invalid. */
     unsigned recipients, reports;
 
     /* Id of the running transition, or 0; id of the latest transition. */

@@ -309,8 +309,7 @@ static void skip_extensions(struct mls_reader *r)
     r->failed |= list.failed;
 }
 
-/* Reads a leaf node. DAVE allows only leaf nodes without extensions and without a limited lifetime.
- */
+/* Reads a leaf node. DAVE allows only leaf nodes without extensions and without lifetime limits. */
 static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
 {
     struct str start = r->rest;

@@ -46,8 +46,7 @@ struct mls_key *mls_key_new(void);
 void mls_key_free(struct mls_key *k); /* accepts NULL */
 struct str mls_key_get_public_key(const struct mls_key *k);
 
-/* SignWithLabel and VerifyWithLabel of RFC 9420. The signed bytes are `content` followed by `more`.
- */
+/* SignWithLabel and VerifyWithLabel of RFC 9420. The signed bytes are `content`, then `more`. */
 void mls_sign_with_label(const struct mls_key *k, const char *label, struct str content,
                          struct str more, struct buf *out);
 bool mls_verify_with_label(struct str public_key, const char *label, struct str content,
@@ -90,8 +89,7 @@ struct mls_commit {
  * embedded proposals, and a sender that is no member. Does not verify signatures. */
 bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret);
 const char *mls_commit_reference_at(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
-/* Verifies the signature of the leaf node in the commit's path. Returns true for a commit without a
- * path. */
+/* Verifies the signature of the leaf node in the commit's path. Returns true without a path. */
 bool mls_commit_verify_path(const struct mls_commit *c);
 
 struct mls_welcome {

@@ -15,8 +15,7 @@ struct dave_rooms {
     struct mls_key *key;
     struct dave_counters counters;
     struct deadline_list *deadlines;
-    /* The binary message that was created last, or NULL. It is cached, because most messages go to
-     * all members. */
+    /* The latest binary message, or NULL. It is cached, because most messages go to all members. */
     struct serialized_message *latest;
 };
 

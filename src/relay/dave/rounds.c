@@ -72,8 +72,7 @@ static bool leaf_has_no_participant(const struct dave_room *room, int leaf)
     return room->leaves[leaf].used && !find_member_of_leaf(room, leaf);
 }
 
-/* Assigns the left-most free leaf, as every client does when it adds a member (RFC 9420, section
- * 7.7). */
+/* Assigns the left-most free leaf, as every client does for a new member (RFC 9420, 7.7). */
 int allocate_dave_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key)
 {
     int at = 0;

@@ -29,8 +29,7 @@ struct datagram_bundles {
 
 /* Returns whether the kernel supports UDP_SEGMENT on the socket. */
 bool datagram_bundles_are_supported(int fd);
-/* Groups messages of one datagram each into bundles, without changing the order of datagrams to one
- * destination. */
+/* Groups messages of one datagram each into bundles, without changing the order per destination. */
 void datagram_bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages,
                             unsigned count);
 /* Splits the bundles with an index of at least `from` into messages of one datagram each. Returns

@@ -128,8 +128,7 @@ static void xsalsa20_encrypt(struct media_cipher *s, struct str clear, struct st
     crypto_secretbox_easy(out, byte_pointer_of_str(plain), plain.n, nonce, s->key);
 }
 
-/* Encryption modes in the order in which they are offered: clients take the first mode that they
- * support. */
+/* Encryption modes in the order of the offer: clients take the first one that they support. */
 static const struct encryption_mode encryption_modes[] = {
     { "aead_aes256_gcm_rtpsize", false, aes_decrypt, aes_encrypt },
     { "aead_xchacha20_poly1305_rtpsize", false, xchacha20_decrypt, xchacha20_encrypt },

@@ -17,12 +17,10 @@ enum {
     NONCES_PER_KEY = 1 << 30, /* maximum number of nonces that the relay uses with one key */
 };
 
-/* An encryption mode. Names are those of Discord's API, in the order in which clients are offered
- * them. */
+/* An encryption mode. Names are those of Discord's API, in the order of the offer. */
 struct encryption_mode;
 const struct encryption_mode *encryption_mode_find(struct str name);
-/* Returns whether the RTP header is the nonce. The header is then authenticated only as the nonce.
- */
+/* Returns whether the RTP header is the nonce. It is then authenticated only as the nonce. */
 bool encryption_mode_uses_header_as_nonce(const struct encryption_mode *mode);
 /* Returns the name of the i-th encryption mode, or NULL if there are fewer modes. */
 const char *encryption_mode_name(unsigned i);
@@ -40,17 +38,14 @@ bool media_cipher_uses_header_as_nonce(const struct media_cipher *s);
 struct decrypted_rtp_packet {
     unsigned char header[RTP_HEADER_SIZE]; /* without CSRCs */
     bool extended;
-    /* the decrypted bytes: preamble of the header extension (if there is one), extension,
-     * payload */
+    /* the decrypted bytes: header extension with its preamble (if there is one), payload */
     unsigned char bytes[PACKET_MAX];
     size_t n;
 };
-/* Returns whether the payload is the Opus silence frame, which clients send when the user stops
- * speaking. */
+/* Returns whether the payload is the Opus silence frame, which clients send after speech. */
 bool rtp_payload_is_silence(const struct decrypted_rtp_packet *p);
 
-/* Decrypts an RTP packet. Returns false if the packet is too short, or not authentic with this
- * key. */
+/* Decrypts an RTP packet. Returns false if it is too short or not authentic with this key. */
 bool media_cipher_decrypt(struct media_cipher *s, const struct rtp_packet *p,
                           struct decrypted_rtp_packet *ret);
 /* Returns whether an authentic packet of the client used a nonce that the relay had used. If so,
@@ -65,8 +60,7 @@ bool media_cipher_decrypt_rtcp(struct media_cipher *s, struct str datagram,
  * or the mode has no RTCP. */
 size_t media_cipher_encrypt_rtcp(struct media_cipher *s, struct str packet,
                                  unsigned char out[ENCRYPTED_PACKET_MAX]);
-/* Encrypts a whole packet with the relay's next nonce; returns its length, or 0 if no nonce is
- * left. */
+/* Encrypts a whole packet with the relay's next nonce; returns its length, or 0 without a nonce. */
 size_t media_cipher_encrypt(struct media_cipher *s, const struct decrypted_rtp_packet *p,
                             unsigned char out[ENCRYPTED_PACKET_MAX]);
 

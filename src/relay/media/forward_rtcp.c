@@ -1,5 +1,4 @@
-/* forward_rtcp.c - forwards RTCP: sender reports to the viewers of a video, requests to the sender
- * of a video. */
+/* forward_rtcp.c - forwards RTCP: sender reports to a video's viewers, requests to its sender. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,8 +12,7 @@
 #include "relay/webrtc/webrtc.h"
 
 enum {
-    /* Maximum number of RTCP requests per second to a participant, from all its viewers together.
-     */
+    /* Maximum number of RTCP requests per second to a participant, from all viewers together. */
     WINDOW_RTCP_RECEIVED = 200,
     WINDOW_RTCP_SENT = 50, /* RTCP requests of one viewer */
 };
@@ -116,8 +114,7 @@ static void rtcp_replace_sender_ssrc(struct media_packet_handler *w,
     rtcp_shift_sender_report_time(w, s, part);
 }
 
-/* Forwards a receiver report, or a request such as for a key frame, to the participant that sends
- * the media. */
+/* Forwards a receiver report, or a request (for a key frame), to the sender of the media. */
 static void forward_rtcp_feedback(struct media_packet_handler *w, struct relay_participant *from,
                                   const struct rtcp_packet *part)
 {
@@ -171,9 +168,8 @@ void media_forward_rtcp(struct media_packet_handler *w, struct relay_participant
     }
 }
 
-/* Handles a compound RTCP datagram. An old RTCP packet cannot be distinguished from a new one,
- * because RTCP has no sequence numbers. So RTCP does not update the client's address, and its rate
- * is limited. */
+/* Handles a compound RTCP datagram. RTCP has no sequence numbers, so an old packet looks like a new
+ * one. So RTCP does not update the client's address, and its rate is limited. */
 void handle_client_rtcp(struct media_packet_handler *w, struct relay_participant *s,
                         struct str datagram)
 {

@@ -303,8 +303,8 @@ void media_count_dropped_packet(const struct media_packet_handler *w)
     media_counter_add(&w->worker->count.dropped, 1);
 }
 
-/* Sets the client's address to the source of an authentic packet, if the packet is the newest of
- * its stream. */
+/* Sets the client's address to the source of an authentic packet that is the newest of its stream.
+ */
 static void update_participant_address(struct relay_participant *s, bool newest,
                                        const union media_address *from)
 {

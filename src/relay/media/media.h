@@ -26,8 +26,8 @@ struct media_packet_handler {
     struct decrypted_rtp_packet stripped; /* the decrypted packet without header extension */
 };
 
-/* Queues a received media datagram until it is its sender's turn. Frees a datagram if the queue is
- * full. */
+/* Queues a received media datagram until it is its sender's turn. A full queue frees one datagram.
+ */
 void media_enqueue_datagram(struct media_packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
 

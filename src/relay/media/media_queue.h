@@ -38,8 +38,7 @@ struct media_sender_queue {
     unsigned count;
 };
 
-/* A sender of media in a room. Zeroed memory with .room set is a sender without queued datagrams.
- */
+/* A sender of media in a room. Zeroed memory with .room set is a sender with empty queues. */
 struct media_queue_sender {
     struct media_queue_room *room;
     struct media_sender_queue lines[MEDIA_CLASSES];
@@ -70,8 +69,7 @@ struct media_queue_item *media_queue_add(struct media_queue *q, struct media_que
 /* Removes and returns the next datagram, or NULL if the queue is empty. The caller must call
  * media_queue_charge_cost after it has handled the datagram. */
 struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret);
-/* Subtracts the cost of the latest popped datagram from the credit of its room, if the room still
- * exists. */
+/* Subtracts the latest popped datagram's cost from the credit of its room, if it still exists. */
 void media_queue_charge_cost(struct media_queue *q, unsigned cost);
 /* Called while the latest popped datagram is being handled. If a room that was idle has a datagram
  * now, returns the room of the popped datagram: the caller may handle the idle rooms first. The
@@ -80,8 +78,7 @@ void media_queue_charge_cost(struct media_queue *q, unsigned cost);
 struct media_queue_room *media_queue_begin_interruption(struct media_queue *q);
 void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room);
 
-/* Removes and returns one queued datagram of a sender that is being removed, or NULL if none is
- * left. */
+/* Removes and returns a queued datagram of a sender that is being removed, or NULL. */
 struct media_queue_item *media_queue_remove_from_sender(struct media_queue *q,
                                                         struct media_queue_sender *s);
 /* Removes a room without datagrams. */

@@ -31,8 +31,7 @@ struct media_sender {
     bool bundles;  /* UDP_SEGMENT works */
     bool pictures; /* some queued datagrams are video */
     struct datagram_bundles bundled;
-    /* Time at which the wait for space in the send buffer ends (clock_monotonic_ns); 0 if not
-     * waiting. */
+    /* Time when the wait for space in the send buffer ends (clock_monotonic_ns), or 0. */
     int64_t full_until;
 };
 
@@ -82,8 +81,7 @@ static bool bundle_is_unsupported(const struct mmsghdr *m)
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
 }
 
-/* Sends the queued datagrams as bundles. Datagrams that could not be sent in a bundle stay in
- * m->out. */
+/* Sends the queued datagrams as bundles. Datagrams that cannot be bundled stay in m->out. */
 static void send_queued_datagrams_as_bundles(struct media_sender *m)
 {
     struct datagram_bundles *b = &m->bundled;

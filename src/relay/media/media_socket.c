@@ -1,5 +1,4 @@
-/* media_socket.c - the UDP socket for media: receives datagrams in batches and hands them to the
- * workers. */
+/* media_socket.c - the UDP socket for media: receives batches of datagrams for the workers. */
 #include "relay/media/media.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* sdp.c - parses the SDP lines that a browser sends in SELECT PROTOCOL, and writes the SDP answer.
- */
+/* sdp.c - parses the SDP lines of a browser's SELECT PROTOCOL, and writes the SDP answer. */
 #include "relay/webrtc/sdp.h"
 
 #include <stdio.h>

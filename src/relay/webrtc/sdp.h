@@ -25,13 +25,11 @@ struct sdp_offer {
     char fingerprints[SDP_FINGERPRINT_TEXT]; /* "sha-256 4A:…", one per line */
     /* RTP payload type of Opus; -1 if the offer has none */
     int opus_type;
-    /* Id of the RTP header extension with transport-wide packet numbers; -1 if the offer has none.
-     */
+    /* Id of the RTP header extension with transport-wide numbers; -1 if the offer has none. */
     int transport_cc_id;
 };
 
-/* Parses an SDP offer. Returns false if ice-ufrag, ice-pwd or the fingerprint is missing or
- * malformed. */
+/* Parses an SDP offer. Returns false without a valid ice-ufrag, ice-pwd and fingerprint. */
 bool sdp_parse_offer(struct str text, struct sdp_offer *ret);
 
 /* An address at which browsers reach the media port. */

@@ -231,8 +231,7 @@ static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequ
     return replay_window_is_new(&stream->window, *ret);
 }
 
-/* Records the index of a packet in the stream of its SSRC, which is created if the pointer is NULL.
- */
+/* Records the index of a packet in the stream of its SSRC, which is created if it is NULL. */
 static struct srtp_stream *record_packet_index(struct srtp *s, int direction, uint32_t ssrc,
                                                struct srtp_stream *stream, uint64_t index)
 {

@@ -25,8 +25,8 @@ enum {
     SRTP_MAX = PACKET_MAX + 20,
 };
 
-/* Returns how many bytes of keying material DTLS must export for a profile; 0 if the profile is
- * unknown. */
+/* Returns how many bytes of keying material DTLS must export for a profile, or 0 if it is unknown.
+ */
 size_t srtp_keying_material_size(enum srtp_profile profile);
 
 /* Keys of one direction, for RTP or RTCP, derived from the master key. */
@@ -50,8 +50,7 @@ enum srtp_profile srtp_get_profile(const struct srtp *s);
 /* Decrypts an RTP packet of the browser. Returns false if it is malformed, not authentic, a replay,
  * or has a new SSRC although the browser already uses SRTP_MAX_STREAMS SSRCs. */
 bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
-/* Encrypts a packet for the browser. Returns its length, or 0 if the packet's index was used
- * before. */
+/* Encrypts a packet for the browser. Returns its length, or 0 if its index was used before. */
 size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
                     unsigned char out[SRTP_MAX]);
 /* Encrypts a packet of another participant for the browser; `number` is the position of the packet
@@ -61,8 +60,7 @@ size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
  * packets. */
 size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
                     bool audio, unsigned char out[SRTP_MAX]);
-/* Returns the number that srtp_forward added to the sequence number of the latest packet of this
- * SSRC. */
+/* Returns how much srtp_forward added to the sequence number of this SSRC's latest packet. */
 uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc);
 /* Frees the state of the packets that were sent with these SSRCs. The SSRCs must not be used again
  * in this session. */

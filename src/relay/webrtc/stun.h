@@ -25,8 +25,7 @@ bool stun_is_message(struct str datagram);
 /* A binding request. The strings point into the datagram. */
 struct stun_request {
     struct str datagram;
-    /* First half of the USERNAME attribute: the relay's ice-ufrag, which identifies a
-     * participant. */
+    /* First half of USERNAME: the relay's ice-ufrag, which identifies a participant. */
     struct str server_fragment;
     struct str client_fragment;
     size_t integrity_at; /* offset of MESSAGE-INTEGRITY */

@@ -36,8 +36,7 @@ bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsign
 /* Records the arrival of a packet. Returns whether feedback must be sent to the browser now. */
 bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t number,
                                        int64_t now_us);
-/* Writes feedback about the recorded packets and removes them. Returns the length of the
- * feedback. */
+/* Writes feedback about the recorded packets and removes them. Returns its length. */
 size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
                                 int64_t now_us, unsigned char out[PACKET_MAX]);
 

@@ -37,14 +37,12 @@ struct webrtc_transport {
     struct transport_feedback *feedback;
 };
 
-/* Creates a transport with random ICE credentials. Returns NULL if the relay has no DTLS
- * certificate. */
+/* Creates a transport with random ICE credentials. Returns NULL without a DTLS certificate. */
 struct webrtc_transport *webrtc_transport_new(struct relay_participant *s, struct str fingerprints);
 void webrtc_transport_free(struct webrtc_transport *t); /* accepts NULL */
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
                                                     struct str ufrag);
-/* Returns the index of the worker that assigned an ICE user name fragment, which must not be empty.
- */
+/* Returns the index of the worker that assigned an ICE user name fragment (not empty). */
 unsigned webrtc_get_worker_of_ufrag(const struct relay *r, struct str ufrag);
 static inline struct str webrtc_ice_password(const struct webrtc_transport *t)
 {

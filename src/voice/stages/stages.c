@@ -170,8 +170,7 @@ static struct str truncate_topic(struct str name)
     return name;
 }
 
-/* Opens a stage for a scheduled event. Replaces the stage that is already open in the channel, if
- * any. */
+/* Opens a stage for a scheduled event. Replaces an open stage in the channel. */
 static enum err stage_open_for_event(struct call *call, struct scheduled_event_stage_change *about)
 {
     const struct scheduled_event *event = about->event;

@@ -193,8 +193,7 @@ enum err prepare_stream_video(struct call *call)
     return OK;
 }
 
-/* Stores a file and deletes the previous one, because a stream has only one preview and one
- * video. */
+/* Stores a file and deletes the previous one: a stream has one preview and one video. */
 static enum err replace_stream_file(struct call *call, bool video)
 {
     const struct stream_upload *u = call_get_stage_data(call, "stream_upload");

@@ -8,8 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend of the streamer who is in the guild, with the data for computing the friend's
- * permissions. */
+/* A friend of the streamer in the guild, with the data for computing the friend's permissions. */
 struct friend_to_notify {
     struct permission_input permissions_of;
     struct list roles;       /* snowflakes */
@@ -143,8 +142,7 @@ static enum err notify_friends(struct call *call, const struct stream_key *key)
     return e;
 }
 
-/* POST /streams/{stream_key}/notify: sends the notifications once per stream; later requests have
- * no effect. */
+/* POST /streams/{stream_key}/notify: sends the notifications, once per stream. */
 enum err notify_stream(struct call *call)
 {
     struct stream s;

@@ -100,8 +100,7 @@ static struct stream_participant new_participant_of_session(struct call *call,
 
 /* --- op 18: create -------------------------------------------------------------------- */
 
-/* Checks whether the owner may stream in the guild channel. If not, sets *ret_reason to the reason.
- */
+/* Checks whether the owner may stream in the guild channel. If not, sets *ret_reason. */
 static enum err check_guild_stream_permission(struct call *call, const struct stream_key *key,
                                               bool *ret_vip, const char **ret_reason)
 {
@@ -278,8 +277,7 @@ enum err delete_stream(struct call *call, struct session_opcode *o)
     return stream_remove_viewer(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* Handles a ping: only checks the stream key, because the server does not move a stream after a
- * ping. */
+/* Handles a ping: only checks the stream key, because a ping does not move the stream. */
 enum err handle_stream_ping(struct call *call, struct session_opcode *o)
 {
     const struct stream_key_request *in = o->d;

@@ -136,8 +136,7 @@ static void send_participant_to_relay(struct call *call, const struct stream *s,
     call_record_voice_state_change(call, &fact);
 }
 
-/* Emits STREAM_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the stream at present.
- */
+/* Emits STREAM_SERVER_UPDATE. endpoint.p is NULL if no voice server carries the stream now. */
 static void emit_stream_server_update(struct call *call, const struct stream *s,
                                       const struct stream_participant *p, struct str endpoint)
 {

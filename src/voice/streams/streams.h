@@ -43,15 +43,13 @@ enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_delete(struct tx *tx, snowflake owner_id);
 /* Lists the participants (struct stream_participant) of a stream in the order of joining. */
 enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret);
-/* Finds one participant of a stream. Returns ERR_UNKNOWN_STREAM if the user does not participate.
- */
+/* Finds one participant of a stream. Returns ERR_UNKNOWN_STREAM if there is none. */
 enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                                  struct stream_participant *ret);
 enum err stream_participant_write(struct tx *tx, snowflake owner_id,
                                   const struct stream_participant *p);
 enum err stream_participant_delete(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Return the owners' ids (snowflakes) of the streams that a user watches, or that he watches or
- * owns. */
+/* Return the owner ids (snowflakes) of streams that a user watches, or watches or owns. */
 enum err list_streams_watched_by(struct tx *tx, snowflake user_id, struct list *ret);
 enum err list_streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s);

@@ -32,7 +32,7 @@ struct journal {
     /* indexes of journal slots that were used before and are free now */
     uint32_t *free;
     uint32_t free_count, used, allocated;
-    bool full; /* the disk is full; the log already has a line about this */
+    bool full; /* the disk is full, which was already logged */
 };
 
 static char *journal_file_path(const char *folder, uint32_t identity)
@@ -114,8 +114,7 @@ static uint32_t journal_slot_index(struct journal *l, const struct journal_slot 
                       JOURNAL_SLOT_BYTES);
 }
 
-/* Allocates disk space for journal slots. Needs the journal's lock. Returns false if the disk is
- * full. */
+/* Allocates disk space for journal slots. Needs the lock. Returns false if the disk is full. */
 static bool journal_allocate_slots(struct journal *l)
 {
     if (l->used < l->allocated)

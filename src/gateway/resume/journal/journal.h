@@ -111,13 +111,11 @@ struct found_journal_session {
     uint64_t seen;
 };
 
-/* Finds the session in the journal of the node `identity`, for a client that has read up to
- * `seq`. */
+/* Finds a session in the journal of node `identity`, for a client that has read up to `seq`. */
 enum journal_find_result journal_find_session(const char *folder, uint32_t identity,
                                               uint64_t number, uint64_t seq, struct arena *arena,
                                               struct found_journal_session *ret);
-/* Returns the number of an event: all events up to it were sent to the session or do not concern
- * it. */
+/* Returns the number of an event: all events up to it were sent or do not concern the session. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
 /* Sets *ret to the number of an event: a client that has read up to `seq` has all its events up to
  * that event. Returns false if the journal slot does not go back that far. */

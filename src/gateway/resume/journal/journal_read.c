@@ -19,8 +19,8 @@ static bool journal_slot_can_resume_from_seq(const struct journal_slot *slot, ui
 }
 
 /* Sets *ret to the number of the first event in the event log that the client has not read; 0 if
- * there is none. All earlier events were sent to the session or do not concern it. Returns false if
- * the client has not read a response to a request: responses are not in the event log and cannot be
+ * there is none. All earlier events were sent or do not concern the session. Returns false if the
+ * client has not read a response to a request: responses are not in the event log and cannot be
  * sent again. */
 static bool find_first_event_after_seq(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
@@ -116,8 +116,7 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* Finds the journal slot of a session in a journal file. Returns false if the file has no such
- * session. */
+/* Finds the slot of a session in a journal file. Returns false if the file does not have it. */
 static bool find_journal_slot_of_session(int fd, struct arena *arena, uint64_t number,
                                          uint32_t *ret)
 {

@@ -175,8 +175,7 @@ static bool replica_session_is_expired(int64_t received_ms, int64_t now_ms)
     return now_ms - received_ms > SESSION_EXPIRY_MS + REPLICATION_SLACK_MS;
 }
 
-/* Removes expired copies. The list is sorted by age, so the loop ends at the first copy that has
- * not expired. */
+/* Removes expired copies. The list is sorted by age, so the loop ends at the first valid copy. */
 void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;

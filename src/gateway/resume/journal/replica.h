@@ -33,8 +33,7 @@ enum replica_message {
     REPLICA_GAP,
     /* reply. Fields: session number, position of the session's loop, magic, journal slot */
     REPLICA_SESSION,
-    /* Reply. Fields: session number, first and last seq of a copy that is unusable for the client.
-     */
+    /* Reply. Fields: session number, first and last seq of a copy that the client cannot use. */
     REPLICA_REFUSAL,
     REPLICA_HELLO,   /* field: magic number; announces that the sender stores copies of journals */
     REPLICA_UNKNOWN, /* reply. Field: session number; the sender has no copy of this session */

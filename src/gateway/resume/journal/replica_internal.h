@@ -48,7 +48,7 @@ struct journal_replicas {
     /* All copies of sessions, sorted by the time of receipt; the newest is last. */
     struct list_link by_age;
     struct map replicas; /* identities of nodes that store copies; key and value are equal */
-    /* the limit of sessions is reached; the log already has a line about this */
+    /* the limit of sessions is reached, which was already logged */
     bool full;
 };
 

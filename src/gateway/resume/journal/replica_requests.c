@@ -1,5 +1,4 @@
-/* replica_requests.c - handles requests for copies of sessions, from a local client or another
- * node. */
+/* replica_requests.c - handles requests of local clients and other nodes for sessions. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -43,9 +43,8 @@ void journal_replication_send_session_now(
 void journal_replication_record_session_end(struct session *s);
 void journal_replication_send_unsent_records(struct gateway_loop *h);
 
-/* Runs one step of a round: marks some sessions as unsent. Marks none if `unsent`, the number of
- * bytes waiting for NATS, exceeds ROUND_MAX_UNSENT_BYTES. Returns false if the round is complete.
- */
+/* Runs one step of a round: marks some sessions as unsent. Marks none if `unsent`, the bytes
+ * waiting for NATS, exceeds ROUND_MAX_UNSENT_BYTES. Returns false if the round is complete. */
 bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent);
 /* Returns whether a round must begin. Called once a second, and with `restart` when the replica has
  * missed a message. */

@@ -17,8 +17,7 @@ void retained_events_add(struct retained_events *r,
 uint64_t retained_events_end(const struct retained_events *r);
 /* Returns the event with this index, or NULL if it is not retained. */
 struct gateway_event *retained_event_at(struct retained_events *r, uint64_t index);
-/* Returns the index of the first retained event, from `index` on, with a greater event number than
- * `number`. */
+/* Returns the index of the first retained event, from `index` on, whose number exceeds `number`. */
 uint64_t retained_events_find_after(const struct retained_events *r, uint64_t index,
                                     uint64_t number);
 void retained_events_drop_before(struct retained_events *r, uint64_t index);

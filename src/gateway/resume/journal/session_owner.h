@@ -11,8 +11,7 @@ struct session;
  * owns the session, session_owner_delete deletes the row. */
 void session_owner_insert(struct session *s);
 void session_owner_delete(struct session *s);
-/* Deletes the owner row of a session that this node took over from another node, but that cannot
- * continue. */
+/* Deletes the owner row of a session that this node took over but cannot continue. */
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number);
 
 #endif
