@@ -25,7 +25,7 @@ struct revocation_record {
     enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
     struct ip_network network; /* address range; only set if `addresses` is not ADDRESSES_NONE */
     snowflake account;
-    bool one; /* true: revokes only this session; false: all sessions of the account */
+    bool one; /* true: revokes one session; false: revokes all sessions of the account */
     unsigned char session[8];
     /* true: revokes credentials of OAuth2 applications, but not logins of the account. */
     bool applications_only;

@@ -111,7 +111,7 @@ static enum err write_command_list_in_all_languages(struct tx *tx, snowflake app
 
 /* --- in the caller's language --------------------------------------------------------- */
 
-/* Data for a localized list, which all its commands share. */
+/* Data that is needed to write the commands of a localized list. */
 struct localized_list_state {
     struct tx *tx;
     struct json_writer *json;

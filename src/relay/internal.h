@@ -628,7 +628,7 @@ void media_dispatch_datagram(struct media_packet_handler *work, struct media_dat
 bool media_handle_next_datagram(struct media_packet_handler *work);
 /* Sends the queued outgoing datagrams, even if their batch is not full. */
 void media_send_queued_datagrams(struct media_packet_handler *work);
-/* Drops media of the participant that is still queued. */
+/* Drops the queued media that the participant has sent. */
 void participant_drop_queued_media(struct relay_participant *s);
 
 /* --- media_socket.c: the UDP socket, on the receiver's thread ------------------------- */

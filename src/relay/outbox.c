@@ -122,7 +122,7 @@ static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned
     return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
-/* Removes the oldest stored message. Frees the ring buffer when it is empty. */
+/* Removes the oldest message from the ring buffer. Frees the ring buffer when it is empty. */
 static void drop_oldest_stored_message(struct relay_participant *s)
 {
     struct serialized_message *first = *ring_slot(s, 0);

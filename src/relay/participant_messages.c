@@ -220,7 +220,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
         participant_disconnect(s, refusal);
         return;
     }
-    s->described = false; /* false until the new op 4 is sent */
+    s->described = false; /* false until op 4 was sent with the new key */
     if (!(browser ? start_webrtc_transport(s, n) : start_udp_transport(s, n->select.mode))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;

@@ -13,7 +13,7 @@ struct relay_participants {
     struct relay *relay;
     struct relay_worker *worker;
     struct map rooms; /* rooms: channel or stream id -> struct relay_room */
-    /* this map and the next maps contain struct relay_participant */
+    /* participants by SSRC; the next maps contain participants, too */
     struct map by_ssrc;
     struct map by_user;  /* by hash of guild and user */
     struct map by_token; /* participants, by the first bytes of their tokens */

@@ -24,7 +24,7 @@ static uint64_t number_from_environment(const char *variable)
 
 bool systemd_listening_socket(int *ret)
 {
-    /* stored for the case that a server is started again in this process */
+    /* listening socket from systemd, for a later server of this process */
     static int inherited_socket;
     uint64_t count = number_from_environment("LISTEN_PID") == (uint64_t)getpid()
                          ? number_from_environment("LISTEN_FDS")

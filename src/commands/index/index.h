@@ -100,7 +100,7 @@ enum err read_channel_permission_classes(struct tx *tx, const struct member_acce
 
 /* --- index_routes.c ------------------------------------------------------------------- */
 
-/* Data for the reply of an index route, which all its commands share. */
+/* Data that is needed to write the commands of an index reply. */
 struct command_index_request {
     struct call *call;
     enum command_index_kind kind;

@@ -168,7 +168,7 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        /* The client must identify again, because it does not know the unread guild. */
+        /* The client must identify again, because it lacks the guild that could not be read. */
         session_schedule_invalidation(l->gateway_loop, j->session);
     }
     gateway_event_unref(j->event);

@@ -48,7 +48,7 @@ struct member_list_window {
     uint32_t count;
     /* Hash of the rows that were sent last, for each row range. */
     uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION];
-    uint64_t round; /* number of the last update round in which this window was handled */
+    uint64_t round; /* number of the last update round that sent this window (set of row ranges) */
 };
 
 struct channel_member_list {
@@ -62,7 +62,7 @@ struct channel_member_list {
     struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
     size_t at; /* index in member_table.members up to which the list is built */
-    /* Number of the last update round that applied member changes to the list. */
+    /* Number of the last update round that applied changes of members to the list. */
     uint64_t updated_round;
 };
 

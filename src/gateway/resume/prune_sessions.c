@@ -9,7 +9,7 @@
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 
-/* Number of calls (one per second) between two deletions. */
+/* Number of calls, one per second, between two deletions of session rows. */
 enum { PRUNE_INTERVAL_HEARTBEATS = 60 };
 
 /* Deletes session rows that are not needed any more. The rows of a node that died on another

@@ -21,7 +21,7 @@
 
 enum {
     DAVE_VERSION = 1,       /* highest supported version */
-    DAVE_MEMBERS_MAX = 100, /* rooms with more participants are not encrypted (version 0) */
+    DAVE_MEMBERS_MAX = 100, /* maximum number of participants of an encrypted room */
     /* An unencrypted room is encrypted again when it has at most this many members. */
     DAVE_MEMBERS_AGAIN = 80,
     /* A room with more members waits DAVE_BATCH_MS between two rounds of proposals. */

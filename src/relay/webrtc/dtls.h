@@ -23,7 +23,7 @@ bool dtls_is_record(struct str datagram);
 
 /* Certificate and settings that all DTLS handshakes of this process share, on all OS threads. */
 struct dtls_identity;
-/* Creates the identity. Returns NULL if OpenSSL cannot create a certificate. */
+/* Creates the certificate and settings. Returns NULL if OpenSSL cannot create a certificate. */
 struct dtls_identity *dtls_identity_new(void);
 void dtls_identity_free(struct dtls_identity *identity); /* accepts NULL */
 /* As in SDP: "sha-256 4A:79:…". */

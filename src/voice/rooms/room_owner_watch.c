@@ -12,7 +12,7 @@ struct room_owner_watch {
     struct api *api;
     struct loop *loop;
     bool running, closing; /* only used on the loop */
-    bool more;             /* more rooms must be moved; set by the running step */
+    bool more;             /* more rooms must be moved to other nodes; set by the running call */
 
     /* Protects the fields below; room_owner_watch_open and _close wait for changes of them. */
     pthread_mutex_t lock;

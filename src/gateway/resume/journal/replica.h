@@ -25,13 +25,14 @@ struct journal_replicas;
 /* Kind of a replication message. After the kind, each message has a node identity: the sender, or
  * the owner of the session. The comments list the fields after these two. */
 enum replica_message {
-    REPLICA_RECORDS, /* fields: magic, loop, message number, position (0 if unchanged), records */
+    /* fields: magic number, loop index, message number, event position (0 if unchanged), records */
+    REPLICA_RECORDS,
     /* fields: requesting node, session number, seq of the last event that the client read */
     REPLICA_REQUEST,
     /* Field: index of a loop. The sender missed a message: the receiver must send all sessions of
      * this loop again. */
     REPLICA_GAP,
-    /* reply. Fields: session number, position of the session's loop, magic, journal slot */
+    /* reply. Fields: session number, event position of the loop, magic number, journal slot */
     REPLICA_SESSION,
     /* Reply. Fields: session number, first and last seq of a copy that the client cannot use. */
     REPLICA_REFUSAL,

@@ -20,15 +20,16 @@ struct journal_replication_of_loop {
     struct list_link
         unsent;     /* items: struct session_cluster_state, of sessions with unsent records */
     struct buf out; /* records of the next message */
-    uint32_t round; /* number of the current round (full resend) */
+    uint32_t round; /* number of the current full resend (round) */
     unsigned ticks; /* seconds since the last round began */
     bool round_runs;
-    size_t marked;        /* number of sessions that this round has marked as unsent so far */
-    size_t round_size;    /* number of sessions that the previous round has sent */
-    bool restart_due;     /* the replica missed a message, and no new round has begun yet */
-    unsigned pause_ticks; /* seconds until the next round may begin */
+    /* number of sessions that the current full resend has marked as unsent so far */
+    size_t marked;
+    size_t round_size;    /* number of sessions that the previous full resend has sent */
+    bool restart_due;     /* the replica missed a message, and no full resend has begun since */
+    unsigned pause_ticks; /* seconds until the next full resend may begin */
     struct deadline_list *steps;
-    struct deadline step; /* time of the next step of the current round */
+    struct deadline step; /* time of the next step of the current full resend */
 };
 
 /* Creates the replication of one loop; NULL if this node does not replicate its journal. */
